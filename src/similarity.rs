@@ -1,0 +1,197 @@
+//! Similarities, and thresholds on them that are decided in integers.
+//!
+//! A threshold typed as `0.8` means four fifths, not the nearest double: a pair with 4 of 5 features in common is at it,
+//! always. [`Threshold`] keeps the fraction; floating point appears only when a similarity is printed.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An exact similarity between 0 and 1, as it is printed. Made from integer counts by one division.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Similarity(f64);
+
+impl Similarity {
+    /// The similarity of equal documents.
+    pub const ONE: Similarity = Similarity(1.0);
+
+    /// `part / whole`, correctly rounded. `whole` must not be 0.
+    pub fn ratio(part: u64, whole: u64) -> Self {
+        debug_assert!(whole > 0 && part <= whole, "{part}/{whole} is no similarity");
+        Similarity(part as f64 / whole as f64)
+    }
+
+    /// The value, from 0 to 1.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+/// A similarity threshold: an exact fraction above 0 and at most 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threshold {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Threshold {
+    /// `numerator / denominator`, if that is above 0 and at most 1 and the denominator is at most 10¹².
+    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        let fine = numerator > 0 && numerator <= denominator && denominator <= 1_000_000_000_000;
+        let common = gcd(numerator, denominator);
+        fine.then(|| Threshold { numerator: numerator / common, denominator: denominator / common })
+    }
+
+    /// Whether `part / whole` is at or above the threshold. No part of nothing is.
+    #[inline]
+    pub fn reached_by(self, part: u64, whole: u64) -> bool {
+        whole > 0 && part as u128 * self.denominator as u128 >= whole as u128 * self.numerator as u128
+    }
+
+    /// The smallest overlap that lets two sets of `a` and `b` elements reach the threshold in Jaccard similarity:
+    /// `o / (a + b − o) ≥ p/q  ⇔  o·(p + q) ≥ p·(a + b)`, rounded up.
+    #[inline]
+    pub fn jaccard_overlap(self, a: usize, b: usize) -> usize {
+        let (p, q) = (self.numerator as u128, self.denominator as u128);
+        (p * (a as u128 + b as u128)).div_ceil(p + q) as usize
+    }
+
+    /// The nearest double, for probabilities and for people; never for a decision.
+    pub fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+/// A decimal (`0.8`, `.85`, `1`), or a fraction (`4/5`).
+impl FromStr for Threshold {
+    type Err = ();
+
+    fn from_str(typed: &str) -> Result<Self, ()> {
+        if let Some((numerator, denominator)) = typed.split_once('/') {
+            let part = |digits: &str| digits.trim().parse().map_err(|_| ());
+            return Threshold::new(part(numerator)?, part(denominator)?).ok_or(());
+        }
+        let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
+        let digits = |s: &str| s.len() <= 12 && s.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !digits(decimals) || (whole.is_empty() && decimals.is_empty()) {
+            return Err(());
+        }
+        let scale = 10u64.pow(decimals.len() as u32);
+        let number = |s: &str| if s.is_empty() { 0 } else { s.parse::<u64>().expect("checked to be few digits") };
+        let numerator = number(whole).checked_mul(scale).and_then(|n| n.checked_add(number(decimals)));
+        Threshold::new(numerator.ok_or(())?, scale).ok_or(())
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_f64().fmt(f)
+    }
+}
+
+/// How many elements two ascending sets without repeats share.
+#[cfg(test)]
+fn overlap(a: &[u64], b: &[u64]) -> usize {
+    overlap_at_least(a, b, 0).expect("at least none is always true")
+}
+
+/// How many elements two ascending sets without repeats share, or `None` as soon as it is sure to be fewer than `needed`.
+///
+/// A merge without unpredictable branches: both cursors move by the outcome of comparisons. At most `|a| + |b|` steps; the
+/// bound is looked at once in 32.
+pub fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        if shared + (a.len() - i).min(b.len() - j) < needed {
+            return None;
+        }
+        // Thirty-two steps move no cursor further than its bound allows.
+        let steps = (a.len() - i).min(b.len() - j).min(32);
+        for _ in 0..steps {
+            let (x, y) = (a[i], b[j]);
+            shared += usize::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+    }
+    (shared >= needed).then_some(shared)
+}
+
+/// The exact Jaccard similarity of two ascending sets without repeats, or `None` below the threshold or if one is empty.
+pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
+    let needed = threshold.jaccard_overlap(a.len(), b.len());
+    if a.is_empty() || b.is_empty() || needed > a.len().min(b.len()) {
+        return None;
+    }
+    let shared = overlap_at_least(a, b, needed)? as u64;
+    Some(Similarity::ratio(shared, a.len() as u64 + b.len() as u64 - shared))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn threshold(typed: &str) -> Threshold {
+        typed.parse().unwrap()
+    }
+
+    #[test]
+    fn decimals_are_exact_fractions() {
+        assert_eq!(threshold("0.8"), Threshold::new(4, 5).unwrap());
+        assert_eq!(threshold(".850"), Threshold::new(17, 20).unwrap());
+        assert_eq!(threshold("1"), Threshold::new(1, 1).unwrap());
+        assert_eq!(threshold("2/3"), Threshold::new(2, 3).unwrap());
+        for bad in
+            ["", ".", "0", "0.0", "1.1", "-1", "1e-3", "0.8x", "3/2", "0/5", "1/0", "99999999999999", "nan", "+1"]
+        {
+            assert!(bad.parse::<Threshold>().is_err(), "{bad:?} was taken");
+        }
+    }
+
+    #[test]
+    fn a_pair_exactly_at_the_threshold_reaches_it() {
+        // In doubles 1 - 0.8 = 0.19999999999999996, which is how others lose these pairs.
+        assert!(threshold("0.8").reached_by(4, 5));
+        assert!(threshold("0.7").reached_by(7, 10) && !threshold("0.7").reached_by(69, 99));
+        assert!(!threshold("0.1").reached_by(0, 0));
+        assert_eq!(threshold("0.8").jaccard_overlap(9, 9), 8);
+    }
+
+    #[test]
+    fn textbook_examples() {
+        // S = {A,B,C}, T = {B,C,D,E,F}: 2 of 6 (a textbook example). Word 3-grams of the BigCode near-deduplication article: 3 of 5.
+        let third = jaccard(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("1/3")).unwrap();
+        assert_eq!(third.value(), 1.0 / 3.0);
+        assert_eq!(jaccard(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("0.34")), None);
+        assert_eq!(jaccard(&[1, 2, 3], &[1, 2, 3, 4, 5], threshold("0.6")).unwrap().value(), 0.6);
+    }
+
+    #[test]
+    fn empty_sets_are_like_nothing() {
+        assert_eq!(jaccard(&[], &[], threshold("0.1")), None);
+        assert_eq!(jaccard(&[1], &[], threshold("0.1")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn jaccard_equals_sets_from_the_standard_library(
+            a in prop::collection::btree_set(0u64..60, 0..50),
+            b in prop::collection::btree_set(0u64..60, 0..50),
+            p in 1u64..20, more in 0u64..20,
+        ) {
+            let threshold = Threshold::new(p, p + more).unwrap();
+            let shared = a.intersection(&b).count() as u64;
+            let either = a.union(&b).count() as u64;
+            let flat = |s: &BTreeSet<u64>| s.iter().copied().collect::<Vec<_>>();
+            let expected = (threshold.reached_by(shared, either) && shared > 0)
+                .then(|| Similarity::ratio(shared, either));
+            prop_assert_eq!(jaccard(&flat(&a), &flat(&b), threshold), expected);
+            prop_assert_eq!(overlap(&flat(&a), &flat(&b)) as u64, shared);
+        }
+    }
+}
