@@ -3,6 +3,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod error;
 pub mod hamming;
 pub mod hash;
 pub mod similarity;
+pub mod source;
+
+pub use error::Error;

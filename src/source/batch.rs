@@ -1,0 +1,339 @@
+//! Batches: records that have been read, and not yet been looked into.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::csv::{Columns, Fields, records};
+use super::decode::{self, Decoded};
+use super::lines::lines;
+use super::options::display_size;
+use super::{Document, FieldPath, Options, Place, Problem, Severity, jsonl};
+
+/// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
+const PART_COST: usize = 256;
+
+/// A piece of the input: whole records, unparsed, in their order, with the problems met while reading them.
+///
+/// Any thread can parse any batch; nothing is shared.
+#[derive(Debug, Default)]
+pub struct Batch {
+    bytes_read: u64,
+    parts: Vec<Part>,
+}
+
+/// Takes documents and problems, one after the other.
+type Each<'e> = &'e mut dyn FnMut(Result<Document<'_>, Problem>);
+
+#[derive(Debug)]
+pub(super) enum Part {
+    Problem(Problem),
+    Document {
+        id: String,
+        text: String,
+    },
+    /// A file that is one document.
+    Text {
+        path: Arc<str>,
+        bytes: Vec<u8>,
+    },
+    Lines(Records),
+    Jsonl(Records, Arc<JsonFields>),
+    Csv(Records, Columns),
+}
+
+/// Whole records of one file.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub path: Arc<str>,
+    /// The line on which the first starts.
+    pub line: u64,
+    pub bytes: Vec<u8>,
+    pub max_record: usize,
+}
+
+/// The fields that are wanted from JSON lines.
+#[derive(Debug)]
+pub(super) struct JsonFields {
+    pub text: FieldPath,
+    pub id: FieldPath,
+}
+
+impl Batch {
+    /// A batch of documents, each an id and a text.
+    pub fn from_documents(documents: Vec<(String, String)>) -> Self {
+        let bytes_read = documents.iter().map(|(_, text)| text.len() as u64).sum();
+        let parts = documents.into_iter().map(|(id, text)| Part::Document { id, text }).collect();
+        Batch { bytes_read, parts }
+    }
+
+    /// How many bytes of input were consumed for it, compressed as they came.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// Parses and decodes its records, in their order. A document that had to be repaired comes after the problem that
+    /// says so.
+    pub fn documents(&self, each: &mut dyn FnMut(Result<Document<'_>, Problem>)) {
+        for part in &self.parts {
+            part.documents(each);
+        }
+    }
+}
+
+impl Part {
+    fn size(&self) -> usize {
+        PART_COST
+            + match self {
+                Part::Problem(_) => 0,
+                Part::Document { text, .. } => text.len(),
+                Part::Text { bytes, .. } => bytes.len(),
+                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) => records.bytes.len(),
+            }
+    }
+
+    fn documents(&self, each: Each) {
+        match self {
+            Part::Problem(problem) => each(Err(problem.clone())),
+            Part::Document { id, text } => {
+                let place = Place { path: id.as_str().into(), line: None };
+                each(Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
+            }
+            Part::Text { path, bytes } => {
+                let place = Place { path: path.clone(), line: None };
+                emit(each, place, Cow::Borrowed(path), decode::whole(bytes));
+            }
+            Part::Lines(records) => records.each_line(each),
+            Part::Jsonl(records, fields) => records.each_object(fields, each),
+            Part::Csv(records, columns) => records.each_row(columns, each),
+        }
+    }
+}
+
+impl Records {
+    fn each_line(&self, each: Each) {
+        let mut id = String::new();
+        for (line, bytes) in lines(self.line, &self.bytes) {
+            let place = self.place(line);
+            if bytes.len() > self.max_record {
+                each(Err(too_long(&self.path, line, self.max_record)));
+                continue;
+            }
+            emit(each, place, self.name(line, &mut id), decode::fragment(bytes));
+        }
+    }
+
+    fn each_object(&self, fields: &JsonFields, each: Each) {
+        let mut name = String::new();
+        for (line, bytes) in lines(self.line, &self.bytes) {
+            if bytes.len() > self.max_record {
+                each(Err(too_long(&self.path, line, self.max_record)));
+                continue;
+            }
+            let json = decode::utf8(bytes);
+            match jsonl::parse(&json.text, &fields.text, &fields.id) {
+                Err(message) => each(Err(Problem { place: self.place(line), severity: Severity::Failed, message })),
+                Ok(record) => {
+                    let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
+                    emit(each, self.place(line), id, Decoded { text: record.text, repair: json.repair });
+                }
+            }
+        }
+    }
+
+    fn each_row(&self, columns: &Columns, each: Each) {
+        let mut name = String::new();
+        let mut fields = Fields::new(columns.delimiter);
+        for (line, row) in records(columns.delimiter, self.line, &self.bytes) {
+            if row.len() > self.max_record {
+                each(Err(too_long(&self.path, line, self.max_record)));
+                continue;
+            }
+            fields.split(row);
+            let Some(text) = fields.get(columns.text) else {
+                let message = format!("{} fields, and the text should be in field {}", fields.len(), columns.text + 1);
+                each(Err(Problem { place: self.place(line), severity: Severity::Failed, message }));
+                continue;
+            };
+            let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
+            let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
+            emit(each, self.place(line), id, decode::fragment(text));
+        }
+    }
+
+    fn place(&self, line: u64) -> Place {
+        Place { path: self.path.clone(), line: Some(line) }
+    }
+
+    /// The id of a record that has none.
+    fn name<'n>(&self, line: u64, buffer: &'n mut String) -> Cow<'n, str> {
+        buffer.clear();
+        _ = write!(buffer, "{}:{line}", self.path);
+        Cow::Borrowed(buffer)
+    }
+}
+
+/// A document, after the problem that it was repaired.
+fn emit(each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
+    if let Some(message) = decoded.repair {
+        each(Err(Problem { place: place.clone(), severity: Severity::Repaired, message }));
+    }
+    each(Ok(Document { id, text: decoded.text, place }));
+}
+
+/// The problem of a record that is longer than allowed.
+pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
+    let message = format!("record longer than {} (allow more with --max-record)", display_size(max_record));
+    Problem::new(Severity::Failed, path, Some(line), message)
+}
+
+/// Puts parts together into batches, and hands them over when they are full.
+pub(super) struct Assembler<'d> {
+    deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>,
+    batch: Batch,
+    size: usize,
+    full: usize,
+    /// How much of what has been read is already accounted for.
+    bytes_read: u64,
+}
+
+impl<'d> Assembler<'d> {
+    pub fn new(options: &Options, deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
+        Assembler { deliver, batch: Batch::default(), size: 0, full: options.batch_bytes, bytes_read: 0 }
+    }
+
+    /// Adds a part. `bytes_read` is how much has been read in all.
+    pub fn push(&mut self, part: Part, bytes_read: u64) -> ControlFlow<()> {
+        let size = part.size();
+        if self.size + size > self.full && !self.batch.parts.is_empty() {
+            // The bytes read for this part are its own.
+            self.flush(self.bytes_read)?;
+        }
+        self.batch.parts.push(part);
+        self.size += size;
+        self.batch.bytes_read += bytes_read - self.bytes_read;
+        self.bytes_read = bytes_read;
+        if self.size >= self.full { self.flush(bytes_read) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Hands over what there is.
+    pub fn flush(&mut self, bytes_read: u64) -> ControlFlow<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.bytes_read += bytes_read - self.bytes_read;
+        self.bytes_read = bytes_read;
+        self.size = 0;
+        if batch.parts.is_empty() && batch.bytes_read == 0 { ControlFlow::Continue(()) } else { (self.deliver)(batch) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Documents as `id|text`, problems as `severity place: message`.
+    fn shown(part: Part) -> Vec<String> {
+        let mut out = Vec::new();
+        Batch { bytes_read: 0, parts: vec![part] }.documents(&mut |result| {
+            out.push(match result {
+                Ok(document) => format!("{}|{}", document.id, document.text),
+                Err(problem) => format!("{:?} {problem}", problem.severity),
+            });
+        });
+        out
+    }
+
+    fn part_of(bytes: &[u8], max_record: usize) -> Records {
+        Records { path: "f".into(), line: 7, bytes: bytes.to_vec(), max_record }
+    }
+
+    fn json_fields() -> Arc<JsonFields> {
+        let Options { text_field, id_field, .. } = Options::default();
+        Arc::new(JsonFields { text: text_field, id: id_field })
+    }
+
+    fn is_send<T: Send>() {}
+
+    #[test]
+    fn batches_go_to_any_thread() {
+        is_send::<Batch>();
+    }
+
+    #[test]
+    fn documents_in_memory() {
+        let batch = Batch::from_documents(vec![("a".into(), "text".into()), ("b".into(), String::new())]);
+        assert_eq!(batch.bytes_read(), 4);
+        let mut places = Vec::new();
+        batch.documents(&mut |document| places.push(document.unwrap().place.to_string()));
+        assert_eq!(places, ["a", "b"]);
+    }
+
+    #[test]
+    fn lines_are_named_by_their_number() {
+        let lines = Part::Lines(part_of(b"one\r\n\ntoo long\ncaf\xe9\n", 7));
+        let expected = [
+            "f:7|one",
+            "Failed f:9: record longer than 7 bytes (allow more with --max-record)",
+            "Repaired f:10: decoded as windows-1252",
+            "f:10|café",
+        ];
+        assert_eq!(shown(lines), expected);
+    }
+
+    #[test]
+    fn objects_with_and_without_id() {
+        let lines = b"{\"text\":\"x\",\"id\":1}\n\n{\"text\":\"y\"}\n{\n{\"text\":\"z\xff\"}";
+        let expected = [
+            "1|x",
+            "f:9|y",
+            "Failed f:10: malformed JSON: EOF while parsing an object at column 1",
+            "Repaired f:11: invalid UTF-8 at byte 10 replaced by U+FFFD",
+            "f:11|z\u{fffd}",
+        ];
+        assert_eq!(shown(Part::Jsonl(part_of(lines, 100), json_fields())), expected);
+    }
+
+    #[test]
+    fn a_long_object() {
+        let expected = [
+            "Failed f:7: record longer than 5 bytes (allow more with --max-record)",
+            "Failed f:8: malformed JSON: EOF while parsing an object at column 1",
+        ];
+        assert_eq!(shown(Part::Jsonl(part_of(b"{\"text\":\"x\"}\n{", 5), json_fields())), expected);
+    }
+
+    #[test]
+    fn rows_with_too_few_fields_and_without_id() {
+        let columns = Columns { delimiter: b',', text: 1, id: Some(2) };
+        let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
+        let expected = [
+            "1|x\ny",
+            "Failed f:9: 1 fields, and the text should be in field 2",
+            "f:11|z",
+            "f:12|w",
+            "2|v",
+            "Failed f:14: record longer than 20 bytes (allow more with --max-record)",
+        ];
+        assert_eq!(shown(Part::Csv(rows, columns)), expected);
+    }
+
+    #[test]
+    fn small_parts_share_a_batch_and_bytes_add_up() {
+        let mut batches = Vec::new();
+        let mut deliver = |batch: Batch| {
+            batches.push((batch.parts.len(), batch.bytes_read));
+            ControlFlow::Continue(())
+        };
+        let options = Options { batch_bytes: 10 * PART_COST, ..Options::default() };
+        let mut assembler = Assembler::new(&options, &mut deliver);
+        let part = |size| Part::Text { path: "f".into(), bytes: vec![b'x'; size] };
+        for n in 1..=12 {
+            _ = assembler.push(part(0), n * 10);
+        }
+        _ = assembler.push(part(100_000), 200);
+        _ = assembler.push(part(0), 201);
+        _ = assembler.flush(210);
+        _ = assembler.flush(210);
+        assert_eq!(batches, [(10, 100), (2, 20), (1, 80), (1, 10)]);
+    }
+}

@@ -1,0 +1,286 @@
+//! Comma- and tab-separated records with a header row. Fields in quotes may hold delimiters, line ends and doubled quotes.
+//!
+//! Splitting a record into fields is csv-core's work. Finding where records end is done here, because it goes faster
+//! without looking into the fields, and because it must go on through a record that is too long to keep. Both follow the
+//! same rules (tested against each other): a quote opens a quoted field only at the start of the field; what follows the
+//! closing quote belongs to the field; a line feed, a carriage return or both end a record; blank lines are no records.
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::{memchr, memchr2_iter, memchr3};
+
+use super::cut::Cut;
+use super::{FieldPath, Options};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// At the start of a field.
+    Start,
+    /// Within a field, outside of quotes.
+    Field,
+    /// Within quotes.
+    Quoted,
+    /// After a quote within quotes: the closing one, or the first of two.
+    Quote,
+    /// After a carriage return that ends a record, maybe together with a line feed.
+    Return,
+}
+
+/// Follows quotes to tell the ends of records.
+pub(super) struct RecordCut {
+    delimiter: u8,
+    state: State,
+    /// Whether the last byte counted was a carriage return, so that a line feed now is no line of its own.
+    after_return: bool,
+}
+
+impl RecordCut {
+    pub fn new(delimiter: u8) -> Self {
+        RecordCut { delimiter, state: State::Start, after_return: false }
+    }
+}
+
+impl Cut for RecordCut {
+    fn first_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            match self.state {
+                State::Return => {
+                    self.state = State::Start;
+                    return Some(at + usize::from(rest[0] == b'\n'));
+                }
+                State::Start if rest[0] == b'"' => (self.state, at) = (State::Quoted, at + 1),
+                State::Quote if rest[0] == b'"' => (self.state, at) = (State::Quoted, at + 1),
+                State::Start | State::Quote => self.state = State::Field,
+                State::Quoted => (self.state, at) = (State::Quote, at + memchr(b'"', rest)? + 1),
+                State::Field => {
+                    at += memchr3(self.delimiter, b'\n', b'\r', rest)? + 1;
+                    self.state = if bytes[at - 1] == b'\r' { State::Return } else { State::Start };
+                    if bytes[at - 1] == b'\n' {
+                        return Some(at);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn last_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut last = None;
+        while let Some(end) = self.first_end(&bytes[last.unwrap_or(0)..]) {
+            last = Some(last.unwrap_or(0) + end);
+        }
+        last
+    }
+
+    fn line_ends(&mut self, bytes: &[u8]) -> u64 {
+        let mut count = 0;
+        let mut after = if self.after_return { Some(0) } else { None };
+        for at in memchr2_iter(b'\n', b'\r', bytes) {
+            count += u64::from(bytes[at] == b'\r' || after != Some(at));
+            after = (bytes[at] == b'\r').then_some(at + 1);
+        }
+        if !bytes.is_empty() {
+            self.after_return = after == Some(bytes.len());
+        }
+        count
+    }
+
+    fn is_unclosed(&self) -> bool {
+        self.state == State::Quoted
+    }
+}
+
+/// The records that are not blank, without their ends, each with the line on which it starts.
+pub(super) fn records(delimiter: u8, first_line: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut cut = RecordCut::new(delimiter);
+    let mut rest = bytes;
+    let mut next_line = first_line;
+    let every = std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = cut.first_end(rest).unwrap_or(rest.len());
+        let (record, after) = rest.split_at(end);
+        rest = after;
+        let line = next_line;
+        next_line += cut.line_ends(record);
+        let record = record.strip_suffix(b"\n").unwrap_or(record);
+        Some((line, record.strip_suffix(b"\r").unwrap_or(record)))
+    });
+    every.filter(|(_, record)| !record.is_empty())
+}
+
+/// Splits records into fields, into a buffer that is used again.
+pub(super) struct Fields {
+    reader: Reader,
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    count: usize,
+}
+
+impl Fields {
+    pub fn new(delimiter: u8) -> Self {
+        let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+        // The reader takes a byte order mark away from the first bytes it sees. Which record is the first of a batch is
+        // an accident, so it gets to see something else.
+        reader.read_record(b"\n", &mut [], &mut []);
+        Fields { reader, text: Vec::new(), ends: vec![0; 16], count: 0 }
+    }
+
+    /// Splits a record, which has no line end.
+    pub fn split(&mut self, record: &[u8]) {
+        // Fields are never longer than what they were written as.
+        self.text.resize(self.text.len().max(record.len()), 0);
+        let (mut text, mut count) = (0, 0);
+        for mut input in [record, b"\n"] {
+            loop {
+                let (result, read, written, ended) =
+                    self.reader.read_record(input, &mut self.text[text..], &mut self.ends[count..]);
+                input = &input[read..];
+                text += written;
+                count += ended;
+                match result {
+                    ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                    ReadRecordResult::OutputFull => self.text.push(0),
+                    ReadRecordResult::InputEmpty | ReadRecordResult::Record | ReadRecordResult::End => break,
+                }
+            }
+        }
+        self.count = count;
+    }
+
+    /// How many fields the record has.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The field at a position, if the record has so many.
+    pub fn get(&self, at: usize) -> Option<&[u8]> {
+        let start = if at == 0 { 0 } else { *self.ends[..self.count].get(at - 1)? };
+        self.text.get(start..*self.ends[..self.count].get(at)?)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.count).filter_map(|at| self.get(at))
+    }
+}
+
+/// Where the text and the id stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub delimiter: u8,
+    pub text: usize,
+    pub id: Option<usize>,
+}
+
+impl Columns {
+    /// Finds the columns by the header row, or says which there are.
+    pub fn find(delimiter: u8, header: &[u8], options: &Options) -> Result<Self, String> {
+        let mut fields = Fields::new(delimiter);
+        fields.split(header);
+        let position = |field: &FieldPath| fields.iter().position(|name| name == field.name().as_bytes());
+        match position(&options.text_field) {
+            Some(text) => Ok(Columns { delimiter, text, id: position(&options.id_field) }),
+            None => {
+                let names = fields.iter().map(String::from_utf8_lossy);
+                let here = super::jsonl::display_names(names, fields.len());
+                Err(format!("no text column '{}' (columns here: {here}; choose with --text-field)", options.text_field))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows(input: &str) -> Vec<(u64, Vec<String>)> {
+        let mut fields = Fields::new(b',');
+        records(b',', 1, input.as_bytes())
+            .map(|(line, record)| {
+                fields.split(record);
+                (line, fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+            })
+            .collect()
+    }
+
+    fn check(input: &str, expected: &[(u64, &[&str])]) {
+        let expected: Vec<(u64, Vec<String>)> =
+            expected.iter().map(|(line, row)| (*line, row.iter().map(|field| field.to_string()).collect())).collect();
+        assert_eq!(rows(input), expected, "{input:?}");
+    }
+
+    #[test]
+    fn each_line_end() {
+        check("a,b\nc\r\nd\re", &[(1, &["a", "b"]), (2, &["c"]), (3, &["d"]), (4, &["e"])]);
+    }
+
+    #[test]
+    fn quoted_fields_span_lines() {
+        check("\"a\n\"\"b\"\",\r\nc\",d\ne,f", &[(1, &["a\n\"b\",\r\nc", "d"]), (4, &["e", "f"])]);
+    }
+
+    #[test]
+    fn blank_lines_count_and_are_no_records() {
+        check("\n\r\na\n\n\nb\n\n", &[(3, &["a"]), (6, &["b"])]);
+    }
+
+    #[test]
+    fn a_quote_within_a_field_is_a_quote() {
+        check("5\" disk,b\n\"x\"y\"z,w\n", &[(1, &["5\" disk", "b"]), (2, &["xy\"z", "w"])]);
+    }
+
+    #[test]
+    fn more_fields_than_expected() {
+        let row = vec!["x"; 1000].join(",");
+        assert_eq!(rows(&row)[0].1.len(), 1000);
+    }
+
+    #[test]
+    fn a_mark_within_a_file_is_kept_in_every_record_alike() {
+        check("\u{feff}a\n\u{feff}b\n", &[(1, &["\u{feff}a"]), (2, &["\u{feff}b"])]);
+    }
+
+    #[test]
+    fn columns_by_name() {
+        let options = Options::default();
+        assert_eq!(
+            Columns::find(b',', b"id,\"text\",x", &options),
+            Ok(Columns { delimiter: b',', text: 1, id: Some(0) })
+        );
+        assert_eq!(Columns::find(b'\t', b"text\tx", &options), Ok(Columns { delimiter: b'\t', text: 0, id: None }));
+        let error = Columns::find(b',', b"url,body", &options).unwrap_err();
+        assert_eq!(error, "no text column 'text' (columns here: url, body; choose with --text-field)");
+    }
+
+    proptest! {
+        #[test]
+        fn records_are_those_of_the_csv_crate(input in "[ab,\"\n\r]{0,40}") {
+            let mut cut = RecordCut::new(b',');
+            cut.last_end(input.as_bytes());
+            prop_assume!(!cut.is_unclosed());
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input.as_bytes());
+            let expected: Vec<Vec<String>> =
+                reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+            let found: Vec<Vec<String>> = rows(&input).into_iter().map(|(_, row)| row).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn ends_are_the_same_in_any_slices(input in "[ab,\"\n\r]{0,40}", slice in 1usize..8) {
+            let (mut whole, mut sliced) = (RecordCut::new(b','), RecordCut::new(b','));
+            let mut expected = None;
+            let mut start = 0;
+            for slice in input.as_bytes().chunks(slice) {
+                if let Some(end) = sliced.last_end(slice) { expected = Some(start + end); }
+                start += slice.len();
+            }
+            prop_assert_eq!(whole.last_end(input.as_bytes()), expected);
+            prop_assert_eq!(whole.state, sliced.state);
+            let lines: u64 = input.as_bytes().chunks(slice).map(|slice| sliced.line_ends(slice)).sum();
+            prop_assert_eq!(whole.line_ends(input.as_bytes()), lines);
+        }
+    }
+}

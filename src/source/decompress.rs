@@ -1,0 +1,395 @@
+//! Compressed bytes to bytes. What a file is compressed with is told by its first bytes, never by its name.
+//!
+//! Compressed files are untrusted: what a stream may ask for is bounded (dictionary, expansion), and damage ends the
+//! stream with an error that says what is wrong, after everything that came before it.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::rc::Rc;
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use super::Options;
+
+/// How many compressed bytes are read at once.
+const READ_BYTES: usize = 256 << 10;
+
+/// The longest magic below, block marker of bzip2 included.
+const MAGIC_BYTES: usize = 10;
+
+/// The largest window that zstd can ask for is 2³¹ bytes; public dumps made with `--long=31` do.
+const ZSTD_WINDOW_LOG: u32 = 31;
+
+/// What xz may ask for, in KiB: a dictionary of 1 GiB, and what the decoder needs beside it.
+const XZ_MEMORY_KIB: u32 = (1 << 20) + 1024;
+
+/// File name endings of compressed files, which stand after the one that tells the format.
+pub(super) const EXTENSIONS: &[&str] = &["gz", "zst", "zstd", "bz2", "xz"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+}
+
+impl Compression {
+    fn by_magic(start: &[u8]) -> Option<Self> {
+        match start {
+            [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            // A skippable frame, with which parallel compressors start.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            // "BZh9" alone could be the start of a text: the marker of the first block, or of the end, must follow.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Compression::Bzip2),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Compression::Bzip2),
+            _ => None,
+        }
+    }
+
+    fn decoder<'a>(self, raw: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        let raw = BufReader::with_capacity(READ_BYTES, raw);
+        Ok(match self {
+            Compression::Gzip => Box::new(MultiGzDecoder::new(raw)),
+            Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
+            Compression::Xz => Box::new(SmallSteps::new(XzReader::new_mem_limit(raw, true, XZ_MEMORY_KIB))),
+            Compression::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(raw)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+        })
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+        })
+    }
+}
+
+/// The bytes of a file, decompressed if they are compressed. `consumed` counts the bytes taken from `raw`.
+/// Errors read as they should be shown.
+pub(super) fn open<'a>(
+    raw: impl Read + 'a,
+    consumed: Rc<Cell<u64>>,
+    options: &Options,
+) -> io::Result<Box<dyn Read + 'a>> {
+    let before = consumed.get();
+    let mut raw = Counted { inner: raw, consumed: consumed.clone() };
+    let mut start = Vec::with_capacity(MAGIC_BYTES);
+    raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
+    let compression = Compression::by_magic(&start);
+    let raw = Cursor::new(start).chain(raw);
+    Ok(match compression {
+        None => Box::new(raw),
+        Some(compression) => Box::new(Decompressed {
+            inner: compression.decoder(raw)?,
+            compression,
+            consumed,
+            before,
+            produced: 0,
+            max_record: options.max_record as u64,
+            max_expansion: options.max_expansion,
+        }),
+    })
+}
+
+/// An error of the file underneath, as opposed to one in the compressed data.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read: {0}")]
+struct Unreadable(io::Error);
+
+/// Counts the bytes that go through, and marks errors as [`Unreadable`].
+struct Counted<R> {
+    inner: R,
+    consumed: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.inner.read(buffer) {
+                Ok(n) => {
+                    self.consumed.set(self.consumed.get() + n as u64);
+                    return Ok(n);
+                }
+                // Decoders above us may not take to being interrupted half-way.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(io::Error::new(error.kind(), Unreadable(error))),
+            }
+        }
+    }
+}
+
+/// Reads in steps of a few bytes from a decoder that, on meeting damage, drops all that it decoded in the same call.
+/// So no more than a step is lost, for about an eighth of the speed.
+struct SmallSteps<R> {
+    inner: R,
+    failure: Option<io::Error>,
+}
+
+impl<R> SmallSteps<R> {
+    const BYTES: usize = 64;
+
+    fn new(inner: R) -> Self {
+        SmallSteps { inner, failure: None }
+    }
+}
+
+impl<R: Read> Read for SmallSteps<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        let mut filled = 0;
+        for step in buffer.chunks_mut(Self::BYTES) {
+            let room = step.len();
+            match self.inner.read(step) {
+                Ok(n) if n == room => filled += n,
+                Ok(n) => return Ok(filled + n),
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// Bounds a decoder's expansion and explains its errors.
+struct Decompressed<'a> {
+    inner: Box<dyn Read + 'a>,
+    compression: Compression,
+    consumed: Rc<Cell<u64>>,
+    before: u64,
+    produced: u64,
+    max_record: u64,
+    max_expansion: u64,
+}
+
+impl Decompressed<'_> {
+    fn check_expansion(&self) -> io::Result<()> {
+        let consumed = self.consumed.get() - self.before;
+        if self.produced <= self.max_record.saturating_add(self.max_expansion.saturating_mul(consumed)) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "{} data expands to more than {} times its size (allow more with --max-expansion)",
+            self.compression, self.max_expansion
+        )))
+    }
+
+    fn explain(&self, error: io::Error) -> io::Error {
+        let compression = self.compression;
+        match error.kind() {
+            _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>()) => error,
+            ErrorKind::Interrupted => error,
+            ErrorKind::UnexpectedEof => io::Error::other(format!("{compression} data is truncated")),
+            ErrorKind::OutOfMemory if compression == Compression::Xz => {
+                io::Error::other("xz data asks for a dictionary of more than 1 GiB")
+            }
+            _ => io::Error::other(format!("{compression} data is damaged: {error}")),
+        }
+    }
+}
+
+impl Read for Decompressed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer).map_err(|error| self.explain(error))?;
+        self.produced += n as u64;
+        self.check_expansion()?;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::io::Write;
+
+    pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub fn zstd(bytes: &[u8]) -> Vec<u8> {
+        ::zstd::encode_all(bytes, 3).unwrap()
+    }
+
+    pub fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = ::bzip2::write::BzEncoder::new(Vec::new(), ::bzip2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub fn xz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    pub const ALL: [(&str, Compress); 4] = [("gzip", gzip), ("zstd", zstd), ("bzip2", bzip2), ("xz", xz)];
+
+    /// What could be read, and the error that ended it.
+    fn read(raw: &[u8], options: &Options) -> (Vec<u8>, Option<String>) {
+        let mut out = Vec::new();
+        let error = open(raw, Rc::default(), options).and_then(|mut reader| reader.read_to_end(&mut out)).err();
+        (out, error.map(|error| error.to_string()))
+    }
+
+    fn sample() -> Vec<u8> {
+        (0..100_000u32)
+            .flat_map(|n| format!("{{\"id\":{n},\"text\":\"{:x}\"}}\n", n.wrapping_mul(2654435761)).into_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn each_compression_round_trips_and_is_multi_member() {
+        for (name, compress) in ALL {
+            let (a, b) = (sample(), b"second member\n".to_vec());
+            let raw = [compress(&a), compress(b""), compress(&b)].concat();
+            assert_eq!(read(&raw, &Options::default()), ([a, b].concat(), None), "{name}");
+            assert_eq!(read(&compress(b""), &Options::default()), (vec![], None), "{name}, empty");
+        }
+    }
+
+    #[test]
+    fn plain_bytes_are_plain() {
+        for plain in [&b""[..], b"a", b"BZh9 is how bzip2 files start", b"\x1f\x8b", b"PK\x03\x04"] {
+            assert_eq!(read(plain, &Options::default()), (plain.to_vec(), None));
+        }
+    }
+
+    #[test]
+    fn a_skippable_frame_first() {
+        let raw = [&b"\x50\x2a\x4d\x18\x04\0\0\0pzst"[..], &zstd(b"text")].concat();
+        assert_eq!(read(&raw, &Options::default()), (b"text".to_vec(), None));
+    }
+
+    #[test]
+    fn a_zstd_window_of_two_gib_is_read() {
+        let mut encoder = ::zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(31).unwrap();
+        encoder.write_all(b"text").unwrap();
+        assert_eq!(read(&encoder.finish().unwrap(), &Options::default()), (b"text".to_vec(), None));
+    }
+
+    #[test]
+    fn truncated_anywhere_it_says_so_after_what_was_whole() {
+        let text = sample();
+        for (name, compress) in ALL {
+            let raw = compress(&text);
+            for cut in [raw.len() - 1, raw.len() / 2, 12] {
+                let (out, error) = read(&raw[..cut], &Options::default());
+                assert_eq!(error.as_deref(), Some(&*format!("{name} data is truncated")), "{name} at {cut}");
+                assert!(text.starts_with(&out), "{name}");
+                // bzip2 and xz give out whole blocks only.
+                assert!(cut < raw.len() / 2 || out.len() > text.len() / 4, "{name} gave {}", out.len());
+            }
+        }
+    }
+
+    #[test]
+    fn damage_and_garbage_after_the_end_are_errors() {
+        for (name, compress) in ALL {
+            let mut raw = compress(&sample());
+            let middle = raw.len() / 2;
+            raw[middle..middle + 8].fill(0x55);
+            let (_, error) = read(&raw, &Options::default());
+            assert!(error.unwrap().starts_with(&format!("{name} data is ")), "{name}");
+            let (out, error) = read(&[&compress(b"text"), &b"garbage, garbage"[..]].concat(), &Options::default());
+            assert_eq!(out, b"text", "{name}");
+            assert!(error.unwrap().starts_with(&format!("{name} data is damaged: ")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_stopped() {
+        let options = Options { max_record: 1000, max_expansion: 10, ..Options::default() };
+        for (name, compress) in ALL {
+            let raw = compress(&vec![0; 1 << 20]);
+            let mut reader = open(&raw[..], Rc::default(), &options).unwrap();
+            let mut produced = 0;
+            let error = loop {
+                match reader.read(&mut [0; 4096]) {
+                    Ok(0) => panic!("{name} went through"),
+                    Ok(n) => produced += n,
+                    Err(error) => break error.to_string(),
+                }
+            };
+            assert!(produced <= 1000 + 10 * raw.len(), "{name}: {produced}");
+            assert!(error.contains("more than 10 times") && error.contains("--max-expansion"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_huge_xz_dictionary_is_refused_before_it_is_allocated() {
+        // Stream header (CRC-64), then a block header: LZMA2 with the dictionary size code 37, which is 1.5 GiB.
+        let stream = [&[0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4][..], &0x46b4_d6e6u32.to_le_bytes()].concat();
+        let block = |dictionary: u8| {
+            let header = [2, 0, 0x21, 1, dictionary, 0, 0, 0];
+            [&header[..], &crc32(&header).to_le_bytes()].concat()
+        };
+        let (_, error) = read(&[stream.clone(), block(37)].concat(), &Options::default());
+        assert_eq!(error.as_deref(), Some("xz data asks for a dictionary of more than 1 GiB"));
+        let (_, error) = read(&[stream, block(36)].concat(), &Options::default());
+        assert_eq!(error.as_deref(), Some("xz data is truncated"));
+    }
+
+    fn crc32(bytes: &[u8]) -> u32 {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        crc.sum()
+    }
+
+    #[test]
+    fn an_unreadable_file_is_not_called_damaged() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("disk on fire"))
+            }
+        }
+        let raw = gzip(&sample());
+        for start in [&raw[..], &raw[..100], b""] {
+            let mut out = Vec::new();
+            let reader = open(start.chain(Broken), Rc::default(), &Options::default());
+            let error = reader.and_then(|mut reader| reader.read_to_end(&mut out)).unwrap_err();
+            assert_eq!(error.to_string(), "cannot read: disk on fire");
+        }
+    }
+
+    #[test]
+    fn mutated_streams_never_panic() {
+        let text = &sample()[..2000];
+        let options = Options { max_record: 1 << 20, ..Options::default() };
+        let mut random = 1u64;
+        for (_, compress) in ALL {
+            let whole = compress(text);
+            for _ in 0..if cfg!(debug_assertions) { 300 } else { 3000 } {
+                let mut raw = whole.clone();
+                for _ in 0..3 {
+                    random = crate::hash::mix(random.wrapping_add(1));
+                    let at = random as usize % raw.len();
+                    raw[at] = (random >> 32) as u8;
+                }
+                read(&raw, &options);
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! One file: what it is, and its pieces.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use memchr::memchr;
+
+use super::batch::{Assembler, JsonFields, Part, Records, too_long};
+use super::csv::{Columns, RecordCut, records};
+use super::cut::{Cut, Cutter, Piece};
+use super::lines::LineCut;
+use super::options::display_size;
+use super::reader::Reader;
+use super::{Batch, Counts, Format, Options, Problem, Severity, decode, decompress};
+
+/// A NUL among so many first bytes makes a file binary.
+const BINARY_BYTES: usize = 8 << 10;
+
+/// One reading of the input, file by file.
+pub(super) struct Pass<'a> {
+    options: &'a Options,
+    fields: Arc<JsonFields>,
+    /// How many bytes were read, as they came.
+    bytes_read: Rc<Cell<u64>>,
+    assembler: Assembler<'a>,
+}
+
+/// A file to be read.
+pub(super) struct File<'a> {
+    /// The path as shown.
+    pub path: &'a str,
+    /// The name that tells the format; standard input has none.
+    pub name: Option<&'a OsStr>,
+    /// Its size, if that is known.
+    pub size: Option<u64>,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(options: &'a Options, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
+        let fields = JsonFields { text: options.text_field.clone(), id: options.id_field.clone() };
+        let assembler = Assembler::new(options, deliver);
+        Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
+    }
+
+    /// Hands over what has gathered.
+    pub fn finish(&mut self) -> ControlFlow<()> {
+        self.assembler.flush(self.bytes_read.get())
+    }
+
+    pub fn problem(&mut self, problem: Problem) -> ControlFlow<()> {
+        self.push(Part::Problem(problem))
+    }
+
+    pub fn fail(&mut self, path: &str, line: Option<u64>, message: impl Into<String>) -> ControlFlow<()> {
+        self.problem(Problem::new(Severity::Failed, path, line, message))
+    }
+
+    fn push(&mut self, part: Part) -> ControlFlow<()> {
+        self.assembler.push(part, self.bytes_read.get())
+    }
+
+    /// Reads a file, whatever it turns out to be.
+    pub fn read(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
+        let before = self.bytes_read.get();
+        let outcome = self.read_contents(file, raw, counts);
+        // What was given up half-way is done with all the same: bytes read must add up to all bytes.
+        let end = before + file.size.unwrap_or(0);
+        self.bytes_read.set(self.bytes_read.get().max(end));
+        outcome
+    }
+
+    fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
+        let mut reader = match decompress::open(raw, self.bytes_read.clone(), self.options) {
+            Ok(reader) => Reader::new(reader),
+            Err(error) => return self.fail(file.path, None, error.to_string()),
+        };
+        reader.fill_head(file.size);
+        if is_binary(&reader.head) {
+            counts.binary += 1;
+            return self.problem(Problem::new(Severity::Skipped, file.path, None, "binary file"));
+        }
+        counts.files += 1;
+        match self.format(file, &reader.head) {
+            // Nothing on standard input is no document, while an empty file is one.
+            Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
+            Format::Auto | Format::Text => self.read_text(file.path, reader),
+            Format::Lines => self.read_records(file.path, reader, true, LineCut, Part::Lines),
+            Format::Jsonl => {
+                let fields = self.fields.clone();
+                let part = |records| Part::Jsonl(records, fields.clone());
+                self.read_records(file.path, reader, false, LineCut, part)
+            }
+            Format::Csv => self.read_csv(file.path, reader, b','),
+            Format::Tsv => self.read_csv(file.path, reader, b'\t'),
+        }
+    }
+
+    /// The format of this file; [`Format::Auto`] if it is nameless and empty.
+    fn format(&self, file: &File, head: &[u8]) -> Format {
+        let named = file.name.and_then(format_by_name);
+        match (self.options.format, named) {
+            (Format::Auto, Some(format)) => format,
+            (Format::Auto, None) if head.is_empty() && file.name.is_none() => Format::Auto,
+            (Format::Auto, None) => format_by_content(head),
+            (format, _) => format,
+        }
+    }
+
+    fn read_text(&mut self, path: &str, mut reader: Reader) -> ControlFlow<()> {
+        let mut bytes = std::mem::take(&mut reader.head);
+        // One byte more than allowed tells that there is more.
+        let room = self.options.max_record.saturating_add(1).saturating_sub(bytes.len());
+        reader.fill(&mut bytes, room);
+        if bytes.len() > self.options.max_record {
+            let size = display_size(self.options.max_record);
+            return self.fail(path, None, format!("file longer than {size} (allow more with --max-record)"));
+        }
+        match reader.failure {
+            Some(error) => self.fail(path, None, error.to_string()),
+            None => self.push(Part::Text { path: path.into(), bytes }),
+        }
+    }
+
+    fn read_records<C: Cut>(
+        &mut self,
+        path: &str,
+        reader: Reader,
+        guess: bool,
+        cut: C,
+        part: impl Fn(Records) -> Part,
+    ) -> ControlFlow<()> {
+        let (reader, encoding) = self.decoded(path, reader, guess)?;
+        let mut cutter = Cutter::new(reader, cut, self.options.batch_bytes, self.options.max_record);
+        self.drain(path, &mut cutter, part)?;
+        self.report(path, &encoding)
+    }
+
+    fn read_csv(&mut self, path: &str, reader: Reader, delimiter: u8) -> ControlFlow<()> {
+        let (reader, encoding) = self.decoded(path, reader, true)?;
+        let cut = RecordCut::new(delimiter);
+        let mut cutter = Cutter::new(reader, cut, self.options.batch_bytes, self.options.max_record);
+        cutter.skip_blank_lines();
+        let columns = match cutter.next_record() {
+            None => return ControlFlow::Continue(()),
+            Some(Piece::Records { line, bytes }) => match records(delimiter, line, &bytes).next() {
+                None => return ControlFlow::Continue(()),
+                Some((line, header)) if header.len() > self.options.max_record => {
+                    return self.problem(too_long(path, line, self.options.max_record));
+                }
+                Some((_, header)) => Columns::find(delimiter, header, self.options),
+            },
+            Some(other) => return self.piece(path, other, &Part::Lines),
+        };
+        match columns {
+            Ok(columns) => self.drain(path, &mut cutter, |records| Part::Csv(records, columns))?,
+            Err(message) => return self.fail(path, None, message),
+        }
+        self.report(path, &encoding)
+    }
+
+    fn drain<C: Cut>(&mut self, path: &str, cutter: &mut Cutter<C>, part: impl Fn(Records) -> Part) -> ControlFlow<()> {
+        while let Some(piece) = cutter.next() {
+            self.piece(path, piece, &part)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn piece(&mut self, path: &str, piece: Piece, part: &impl Fn(Records) -> Part) -> ControlFlow<()> {
+        let max_record = self.options.max_record;
+        match piece {
+            // A path of its own for each part: threads that count up one together get in each other's way.
+            Piece::Records { line, bytes } => self.push(part(Records { path: path.into(), line, bytes, max_record })),
+            Piece::TooLong { line } => self.problem(too_long(path, line, max_record)),
+            Piece::Unclosed { line } => {
+                self.fail(path, Some(line), "a quote in the record that starts here is never closed")
+            }
+            Piece::Broken { line, error } => self.fail(path, Some(line), error.to_string()),
+        }
+    }
+
+    /// A stream of records as UTF-8. Only UTF-16 is told by a mark; other encodings are guessed from the start of the
+    /// stream if `guess`. What turns out not to be UTF-8 further on is each record's own affair.
+    fn decoded<'r>(
+        &mut self,
+        path: &str,
+        mut reader: Reader<'r>,
+        guess: bool,
+    ) -> ControlFlow<(), (Reader<'r>, Option<Transcoded>)> {
+        let marked = decode::utf16_by_mark(&reader.head);
+        let guessed = || if guess { decode::legacy_encoding_of_stream(&reader.head) } else { None };
+        let Some(encoding) = marked.or_else(guessed) else {
+            let mark = reader.head.len() - decode::without_utf8_mark(&reader.head).len();
+            reader.head.drain(..mark);
+            return ControlFlow::Continue((reader, None));
+        };
+        if marked.is_none() {
+            let message = format!("decoded as {}", encoding.name());
+            self.problem(Problem::new(Severity::Repaired, path, None, message))?;
+        }
+        let damaged = Rc::new(Cell::new(false));
+        let reader = reader.map(|inner| decode::Transcoder::new(inner, encoding, damaged.clone()));
+        ControlFlow::Continue((reader, Some(Transcoded { name: encoding.name(), damaged })))
+    }
+
+    /// Says that bytes were replaced on the way.
+    fn report(&mut self, path: &str, encoding: &Option<Transcoded>) -> ControlFlow<()> {
+        match encoding {
+            Some(Transcoded { name, damaged }) if damaged.get() => {
+                let message = format!("invalid {name} replaced by U+FFFD");
+                self.problem(Problem::new(Severity::Repaired, path, None, message))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The encoding that a stream is read in, and whether it had ill-formed bytes so far.
+struct Transcoded {
+    name: &'static str,
+    damaged: Rc<Cell<bool>>,
+}
+
+fn is_binary(head: &[u8]) -> bool {
+    decode::utf16_by_mark(head).is_none() && memchr(0, &head[..head.len().min(BINARY_BYTES)]).is_some()
+}
+
+/// The format that a file name tells, if it has an extension, that of the compression aside.
+fn format_by_name(name: &OsStr) -> Option<Format> {
+    let name = Path::new(name);
+    let extension = |name: &Path| name.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let mut last = extension(name)?;
+    if decompress::EXTENSIONS.contains(&&*last) {
+        last = extension(Path::new(name.file_stem()?))?;
+    }
+    Some(match &*last {
+        "jsonl" | "ndjson" => Format::Jsonl,
+        "csv" => Format::Csv,
+        "tsv" => Format::Tsv,
+        _ => Format::Text,
+    })
+}
+
+/// JSON lines if the first line begins like a JSON object, else text.
+fn format_by_content(head: &[u8]) -> Format {
+    let text = match decode::utf16_by_mark(head) {
+        Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
+        None => Cow::Borrowed(decode::without_utf8_mark(head)),
+    };
+    let object = text.trim_ascii_start().strip_prefix(b"{");
+    let inside = object.map(|inside| inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')));
+    match inside {
+        Some(Some(b'"' | b'}')) => Format::Jsonl,
+        _ => Format::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_by_name() {
+        for (name, format) in [
+            ("a.jsonl", Some(Format::Jsonl)),
+            ("a.NDJSON.gz", Some(Format::Jsonl)),
+            ("a.csv.zst", Some(Format::Csv)),
+            ("a.b.tsv.xz", Some(Format::Tsv)),
+            ("a.txt.bz2", Some(Format::Text)),
+            ("a.md", Some(Format::Text)),
+            ("a.gz", None),
+            ("a", None),
+            (".hidden", None),
+        ] {
+            assert_eq!(format_by_name(OsStr::new(name)), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn formats_by_content() {
+        for (head, format) in [
+            (&b"{\"text\":\"x\"}"[..], Format::Jsonl),
+            (b"\n \r\n {  \t\"a", Format::Jsonl),
+            (b"{}\n", Format::Jsonl),
+            (b"\xef\xbb\xbf{\"", Format::Jsonl),
+            (b"\xff\xfe{\0\"\0", Format::Jsonl),
+            (b"{\n  \"pretty\": 1\n}", Format::Text),
+            (b"{", Format::Text),
+            (b"{% template %}", Format::Text),
+            (b"text", Format::Text),
+            (b"", Format::Text),
+        ] {
+            assert_eq!(format_by_content(head), format, "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn binary_by_a_nul_near_the_start() {
+        assert!(is_binary(b"\x7fELF\0"));
+        assert!(is_binary(b"\xff\xfe\0\0a\0\0\0"), "UTF-32");
+        assert!(!is_binary(b"\xff\xfea\0"), "UTF-16");
+        let mut far = vec![b'x'; BINARY_BYTES];
+        far.push(0);
+        assert!(!is_binary(&far));
+    }
+}

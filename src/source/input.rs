@@ -1,0 +1,583 @@
+//! Files, folders and standard input, in the order given.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::file::{File, Pass};
+use super::rewind::Rewind;
+use super::walk::{Found, display_path, walk};
+use super::{Batch, Options, Source};
+
+/// What stands for standard input among paths.
+const STDIN: &str = "-";
+
+/// How many files were read, and what was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files read, standard input among them.
+    pub files: u64,
+    /// Binary files left out.
+    pub binary: u64,
+    /// Hidden files left out, and hidden folders with all that is in them.
+    pub hidden: u64,
+    /// Pipes, sockets and devices left out.
+    pub special: u64,
+}
+
+/// A [`Source`] over paths: files, folders with all that is in them, and `-` for standard input.
+///
+/// Reading twice yields the same documents as long as the files stay the same; what comes only once must be kept for that,
+/// see [`keep_for_second_read`](Source::keep_for_second_read).
+pub struct Input {
+    paths: Vec<PathBuf>,
+    options: Options,
+    counts: Counts,
+    keep: bool,
+    stdin: Option<Box<dyn Read + Send>>,
+    /// What comes only once, from when it is first read, by its place among the paths.
+    once: HashMap<usize, Rewind>,
+}
+
+impl Input {
+    /// The paths, in the order in which they will be read.
+    pub fn new(paths: Vec<PathBuf>, options: Options) -> Self {
+        let stdin = Some(Box::new(io::stdin()) as Box<dyn Read + Send>);
+        Input { paths, options, counts: Counts::default(), keep: false, stdin, once: HashMap::new() }
+    }
+
+    /// Reads this where standard input is asked for.
+    pub fn with_stdin(mut self, stdin: Box<dyn Read + Send>) -> Self {
+        self.stdin = Some(stdin);
+        self
+    }
+
+    /// What the last reading came upon.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn read_path(&mut self, index: usize, pass: &mut Pass) -> ControlFlow<()> {
+        if self.paths[index].as_os_str() == STDIN {
+            return self.read_stdin(index, pass);
+        }
+        let Input { paths, options, counts, keep, once, .. } = self;
+        walk(&paths[index], options.hidden, counts, &mut |found, counts| match found {
+            Found::Problem(problem) => pass.problem(problem),
+            Found::File(entry) if entry.file_type().is_file() => read_file(entry.path(), pass, counts),
+            Found::File(entry) => {
+                let open =
+                    || Ok(Rewind::new(Box::new(fs::File::open(entry.path())?), *keep, options.temp_dir.as_deref()));
+                let file = File { path: &display_path(entry.path()), name: entry.path().file_name(), size: None };
+                match kept(once, index, open) {
+                    Ok(rewind) => read_once(&file, rewind, pass, counts),
+                    Err(error) => pass.fail(file.path, None, format!("cannot open: {error}")),
+                }
+            }
+        })
+    }
+
+    fn read_stdin(&mut self, index: usize, pass: &mut Pass) -> ControlFlow<()> {
+        let Input { options, counts, keep, once, stdin, .. } = self;
+        let open = || {
+            let stdin = stdin.take().ok_or_else(|| io::Error::other("named twice"))?;
+            Ok(Rewind::new(stdin, *keep, options.temp_dir.as_deref()))
+        };
+        match kept(once, index, open) {
+            Ok(rewind) => read_once(&File { path: STDIN, name: None, size: None }, rewind, pass, counts),
+            Err(error) => pass.fail(STDIN, None, format!("cannot read standard input: {error}")),
+        }
+    }
+}
+
+impl Source for Input {
+    /// Standard input and pipes are kept while they are read: in memory while they are small, else in a temporary file.
+    fn keep_for_second_read(&mut self) {
+        self.keep = true;
+    }
+
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
+        self.counts = Counts::default();
+        let options = self.options.clone();
+        let mut pass = Pass::new(&options, deliver);
+        let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut pass));
+        if all.is_continue() {
+            // Nothing comes after the last batch, so it does not matter whether more is wanted.
+            _ = pass.finish();
+        }
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        let mut total = 0;
+        let all = self.paths.iter().try_for_each(|path| {
+            if path.as_os_str() == STDIN {
+                return ControlFlow::Break(());
+            }
+            walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+                if let Found::File(entry) = found {
+                    if !entry.file_type().is_file() {
+                        return ControlFlow::Break(());
+                    }
+                    total += entry.metadata().map_or(0, |metadata| metadata.len());
+                }
+                ControlFlow::Continue(())
+            })
+        });
+        all.is_continue().then_some(total)
+    }
+}
+
+fn read_file(path: &Path, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
+    let shown = display_path(path);
+    match fs::File::open(path).and_then(|file| Ok((file.metadata()?.len(), file))) {
+        Ok((size, raw)) => {
+            let file = File { path: &shown, name: path.file_name(), size: Some(size) };
+            pass.read(&file, raw, counts)
+        }
+        Err(error) => pass.fail(&shown, None, format!("cannot open: {error}")),
+    }
+}
+
+/// Reads, from its start, what comes only once.
+fn read_once(file: &File, rewind: &mut Rewind, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
+    match rewind.rewind() {
+        Ok(()) => pass.read(file, rewind, counts),
+        Err(error) => pass.fail(file.path, None, error.to_string()),
+    }
+}
+
+/// What was opened for a path in an earlier reading, else what is opened now.
+fn kept(
+    once: &mut HashMap<usize, Rewind>,
+    index: usize,
+    open: impl FnOnce() -> io::Result<Rewind>,
+) -> io::Result<&mut Rewind> {
+    Ok(match once.entry(index) {
+        Entry::Occupied(place) => place.into_mut(),
+        Entry::Vacant(place) => place.insert(open()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decompress::tests::{ALL, gzip};
+    use super::super::{Format, Severity};
+    use super::*;
+    use tempfile::TempDir;
+
+    /// A folder of files, its name taken off what comes out.
+    struct Fixture {
+        folder: TempDir,
+        options: Options,
+    }
+
+    impl Fixture {
+        fn new(files: &[(&str, &[u8])]) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            for (name, bytes) in files {
+                let path = folder.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, bytes).unwrap();
+            }
+            Fixture { folder, options: Options::default() }
+        }
+
+        fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
+            set(&mut self.options);
+            self
+        }
+
+        fn input(&self, paths: &[&str]) -> Input {
+            let paths = paths.iter().map(|path| match *path {
+                STDIN => STDIN.into(),
+                path => self.folder.path().join(path),
+            });
+            Input::new(paths.collect(), self.options.clone())
+        }
+
+        fn read(&self, input: &mut Input) -> Vec<String> {
+            let prefix = format!("{}/", self.folder.path().display());
+            read(input).into_iter().map(|line| line.replace(&prefix, "")).collect()
+        }
+
+        /// Reads these paths, twice.
+        fn check(&self, paths: &[&str], expected: &[&str]) -> Counts {
+            let mut input = self.input(paths);
+            assert_eq!(self.read(&mut input), expected);
+            let counts = input.counts();
+            assert_eq!(self.read(&mut input), expected, "second reading");
+            assert_eq!(input.counts(), counts);
+            counts
+        }
+    }
+
+    /// Documents as `id|text`, problems as `severity place: message`. Checks that the bytes add up.
+    fn read(input: &mut Input) -> Vec<String> {
+        let total = input.total_bytes();
+        let (mut out, mut bytes) = (Vec::new(), 0);
+        input.read(&mut |batch| {
+            bytes += batch.bytes_read();
+            batch.documents(&mut |result| {
+                out.push(match result {
+                    Ok(document) => format!("{}|{}", document.id, document.text),
+                    Err(problem) => format!("{:?} {problem}", problem.severity),
+                });
+            });
+            ControlFlow::Continue(())
+        });
+        assert_eq!(bytes, total.unwrap_or(bytes));
+        out
+    }
+
+    fn stdin(bytes: &[u8]) -> Box<dyn Read + Send> {
+        Box::new(io::Cursor::new(bytes.to_vec()))
+    }
+
+    #[test]
+    fn folders_in_the_order_of_names_and_paths_as_given() {
+        let fixture = Fixture::new(&[("b/2.txt", b"2"), ("b/10.txt", b"10"), ("b/B/x", b"x"), ("a.txt", b"a")]);
+        let counts = fixture.check(&["b", "a.txt"], &["b/10.txt|10", "b/2.txt|2", "b/B/x|x", "a.txt|a"]);
+        assert_eq!(counts, Counts { files: 4, ..Counts::default() });
+    }
+
+    #[test]
+    fn an_empty_folder_and_an_empty_file() {
+        let fixture = Fixture::new(&[("a/empty", b"")]);
+        fs::create_dir(fixture.folder.path().join("b")).unwrap();
+        fixture.check(&["b", "a"], &["a/empty|"]);
+    }
+
+    #[test]
+    fn hidden_entries_are_counted_unless_asked_for_or_named() {
+        let files: &[(&str, &[u8])] = &[(".a/x", b"x"), (".a/y", b"y"), (".b", b"b"), ("c", b"c"), ("d/.e", b"e")];
+        let fixture = Fixture::new(files);
+        let counts = fixture.check(&["", ".b", ".a"], &["c|c", ".b|b", ".a/x|x", ".a/y|y"]);
+        assert_eq!((counts.hidden, counts.files), (3, 4));
+        let fixture = Fixture::new(files).with(|options| options.hidden = true);
+        let counts = fixture.check(&[""], &[".a/x|x", ".a/y|y", ".b|b", "c|c", "d/.e|e"]);
+        assert_eq!(counts.hidden, 0);
+    }
+
+    #[test]
+    fn a_missing_file_is_a_problem_and_the_next_is_read() {
+        let fixture = Fixture::new(&[("a", b"a")]);
+        let missing = "Failed no: cannot read: No such file or directory (os error 2)";
+        fixture.check(&["no", "a"], &[missing, "a|a"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_loops_end() {
+        use std::os::unix::fs::symlink;
+        let fixture = Fixture::new(&[("a/x", b"x"), ("b/y", b"y")]);
+        let path = |name: &str| fixture.folder.path().join(name);
+        symlink(path("a"), path("b/to_a")).unwrap();
+        symlink(path("b"), path("b/to_b")).unwrap();
+        symlink(path("no"), path("b/to_nothing")).unwrap();
+        symlink(path("no"), path("b/.#lock")).unwrap();
+        let expected = [
+            "b/to_a/x|x",
+            "Skipped b/to_b: symbolic link that leads back to b",
+            "Failed b/to_nothing: cannot read: No such file or directory (os error 2)",
+            "b/y|y",
+        ];
+        let mut input = fixture.input(&["b"]);
+        let folder = fixture.folder.path().display().to_string();
+        let found: Vec<String> =
+            read(&mut input).into_iter().map(|line| line.replace(&format!("{folder}/"), "")).collect();
+        assert_eq!(found, expected);
+        assert_eq!(input.counts().hidden, 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unreadable_file_or_folder_is_a_problem() {
+        use std::os::unix::fs::PermissionsExt;
+        let fixture = Fixture::new(&[("a/x", b"x"), ("b", b"b"), ("c", b"c")]);
+        for name in ["a", "b"] {
+            fs::set_permissions(fixture.folder.path().join(name), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        if fs::File::open(fixture.folder.path().join("b")).is_ok() {
+            return; // The superuser reads everything.
+        }
+        let found = fixture.read(&mut fixture.input(&[""]));
+        assert!(found[0].starts_with("Failed a: cannot read: Permission denied"), "{found:?}");
+        assert!(found[1].starts_with("Failed b: cannot open: Permission denied"), "{found:?}");
+        assert_eq!(found[2..], ["c|c"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn special_files_are_skipped_in_folders() {
+        let fixture = Fixture::new(&[("a", b"a")]);
+        let _socket = std::os::unix::net::UnixListener::bind(fixture.folder.path().join("s")).unwrap();
+        let skipped = "Skipped s: not a regular file: read only when named itself";
+        assert_eq!(fixture.check(&[""], &["a|a", skipped]).special, 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_that_is_named_is_read_twice_if_kept() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+        for keep in [true, false] {
+            let (reader, mut writer) = io::pipe().unwrap();
+            writer.write_all(b"{\"id\":7,\"text\":\"piped\"}\n").unwrap();
+            drop(writer);
+            let path = PathBuf::from(format!("/proc/self/fd/{}", reader.as_raw_fd()));
+            let options = Options { format: Format::Jsonl, ..Options::default() };
+            let mut input = Input::new(vec![path.clone()], options);
+            if keep {
+                input.keep_for_second_read();
+            }
+            assert_eq!(read(&mut input), ["7|piped"]);
+            let again = format!("Failed {}: cannot be read a second time", path.display());
+            assert_eq!(read(&mut input), [if keep { "7|piped" } else { &again }]);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_of_a_path_that_are_no_text() {
+        use std::os::unix::ffi::OsStrExt;
+        let fixture = Fixture::new(&[]);
+        let path = fixture.folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.txt"));
+        if fs::write(path, b"x").is_ok() {
+            fixture.check(&[""], &["caf\\xe9.txt|x"]);
+        }
+    }
+
+    #[test]
+    fn standard_input_is_text_or_json_lines() {
+        let fixture = Fixture::new(&[]);
+        for (bytes, expected) in [
+            (&b"some text\n"[..], &["-|some text\n"][..]),
+            (b"{\"text\":\"a\"}\n{\"text\":\"b\",\"id\":\"i\"}", &["-:1|a", "i|b"]),
+            (b"", &[]),
+        ] {
+            for raw in [bytes.to_vec(), gzip(bytes)] {
+                let mut input = fixture.input(&["-"]).with_stdin(stdin(&raw));
+                input.keep_for_second_read();
+                for _ in 0..2 {
+                    assert_eq!(read(&mut input), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn standard_input_that_was_not_kept_or_is_named_twice() {
+        let fixture = Fixture::new(&[]);
+        let twice = "Failed -: cannot read standard input: named twice";
+        let mut input = fixture.input(&["-", "-"]).with_stdin(stdin(b"text"));
+        assert_eq!(read(&mut input), ["-|text", twice]);
+        assert_eq!(read(&mut input), ["Failed -: cannot be read a second time", twice]);
+    }
+
+    #[test]
+    fn the_format_follows_the_name() {
+        let fixture = Fixture::new(&[
+            ("a.jsonl", b"{\"text\":\"a\"}"),
+            ("b.csv", b"id,text\n7,b\n"),
+            ("c.tsv.gz", &gzip(b"text\tid\nc\t8\n")),
+            ("d.txt", b"{\"text\":\"d\"}"),
+            ("e", b"{\"text\":\"e\"}"),
+        ]);
+        fixture.check(&[""], &["a.jsonl:1|a", "7|b", "8|c", "d.txt|{\"text\":\"d\"}", "e:1|e"]);
+    }
+
+    #[test]
+    fn the_format_that_was_asked_for() {
+        let fixture = Fixture::new(&[("a.jsonl", b"x\n\r\ny")]);
+        fixture.check(
+            &["a.jsonl"],
+            &[
+                "Failed a.jsonl:1: malformed JSON: expected value at column 1",
+                "Failed a.jsonl:3: malformed JSON: expected value at column 1",
+            ],
+        );
+        let lines = fixture.with(|options| options.format = Format::Lines);
+        lines.check(&["a.jsonl"], &["a.jsonl:1|x", "a.jsonl:3|y"]);
+        let text = lines.with(|options| options.format = Format::Text);
+        text.check(&["a.jsonl"], &["a.jsonl|x\n\r\ny"]);
+    }
+
+    #[test]
+    fn binary_files_are_skipped_in_any_format() {
+        let fixture = Fixture::new(&[("a.txt", b"a\0"), ("b.jsonl", b"\0"), ("c.txt.gz", &gzip(b"\x7fELF\0"))]);
+        let expected = ["Skipped a.txt: binary file", "Skipped b.jsonl: binary file", "Skipped c.txt.gz: binary file"];
+        let counts = fixture.check(&[""], &expected);
+        assert_eq!(counts, Counts { binary: 3, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_compressed_file_by_any_name() {
+        for (name, compress) in ALL {
+            let fixture = Fixture::new(&[("a.jsonl", &compress(b"{\"text\":\"x\"}\n"))]);
+            assert_eq!(fixture.read(&mut fixture.input(&[""])), ["a.jsonl:1|x"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_truncated_stream_gives_what_was_whole_and_one_problem() {
+        let lines: Vec<String> =
+            (0..3000u64).map(|n| format!("{{\"text\":\"{:x}\"}}\n", crate::hash::mix(n))).collect();
+        let whole = gzip(lines.concat().as_bytes());
+        let fixture =
+            Fixture::new(&[("a.jsonl.gz", &whole[..whole.len() / 2]), ("b.txt.gz", &whole[..whole.len() / 2])]);
+        let found = fixture.read(&mut fixture.input(&["a.jsonl.gz", "b.txt.gz"]));
+        let count = found.len() - 2;
+        assert!(count > 1000);
+        assert!(found[..count].iter().all(|line| line.starts_with("a.jsonl.gz:")));
+        assert_eq!(found[count], format!("Failed a.jsonl.gz:{}: gzip data is truncated", count + 1));
+        assert_eq!(found[count + 1], "Failed b.txt.gz: gzip data is truncated");
+    }
+
+    #[test]
+    fn a_bomb_is_stopped_and_names_the_flag() {
+        let fixture = Fixture::new(&[("a.jsonl", &gzip(&[b'\n'; 1 << 20])), ("b.txt", b"b")]);
+        let fixture = fixture.with(|options| (options.max_record, options.max_expansion) = (1000, 10));
+        let found = fixture.read(&mut fixture.input(&[""]));
+        assert!(found[0].starts_with("Failed a.jsonl:"), "{found:?}");
+        assert!(
+            found[0].ends_with("gzip data expands to more than 10 times its size (allow more with --max-expansion)")
+        );
+        assert_eq!(found[1..], ["b.txt|b"]);
+    }
+
+    #[test]
+    fn records_longer_than_allowed() {
+        let fixture = Fixture::new(&[
+            ("a.txt", b"12345678901"),
+            ("b.txt", b"1234567890"),
+            ("c.csv", b"text\n\"12345678901\n\"\nx\n"),
+            ("d.jsonl", b"{\"text\":\"too long\"}\n{}\n"),
+            ("e.csv", b"text,far too long a header\nx\n"),
+        ]);
+        let expected = [
+            "Failed a.txt: file longer than 10 bytes (allow more with --max-record)",
+            "b.txt|1234567890",
+            "Failed c.csv:2: record longer than 10 bytes (allow more with --max-record)",
+            "c.csv:4|x",
+            "Failed d.jsonl:1: record longer than 10 bytes (allow more with --max-record)",
+            "Failed d.jsonl:2: no text field 'text' (fields here: none; choose with --text-field)",
+            "Failed e.csv:1: record longer than 10 bytes (allow more with --max-record)",
+        ];
+        let mut fixture = fixture.with(|options| options.max_record = 10);
+        for batch_bytes in [0, 1, 5, 1 << 20] {
+            fixture.options.batch_bytes = batch_bytes;
+            fixture.check(&[""], &expected);
+        }
+    }
+
+    #[test]
+    fn csv_without_a_text_column_is_one_problem() {
+        let fixture = Fixture::new(&[("a.csv", b"id,body\n1,x\n2,y\n"), ("b.csv", b""), ("c.csv", b"\n\ntext\nz\n")]);
+        let missing = "Failed a.csv: no text column 'text' (columns here: id, body; choose with --text-field)";
+        fixture.check(&[""], &[missing, "c.csv:4|z"]);
+    }
+
+    #[test]
+    fn a_megabyte_of_blank_lines_before_the_header() {
+        let blank = "\r\n".repeat(1 << 19);
+        let fixture = Fixture::new(&[("a.csv", format!("{blank}text\nx\n").as_bytes()), ("b.csv", blank.as_bytes())]);
+        fixture.check(&[""], &["a.csv:524290|x"]);
+    }
+
+    #[test]
+    fn an_unclosed_quote_loses_its_record_only() {
+        let fixture = Fixture::new(&[("a.csv", b"text\nx\n\"y\nz\n")]);
+        fixture.check(&[""], &["a.csv:2|x", "Failed a.csv:3: a quote in the record that starts here is never closed"]);
+    }
+
+    #[test]
+    fn utf16_in_each_format() {
+        let utf16 = |text: &str| -> Vec<u8> {
+            [0xfeffu16].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
+        };
+        let fixture = Fixture::new(&[
+            ("a.txt", &utf16("é")),
+            ("b.jsonl", &utf16("{\"text\":\"é\"}\n")),
+            ("c.csv", &utf16("id,text\r\n1,é\r\n")),
+            ("d", &utf16("{\"text\":\"é\"}\n")),
+            ("e.csv", &[&utf16("text\né\n")[..], &[0xd8]].concat()),
+        ]);
+        let damaged = "Repaired e.csv: invalid UTF-16BE replaced by U+FFFD";
+        fixture.check(&[""], &["a.txt|é", "b.jsonl:1|é", "1|é", "d:1|é", "e.csv:2|é", "e.csv:3|\u{fffd}", damaged]);
+    }
+
+    #[test]
+    fn a_mark_is_no_part_of_the_first_field() {
+        let fixture = Fixture::new(&[
+            ("a.csv", b"\xef\xbb\xbftext\nx\n"),
+            ("b.jsonl", b"\xef\xbb\xbf{\"text\":\"x\"}\n"),
+            ("c.txt", b"\xef\xbb\xbfx"),
+        ]);
+        fixture.check(&[""], &["a.csv:2|x", "b.jsonl:1|x", "c.txt|x"]);
+    }
+
+    #[test]
+    fn a_legacy_encoding_is_guessed_for_the_whole_stream() {
+        let text = "текст\nСъешь же ещё этих мягких французских булок\nда\n";
+        let fixture = Fixture::new(&[("a.csv", &encoding_rs::WINDOWS_1251.encode(text).0)]);
+        fixture
+            .with(|options| options.text_field = super::super::FieldPath::parse("text-field", "текст").unwrap())
+            .check(
+                &[""],
+                &[
+                    "Repaired a.csv: decoded as windows-1251",
+                    "a.csv:2|Съешь же ещё этих мягких французских булок",
+                    "a.csv:3|да",
+                ],
+            );
+    }
+
+    #[test]
+    fn any_batch_size_yields_the_same() {
+        let lines: String = (0..500).map(|n| format!("{{\"text\":\"{}\"}}\n\n", "x".repeat(n % 70))).collect();
+        let rows: String = (0..500).map(|n| format!("\"{}\"\r\n", "x\r\n\"\"".repeat(n % 20))).collect();
+        let mut fixture =
+            Fixture::new(&[("a.jsonl", lines.as_bytes()), ("b.csv", format!("text\n{rows}").as_bytes()), ("c", b"c")]);
+        let expected = fixture.read(&mut fixture.input(&[""]));
+        assert_eq!(expected.len(), 1001);
+        for batch_bytes in [0, 1, 7, 100, 5000] {
+            fixture.options.batch_bytes = batch_bytes;
+            assert!(fixture.read(&mut fixture.input(&[""])) == expected, "{batch_bytes}");
+        }
+    }
+
+    #[test]
+    fn a_break_stops_at_once() {
+        let mut fixture = Fixture::new(&[("a.jsonl", b"{}\n{}\n{}\n"), ("b", b"b")]);
+        fixture.options.batch_bytes = 1;
+        let mut batches = 0;
+        fixture.input(&[""]).read(&mut |_| {
+            batches += 1;
+            ControlFlow::Break(())
+        });
+        assert_eq!(batches, 1);
+    }
+
+    #[test]
+    fn a_spool_without_room_is_said_and_said_again() {
+        let mut fixture = Fixture::new(&[]);
+        fixture.options.temp_dir = Some("/no/such/folder".into());
+        fixture.options.format = Format::Lines;
+        let endless = io::BufReader::new(io::repeat(b'\n').take(80 << 20));
+        let mut input = fixture.input(&["-"]).with_stdin(Box::new(endless));
+        input.keep_for_second_read();
+        for _ in 0..2 {
+            let mut problems = Vec::new();
+            input.read(&mut |batch| {
+                batch.documents(&mut |result| problems.push(result.unwrap_err()));
+                ControlFlow::Continue(())
+            });
+            assert_eq!(problems.len(), 1);
+            assert_eq!(problems[0].severity, Severity::Failed);
+            assert!(problems[0].message.contains("cannot keep it for the second reading"), "{}", problems[0]);
+        }
+    }
+}

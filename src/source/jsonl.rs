@@ -1,0 +1,409 @@
+//! A line is a JSON object, the text and the id are fields in it.
+//!
+//! Nothing is built from the object but these two: the rest is checked and passed over, and a text without escapes is
+//! borrowed from the line. Nesting is bounded by serde_json's own limit of 128.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::FieldPath;
+
+/// How many field names a message lists.
+const NAMES_SHOWN: usize = 8;
+
+/// How much of a field name a message shows.
+const NAME_CHARS: usize = 40;
+
+/// A record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    pub text: Cow<'a, str>,
+    /// `None` if it has none, or null.
+    pub id: Option<Cow<'a, str>>,
+}
+
+/// Takes text and id from a line, or says why not.
+pub(super) fn parse<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, String> {
+    let mut found = Found::default();
+    let wanted = Wanted { text: Some(text.steps()), id: Some(id.steps()) };
+    let mut json = serde_json::Deserializer::from_str(line);
+    let parsed = Object { wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
+    parsed.map_err(|error| malformed(&error))?;
+    let id = match found.id {
+        Slot::Missing | Slot::Kind("null") => None,
+        Slot::Text(id) => Some(id),
+        Slot::Number(id) => Some(Cow::Borrowed(id)),
+        Slot::Kind(kind) => return Err(format!("id field '{id}' is {kind}, not a string or a number")),
+    };
+    let wrong = match found.text {
+        Slot::Text(text) => return Ok(Record { text, id }),
+        Slot::Missing => format!("no text field '{text}'"),
+        Slot::Number(_) => format!("text field '{text}' is a number, not a string"),
+        Slot::Kind(kind) => format!("text field '{text}' is {kind}, not a string"),
+    };
+    let here = field_names(line).unwrap_or_default();
+    Err(format!("{wrong} (fields here: {here}; choose with --text-field)"))
+}
+
+/// A line is parsed by itself, so the line that serde_json counts says nothing.
+fn malformed(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    format!("malformed JSON: {message} at column {}", error.column())
+}
+
+/// At most [`NAMES_SHOWN`] of the `count` names, fit for a message.
+pub(super) fn display_names<'n>(names: impl Iterator<Item = Cow<'n, str>>, count: usize) -> String {
+    if count == 0 {
+        return "none".to_owned();
+    }
+    let shorten = |name: Cow<str>| name.chars().take(NAME_CHARS).flat_map(char::escape_debug).collect();
+    let mut shown: Vec<String> = names.take(NAMES_SHOWN).map(shorten).collect();
+    if count > NAMES_SHOWN {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+/// The fields of the object itself.
+fn field_names(line: &str) -> Result<String, serde_json::Error> {
+    struct Names;
+    impl<'de> Visitor<'de> for Names {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<String, M::Error> {
+            let (mut names, mut count) = (Vec::new(), 0);
+            while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                count += 1;
+                if names.len() < NAMES_SHOWN {
+                    names.push(Cow::Owned(name));
+                }
+            }
+            Ok(display_names(names.into_iter(), count))
+        }
+    }
+    serde_json::Deserializer::from_str(line).deserialize_map(Names)
+}
+
+/// What stands in the place of a wanted field.
+#[derive(Clone, Debug, Default)]
+enum Slot<'de> {
+    #[default]
+    Missing,
+    Text(Cow<'de, str>),
+    /// As it stands in the line: `1.0` and `1` are two ids.
+    Number(&'de str),
+    /// Something else, with its article.
+    Kind(&'static str),
+}
+
+#[derive(Default)]
+struct Found<'de> {
+    text: Slot<'de>,
+    id: Slot<'de>,
+}
+
+/// The steps that are left to the wanted fields; `None` for one that is not on this way.
+#[derive(Clone, Copy)]
+struct Wanted<'p> {
+    text: Option<&'p [String]>,
+    id: Option<&'p [String]>,
+}
+
+impl<'p> Wanted<'p> {
+    /// What is wanted within the field `name`.
+    fn within(self, name: &str) -> Self {
+        let step = |path: &'p [String]| path.split_first().filter(|(first, _)| *first == name).map(|(_, rest)| rest);
+        Wanted { text: self.text.and_then(step), id: self.id.and_then(step) }
+    }
+}
+
+/// An object that has wanted fields in it.
+struct Object<'p, 'f, 'de> {
+    wanted: Wanted<'p>,
+    found: &'f mut Found<'de>,
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(wanted) = map.next_key_seed(Name(self.wanted))? {
+            match wanted {
+                Wanted { text: None, id: None } => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                // By far the most common field, for which a second look is spared.
+                Wanted { text: Some([]), id: None } => self.found.text = map.next_value_seed(Text)?,
+                wanted => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A field name: all that matters is what is wanted behind it.
+struct Name<'p>(Wanted<'p>);
+
+impl<'de, 'p> DeserializeSeed<'de> for Name<'p> {
+    type Value = Wanted<'p>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'p> Visitor<'_> for Name<'p> {
+    type Value = Wanted<'p>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.within(name))
+    }
+}
+
+/// A value that is, or holds, wanted fields; as it stands in the line.
+fn look_into<'de>(value: &'de RawValue, wanted: Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
+    let json = value.get();
+    let here = || {
+        Ok::<_, serde_json::Error>(match json.as_bytes().first() {
+            Some(b'"') => serde_json::Deserializer::from_str(json).deserialize_str(Text)?,
+            Some(b'-' | b'0'..=b'9') => Slot::Number(json),
+            Some(b'{') => Slot::Kind("an object"),
+            Some(b'[') => Slot::Kind("an array"),
+            Some(b'n') => Slot::Kind("null"),
+            _ => Slot::Kind("a boolean"),
+        })
+    };
+    if wanted.text.is_some_and(<[String]>::is_empty) {
+        found.text = here()?;
+    }
+    if wanted.id.is_some_and(<[String]>::is_empty) {
+        found.id = here()?;
+    }
+    let deeper = |path: Option<&[String]>| path.is_some_and(|path| !path.is_empty());
+    if json.starts_with('{') && (deeper(wanted.text) || deeper(wanted.id)) {
+        // An empty path is no step away from any name, so it finds nothing in there.
+        Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
+    }
+    Ok(())
+}
+
+/// The value of the text field, whatever it is.
+struct Text;
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = Slot<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Slot<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Slot<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Slot<'de>, E> {
+        Ok(Slot::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Slot<'de>, E> {
+        Ok(Slot::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Slot<'de>, E> {
+        Ok(Slot::Kind("a boolean"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Slot<'de>, E> {
+        Ok(Slot::Kind("a number"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Slot<'de>, E> {
+        Ok(Slot::Kind("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Slot<'de>, E> {
+        Ok(Slot::Kind("a number"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Slot<'de>, E> {
+        Ok(Slot::Kind("null"))
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Slot<'de>, S::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Slot::Kind("an array"))
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Slot<'de>, M::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Slot::Kind("an object"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, String> {
+        let path = |path| FieldPath::parse("text-field", path).unwrap();
+        parse(line, &path(text), &path(id))
+    }
+
+    fn check(line: &str, text: &str, id: Option<&str>) {
+        check_with(line, "text", "id", text, id);
+    }
+
+    fn check_with(line: &str, text_field: &str, id_field: &str, text: &str, id: Option<&str>) {
+        let expected = Record { text: text.into(), id: id.map(Cow::from) };
+        assert_eq!(with(line, text_field, id_field), Ok(expected), "{line}");
+    }
+
+    fn check_error(line: &str, message: &str) {
+        assert_eq!(with(line, "text", "id").unwrap_err(), message, "{line}");
+    }
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        let record = with(r#"{"id":"a","text":"no escapes"}"#, "text", "id").unwrap();
+        assert!(matches!(record, Record { text: Cow::Borrowed(_), id: Some(Cow::Borrowed(_)) }));
+    }
+
+    #[test]
+    fn escapes_are_resolved_in_values_and_names() {
+        check(r#"{"id":"a","text":"line\n\u00e9 \ud83d\ude00"}"#, "line\né 😀", Some("a"));
+        check(r#"{"\u0069d":"a","te\u0078t":"x"}"#, "x", Some("a"));
+    }
+
+    #[test]
+    fn numbers_as_ids_stay_as_they_stand() {
+        for number in ["7", "-7", "1.0", "1.50", "1e5", "123456789012345678901234567890", "-0"] {
+            check(&format!(r#"{{"text":"x","id": {number} }}"#), "x", Some(number));
+        }
+    }
+
+    #[test]
+    fn no_id_or_null() {
+        check(r#"{"text":"x"}"#, "x", None);
+        check(r#"{"text":"x","id":null}"#, "x", None);
+    }
+
+    #[test]
+    fn an_id_that_is_none() {
+        for (value, kind) in [("{}", "an object"), ("[1]", "an array"), ("true", "a boolean")] {
+            let message = format!("id field 'id' is {kind}, not a string or a number");
+            check_error(&format!(r#"{{"text":"x","id":{value}}}"#), &message);
+        }
+    }
+
+    #[test]
+    fn fields_in_objects_in_objects() {
+        let line = r#"{"a":{"x":[{"b":0}],"b":{"c":"text","d":5}},"text":"not this"}"#;
+        check_with(line, "a.b.c", "a.b.d", "text", Some("5"));
+        check_with(line, "a.b.c", "a.c", "text", None);
+        check_with(line, "text", "a.b.d", "not this", Some("5"));
+    }
+
+    #[test]
+    fn text_and_id_in_one_field() {
+        check_with(r#"{"a":"x\n"}"#, "a", "a", "x\n", Some("x\n"));
+        assert!(with(r#"{"a":{"b":"id"}}"#, "a", "a.b").unwrap_err().starts_with("text field 'a' is an object"));
+    }
+
+    #[test]
+    fn the_last_of_equal_names_counts() {
+        check(r#"{"text":"a","text":"b","id":1,"id":2}"#, "b", Some("2"));
+    }
+
+    #[test]
+    fn a_missing_text_names_the_fields() {
+        check_error(
+            r#"{"id":1,"body":"x","url":"y"}"#,
+            "no text field 'text' (fields here: id, body, url; choose with --text-field)",
+        );
+        check_error("{}", "no text field 'text' (fields here: none; choose with --text-field)");
+        let many: Vec<String> = (0..20).map(|n| format!("\"f{n}\":0")).collect();
+        check_error(
+            &format!("{{{}}}", many.join(",")),
+            "no text field 'text' (fields here: f0, f1, f2, f3, f4, f5, f6, f7, …; choose with --text-field)",
+        );
+        check_error(r#"{"a\nb":1}"#, r"no text field 'text' (fields here: a\nb; choose with --text-field)");
+    }
+
+    #[test]
+    fn a_text_that_is_none() {
+        for (value, kind) in [
+            ("null", "null"),
+            ("7", "a number"),
+            ("-1.5", "a number"),
+            ("[{}]", "an array"),
+            ("{\"a\":1}", "an object"),
+        ] {
+            let message =
+                format!("text field 'text' is {kind}, not a string (fields here: text; choose with --text-field)");
+            check_error(&format!("{{\"text\":{value}}}"), &message);
+        }
+    }
+
+    #[test]
+    fn malformed_lines_say_where() {
+        check_error(r#"{"text":"x""#, "malformed JSON: EOF while parsing an object at column 11");
+        check_error(r#"{"text":"x"} {"#, "malformed JSON: trailing characters at column 14");
+        check_error("[1]", "malformed JSON: invalid type: sequence, expected a JSON object at column 0");
+        assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().starts_with("malformed JSON: "));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_or_passed_over() {
+        let deep =
+            |field: &str| format!("{{\"text\":\"x\",\"{field}\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        check(&deep("other"), "x", None);
+        check_error(&deep("id"), "id field 'id' is an array, not a string or a number");
+        assert!(with(&deep("text"), "text", "id").is_err());
+        let objects = "{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000);
+        let path = vec!["a"; 1000].join(".");
+        assert!(with(&objects, &path, "id").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(line in "[{}\\[\\]\",:a-dtexid0-9\\\\ .-]{0,60}") {
+            _ = with(&line, "text", "id");
+        }
+
+        #[test]
+        fn any_text_comes_back(text: String, id: String, other: String) {
+            let line = serde_json::json!({"other": other, "text": text, "id": id}).to_string();
+            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()) }));
+        }
+    }
+}

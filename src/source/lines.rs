@@ -1,0 +1,77 @@
+//! A line is a record. Blank lines are none, but count.
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::cut::Cut;
+use super::decode::without_utf8_mark;
+
+/// Lines end with a line feed; a carriage return before it belongs to the end.
+pub(super) struct LineCut;
+
+impl Cut for LineCut {
+    fn first_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memchr(b'\n', bytes).map(|at| at + 1)
+    }
+
+    fn last_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memrchr(b'\n', bytes).map(|at| at + 1)
+    }
+
+    fn line_ends(&mut self, bytes: &[u8]) -> u64 {
+        memchr_iter(b'\n', bytes).count() as u64
+    }
+
+    fn is_unclosed(&self) -> bool {
+        false
+    }
+}
+
+/// The lines that are not blank, without their ends, with their numbers. A byte order mark that starts a line, as where
+/// files were put together, is no part of it.
+pub(super) fn lines(first: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut rest = bytes;
+    let mut number = first;
+    let every = std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (line, after) = match memchr(b'\n', rest) {
+            Some(end) => (&rest[..end], &rest[end + 1..]),
+            None => (rest, &[][..]),
+        };
+        rest = after;
+        number += 1;
+        Some((number - 1, without_utf8_mark(line.strip_suffix(b"\r").unwrap_or(line))))
+    });
+    every.filter(|(_, line)| !line.trim_ascii_start().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expected: &[(u64, &str)]) {
+        let expected: Vec<(u64, &[u8])> = expected.iter().map(|&(n, line)| (n, line.as_bytes())).collect();
+        assert_eq!(lines(1, input.as_bytes()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn either_line_end_and_none() {
+        check("a\nb\r\nc", &[(1, "a"), (2, "b"), (3, "c")]);
+    }
+
+    #[test]
+    fn blank_lines_count_and_are_no_records() {
+        check("\n\r\na\n \t\n\nb\n\n", &[(3, "a"), (6, "b")]);
+    }
+
+    #[test]
+    fn a_carriage_return_within_a_line_stays() {
+        check("a\rb\r\r\n", &[(1, "a\rb\r")]);
+    }
+
+    #[test]
+    fn marks_where_files_were_joined() {
+        check("\u{feff}a\n\u{feff}b\n\u{feff}\n", &[(1, "a"), (2, "b")]);
+    }
+}

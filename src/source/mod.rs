@@ -1,0 +1,122 @@
+//! Where documents come from: files, folders, standard input; plain text, JSON lines, CSV; compressed or not.
+//!
+//! Reading is cut in two so that it can go on many threads. One thread reads bytes, decompresses them and cuts them into
+//! [`Batch`]es of whole records ([`Source::read`]); any thread then parses a batch into documents ([`Batch::documents`]).
+//! Memory is bounded by the batch size and the record limit, never by the input.
+//!
+//! Trouble with one file or record is a [`Problem`] in the batch where it happened: the run goes on and remembers.
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `options` | what can be chosen: formats, fields, limits |
+//! | `input`, `walk` | paths and folders, in their order |
+//! | `rewind` | standard input, read twice |
+//! | `decompress`, `reader` | compressed bytes → bytes |
+//! | `file` | one file: its format, its pieces |
+//! | `cut` | bytes → whole records |
+//! | `batch` | whole records → documents, on any thread |
+//! | `lines`, `jsonl`, `csv`, `decode` | what a record is in each format; bytes → text |
+
+mod batch;
+mod csv;
+mod cut;
+mod decode;
+mod decompress;
+mod documents;
+mod file;
+mod input;
+mod jsonl;
+mod lines;
+mod options;
+mod reader;
+mod rewind;
+mod walk;
+
+pub use batch::Batch;
+pub use documents::Documents;
+pub use input::{Counts, Input};
+pub use options::{FORMATS, FieldPath, Format, FormatName, Options};
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// Something that yields documents, in the same order each time it is read.
+pub trait Source: Send {
+    /// Reads everything once, handing over batches in order. Stops early when told to break.
+    /// May be called again, and must then yield the same documents.
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>);
+
+    /// Told before the first reading that there may be a second one. A source that cannot be read twice keeps a copy from now
+    /// on; one that can does nothing.
+    fn keep_for_second_read(&mut self) {}
+
+    /// How many bytes [`read`](Self::read) will get through, counted as [`Batch::bytes_read`] counts them, if that is known.
+    fn total_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// One document, borrowed from its batch where it could be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document<'a> {
+    /// Unique among the documents of a run.
+    pub id: Cow<'a, str>,
+    /// The text, decoded.
+    pub text: Cow<'a, str>,
+    /// Where it stands, for messages.
+    pub place: Place,
+}
+
+/// Where a record stands: a file, and a line in it unless the whole file is meant. `-` is standard input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The path as given, `/`-separated.
+    pub path: std::sync::Arc<str>,
+    /// The line, from 1; `None` for a whole file.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path),
+            None => f.write_str(&self.path),
+        }
+    }
+}
+
+/// How bad a [`Problem`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The document was read, but not as it stood: say, bytes that are no text were replaced.
+    Repaired,
+    /// Left out on purpose, by rule: a binary file, a symbolic link that leads back to itself.
+    Skipped,
+    /// Should have been read and could not be. The exit status remembers it.
+    Failed,
+}
+
+/// Something that went wrong with one file or one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// How bad.
+    pub severity: Severity,
+    /// What, with the offending value; one line, no full stop.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl Problem {
+    /// A problem with a whole file, or with one line of it.
+    pub(crate) fn new(severity: Severity, path: &str, line: Option<u64>, message: impl Into<String>) -> Self {
+        Problem { place: Place { path: path.into(), line }, severity, message: message.into() }
+    }
+}

@@ -1,0 +1,216 @@
+//! What can be chosen about reading: the format, the fields, the limits.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::Error;
+
+/// How files are cut into documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Decided for each file by its name, and by its first bytes where the name does not tell.
+    #[default]
+    Auto,
+    /// The whole file is one document.
+    Text,
+    /// Each line is a document.
+    Lines,
+    /// Each line is a JSON object with the text in a field.
+    Jsonl,
+    /// Comma-separated records with a header row.
+    Csv,
+    /// Tab-separated records with a header row.
+    Tsv,
+}
+
+/// A row of [`FORMATS`].
+#[derive(Debug)]
+pub struct FormatName {
+    /// The format.
+    pub format: Format,
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// One line of help.
+    pub help: &'static str,
+}
+
+/// Every format, with its names.
+pub static FORMATS: &[FormatName] = &[
+    FormatName {
+        format: Format::Auto,
+        name: "auto",
+        aliases: &[],
+        help: "by the file name (.jsonl .ndjson .csv .tsv, else text); standard input and names without extension by content",
+    },
+    FormatName { format: Format::Text, name: "text", aliases: &[], help: "each file is one document" },
+    FormatName { format: Format::Lines, name: "lines", aliases: &[], help: "each line is a document" },
+    FormatName {
+        format: Format::Jsonl,
+        name: "jsonl",
+        aliases: &["ndjson"],
+        help: "each line is a JSON object, the text in --text-field",
+    },
+    FormatName { format: Format::Csv, name: "csv", aliases: &[], help: "comma-separated, with a header row" },
+    FormatName { format: Format::Tsv, name: "tsv", aliases: &[], help: "tab-separated, with a header row" },
+];
+
+impl Format {
+    /// The format of that name or alias.
+    pub fn by_name(name: &str) -> Result<Format, Error> {
+        let row = FORMATS.iter().find(|row| row.name == name || row.aliases.contains(&name));
+        row.map(|row| row.format).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
+            Error::parameter("format", name, format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// Its name in [`FORMATS`].
+    pub fn name(self) -> &'static str {
+        FORMATS.iter().find(|row| row.format == self).map_or("auto", |row| row.name)
+    }
+}
+
+/// A field, by the names on the way to it: `meta.title` is the field `title` of the object in the field `meta`.
+/// For CSV it is the name of a column, dots and all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath {
+    name: String,
+    steps: Vec<String>,
+}
+
+impl FieldPath {
+    /// Reads a dotted path; `flag` names the parameter in the error.
+    pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
+        let steps: Vec<String> = path.split('.').map(str::to_owned).collect();
+        if steps.iter().any(String::is_empty) {
+            return Err(Error::parameter(flag, path, "field names separated by single dots"));
+        }
+        Ok(FieldPath { name: path.to_owned(), steps })
+    }
+
+    /// The path as it was written.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn steps(&self) -> &[String] {
+        &self.steps
+    }
+
+    /// A path of one step, which needs no parsing.
+    fn single(name: &str) -> Self {
+        FieldPath { name: name.to_owned(), steps: vec![name.to_owned()] }
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// How to read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How files are cut into documents.
+    pub format: Format,
+    /// Where the text is, in JSON lines and CSV.
+    pub text_field: FieldPath,
+    /// Where the id is, in JSON lines and CSV. Records without one are called `path:LINE`.
+    pub id_field: FieldPath,
+    /// The longest record, in decompressed bytes, that is read: [`Options::MAX_RECORD`]. Bounds memory.
+    pub max_record: usize,
+    /// How many times its compressed size a file may expand to, beyond one record. Bounds what a crafted file can cost.
+    pub max_expansion: u64,
+    /// Whether files and folders whose name starts with a dot are read when found inside a folder.
+    pub hidden: bool,
+    /// About how many bytes of records go into one batch. Changes the speed, never the documents.
+    pub batch_bytes: usize,
+    /// Where standard input is kept for a second reading when it is large; `None` is the system's folder.
+    pub temp_dir: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            format: Format::Auto,
+            text_field: FieldPath::single("text"),
+            id_field: FieldPath::single("id"),
+            max_record: 64 << 20,
+            max_expansion: 1000,
+            hidden: false,
+            batch_bytes: 1 << 20,
+            temp_dir: None,
+        }
+    }
+}
+
+impl Options {
+    /// The values that `max_record` may have.
+    pub const MAX_RECORD: std::ops::RangeInclusive<usize> = 1..=1 << 30;
+
+    /// Whether every value is in its range.
+    pub fn validate(&self) -> Result<(), Error> {
+        if !Self::MAX_RECORD.contains(&self.max_record) {
+            return Err(Error::parameter("max-record", self.max_record, "1 to 1073741824 bytes (1 GiB)"));
+        }
+        if self.max_expansion == 0 {
+            return Err(Error::parameter("max-expansion", self.max_expansion, "1 or more"));
+        }
+        Ok(())
+    }
+}
+
+/// A size for messages: in MiB where that is exact.
+pub(super) fn display_size(bytes: usize) -> String {
+    const MIB: usize = 1 << 20;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_each_format_once() {
+        let mut names: Vec<&str> =
+            FORMATS.iter().flat_map(|row| row.aliases.iter().chain([&row.name])).copied().collect();
+        for name in &names {
+            assert!(Format::by_name(name).is_ok(), "{name}");
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, ["auto", "csv", "jsonl", "lines", "ndjson", "text", "tsv"]);
+        assert!(FORMATS.iter().all(|row| row.format.name() == row.name && !row.help.is_empty()));
+    }
+
+    #[test]
+    fn an_unknown_format_lists_the_known_ones() {
+        let message = Format::by_name("xml").unwrap_err().to_string();
+        assert_eq!(message, "invalid value 'xml' for --format: expected one of auto, text, lines, jsonl, csv, tsv");
+    }
+
+    #[test]
+    fn field_paths_have_no_empty_step() {
+        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), ["a", "b", "c"]);
+        for bad in ["", ".", "a.", ".a", "a..b"] {
+            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("--text-field"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn limits_out_of_range_are_refused() {
+        assert!(Options::default().validate().is_ok());
+        assert!(Options { max_record: 0, ..Options::default() }.validate().is_err());
+        assert!(Options { max_record: (1 << 30) + 1, ..Options::default() }.validate().is_err());
+        assert!(Options { max_expansion: 0, ..Options::default() }.validate().is_err());
+    }
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(display_size(64 << 20), "64 MiB");
+        assert_eq!(display_size(1000), "1000 bytes");
+    }
+}

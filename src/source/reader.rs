@@ -1,0 +1,106 @@
+//! A stream whose start can be looked at before it is decided how to read it.
+
+use std::io::{self, Cursor, Read};
+
+/// How much of the start is looked at.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// A stream: its start, in memory, and how it goes on.
+pub(super) struct Reader<'a> {
+    /// What has been read and not been taken.
+    pub head: Vec<u8>,
+    rest: Option<Box<dyn Read + 'a>>,
+    /// The error with which the stream ended, if it was one. What was read before it is good.
+    pub failure: Option<io::Error>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(rest: Box<dyn Read + 'a>) -> Self {
+        Reader { head: Vec::new(), rest: Some(rest), failure: None }
+    }
+
+    /// Reads the start into `head`. `expected` is the size of the file, if that is known: it saves memory, no more.
+    pub fn fill_head(&mut self, expected: Option<u64>) {
+        // One more, to find the end of the stream in the same go.
+        let room = expected.map_or(HEAD_BYTES, |size| size.min(HEAD_BYTES as u64) as usize + 1);
+        let mut head = Vec::with_capacity(room);
+        self.fill(&mut head, HEAD_BYTES);
+        self.head = head;
+    }
+
+    /// Whether all that there is has been read.
+    pub fn is_ended(&self) -> bool {
+        self.rest.is_none()
+    }
+
+    /// Appends up to `bytes` bytes, fewer only at the end of the stream.
+    pub fn fill(&mut self, buffer: &mut Vec<u8>, bytes: usize) {
+        let Some(rest) = &mut self.rest else { return };
+        match rest.take(bytes as u64).read_to_end(buffer) {
+            Ok(n) if n == bytes => {}
+            Ok(_) => self.rest = None,
+            Err(error) => {
+                self.failure = Some(error);
+                self.rest = None;
+            }
+        }
+    }
+
+    /// The same stream through `adapter`, from its start.
+    pub fn map<R: Read + 'a>(self, adapter: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
+        let head = Cursor::new(self.head);
+        let through: Box<dyn Read + 'a> = match (self.rest, self.failure) {
+            (Some(rest), _) => Box::new(head.chain(rest)),
+            (None, Some(error)) => Box::new(head.chain(Failing(Some(error)))),
+            (None, None) => Box::new(head),
+        };
+        Reader::new(Box::new(adapter(through)))
+    }
+}
+
+/// Fails once, then has ended.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_stream_is_its_head() {
+        for expected in [None, Some(3), Some(0), Some(1 << 40)] {
+            let mut reader = Reader::new(Box::new(&b"abc"[..]));
+            reader.fill_head(expected);
+            assert!(reader.is_ended());
+            assert_eq!(reader.head, b"abc");
+        }
+    }
+
+    #[test]
+    fn what_came_before_a_failure_is_kept_through_an_adapter() {
+        let broken = (&b"abc"[..]).chain(Failing(Some(io::Error::other("damaged"))));
+        let mut reader = Reader::new(Box::new(broken));
+        reader.fill_head(None);
+        assert_eq!(reader.head, b"abc");
+        let mut reader = reader.map(|inner| inner);
+        reader.fill_head(None);
+        assert_eq!((&reader.head[..], reader.failure.unwrap().to_string()), (&b"abc"[..], "damaged".to_owned()));
+    }
+
+    #[test]
+    fn a_long_stream_goes_on_after_its_head() {
+        let bytes: Vec<u8> = (0..200_000u32).map(|n| n as u8).collect();
+        let mut reader = Reader::new(Box::new(&bytes[..]));
+        reader.fill_head(None);
+        let mut all = std::mem::take(&mut reader.head);
+        while !reader.is_ended() {
+            reader.fill(&mut all, 1000);
+        }
+        assert_eq!(all, bytes);
+    }
+}

@@ -1,0 +1,162 @@
+//! Input that comes once, such as standard input, made readable again: what is read the first time is kept, in memory
+//! while it is small, else in a file that disappears with the process.
+
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use tempfile::SpooledTempFile;
+
+/// How much is kept in memory before it goes to disk.
+const IN_MEMORY: usize = 64 << 20;
+
+/// A reader over input that comes once.
+pub(super) struct Rewind {
+    /// The input, until it has ended or failed.
+    live: Option<Box<dyn Read + Send>>,
+    /// What was read so far, if it is kept.
+    spool: Option<SpooledTempFile>,
+    /// How many bytes were read, and all kept if any are.
+    length: u64,
+    /// Where this reading is.
+    at: u64,
+    /// The error with which the input ended. Every reading ends with it, so that all see the same.
+    failure: Option<String>,
+}
+
+impl Rewind {
+    /// Keeps what it reads if `keep`.
+    pub fn new(live: Box<dyn Read + Send>, keep: bool, temp_dir: Option<&Path>) -> Self {
+        Self::with_limit(live, keep, temp_dir, IN_MEMORY)
+    }
+
+    fn with_limit(live: Box<dyn Read + Send>, keep: bool, temp_dir: Option<&Path>, in_memory: usize) -> Self {
+        let spool = keep.then(|| match temp_dir {
+            Some(folder) => SpooledTempFile::new_in(in_memory, folder),
+            None => SpooledTempFile::new(in_memory),
+        });
+        Rewind { live: Some(live), spool, length: 0, at: 0, failure: None }
+    }
+
+    /// Back to the start. Fails if something was read and not kept.
+    pub fn rewind(&mut self) -> io::Result<()> {
+        match &mut self.spool {
+            Some(spool) => spool.rewind()?,
+            None if self.length == 0 && self.live.is_some() => {}
+            None => return Err(io::Error::other("cannot be read a second time")),
+        }
+        self.at = 0;
+        Ok(())
+    }
+
+    fn replay(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(spool) = &mut self.spool else {
+            return Err(io::Error::other("cannot be read a second time"));
+        };
+        let n = spool.take(self.length - self.at).read(buffer)?;
+        if n == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("what was kept for the second reading has been cut short"));
+        }
+        self.at += n as u64;
+        Ok(n)
+    }
+
+    fn read_live(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(live) = &mut self.live else {
+            return self.failure.as_ref().map_or(Ok(0), |failure| Err(io::Error::other(failure.clone())));
+        };
+        let n = match live.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => return Err(self.fail(error.to_string())),
+            Ok(n) => n,
+        };
+        if let Some(spool) = &mut self.spool
+            && let Err(error) = spool.write_all(&buffer[..n])
+        {
+            return Err(self.fail(format!("cannot keep it for the second reading in a temporary file: {error}")));
+        }
+        if n == 0 && !buffer.is_empty() {
+            self.live = None;
+        }
+        self.length += n as u64;
+        self.at = self.length;
+        Ok(n)
+    }
+
+    fn fail(&mut self, failure: String) -> io::Error {
+        self.live = None;
+        io::Error::other(self.failure.insert(failure).clone())
+    }
+}
+
+impl Read for Rewind {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at < self.length { self.replay(buffer) } else { self.read_live(buffer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(rewind: &mut Rewind) -> (Vec<u8>, Option<String>) {
+        let mut out = Vec::new();
+        let error = rewind.rewind().and_then(|()| rewind.read_to_end(&mut out)).err();
+        (out, error.map(|error| error.to_string()))
+    }
+
+    fn rewind(input: impl Read + Send + 'static, keep: bool, in_memory: usize) -> Rewind {
+        Rewind::with_limit(Box::new(input), keep, None, in_memory)
+    }
+
+    /// An input that fails after its bytes.
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("unplugged"))
+        }
+    }
+
+    #[test]
+    fn read_again_from_memory_and_from_disk() {
+        for in_memory in [10, 1 << 20] {
+            let mut input = rewind(&[7; 100_000][..], true, in_memory);
+            for _ in 0..3 {
+                assert_eq!(all(&mut input), (vec![7; 100_000], None));
+            }
+        }
+    }
+
+    #[test]
+    fn a_first_reading_that_stopped_early() {
+        let mut input = rewind(&b"abcdef"[..], true, 2);
+        input.read_exact(&mut [0; 3]).unwrap();
+        assert_eq!(all(&mut input), (b"abcdef".to_vec(), None));
+        assert_eq!(all(&mut input), (b"abcdef".to_vec(), None));
+    }
+
+    #[test]
+    fn not_kept_it_is_read_once() {
+        let mut input = rewind(&b"abc"[..], false, 0);
+        assert_eq!(all(&mut input), (b"abc".to_vec(), None));
+        assert_eq!(all(&mut input), (vec![], Some("cannot be read a second time".into())));
+    }
+
+    #[test]
+    fn an_input_that_fails_fails_alike_each_time() {
+        let mut input = rewind((&b"abc"[..]).chain(Broken), true, 2);
+        for _ in 0..2 {
+            assert_eq!(all(&mut input), (b"abc".to_vec(), Some("unplugged".into())));
+        }
+    }
+
+    #[test]
+    fn nowhere_to_keep_it_is_an_error_each_time() {
+        let mut input =
+            Rewind::with_limit(Box::new(io::repeat(1).take(100)), true, Some(Path::new("/no/such/folder")), 10);
+        for _ in 0..2 {
+            let (out, error) = all(&mut input);
+            assert!(out.len() < 100);
+            assert!(error.unwrap().starts_with("cannot keep it for the second reading in a temporary file: "));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Paths to files: folders are walked in the order of their names.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use walkdir::{DirEntry, WalkDir};
+
+use super::{Counts, Problem, Severity};
+
+/// What a walk comes upon.
+pub(super) enum Found {
+    /// A regular file, or whatever else was given by name.
+    File(DirEntry),
+    Problem(Problem),
+}
+
+/// Walks what a path leads to, following symbolic links, and counts what is left out.
+pub(super) fn walk(
+    root: &Path,
+    hidden: bool,
+    counts: &mut Counts,
+    each: &mut dyn FnMut(Found, &mut Counts) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+    while let Some(entry) = entries.next() {
+        let (name, depth) = match &entry {
+            Ok(entry) => (Some(entry.file_name()), entry.depth()),
+            Err(error) => (error.path().and_then(Path::file_name), error.depth()),
+        };
+        if depth > 0 && !hidden && name.is_some_and(is_hidden) {
+            counts.hidden += 1;
+            if entry.is_ok_and(|entry| entry.file_type().is_dir()) {
+                entries.skip_current_dir();
+            }
+            continue;
+        }
+        match entry {
+            Err(error) => each(Found::Problem(problem(root, &error)), counts)?,
+            Ok(entry) if entry.file_type().is_dir() => {}
+            Ok(entry) if entry.file_type().is_file() || entry.depth() == 0 => each(Found::File(entry), counts)?,
+            Ok(entry) => {
+                counts.special += 1;
+                let path = display_path(entry.path());
+                let message = "not a regular file: read only when named itself";
+                each(Found::Problem(Problem::new(Severity::Skipped, &path, None, message)), counts)?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+fn problem(root: &Path, error: &walkdir::Error) -> Problem {
+    let path = display_path(error.path().unwrap_or(root));
+    if let Some(ancestor) = error.loop_ancestor() {
+        let message = format!("symbolic link that leads back to {}", display_path(ancestor));
+        return Problem::new(Severity::Skipped, &path, None, message);
+    }
+    let message = match error.io_error() {
+        Some(error) => format!("cannot read: {error}"),
+        None => format!("cannot read: {error}"),
+    };
+    Problem::new(Severity::Failed, &path, None, message)
+}
+
+/// A path as an id: `/`-separated, with bytes that are no UTF-8 as `\xNN`.
+pub(super) fn display_path(path: &Path) -> String {
+    let mut out = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        if cfg!(windows) {
+            out.push_str(&chunk.valid().replace('\\', "/"));
+        } else {
+            out.push_str(chunk.valid());
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_as_given() {
+        for path in ["a", "./a", "../a/b", "/a", "é", "."] {
+            assert_eq!(display_path(Path::new(path)), path);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_that_are_no_text_are_escaped() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(display_path(Path::new(OsStr::from_bytes(b"a/\xe9\xff/\xc3\xa9"))), r"a/\xe9\xff/é");
+    }
+
+    #[test]
+    fn a_break_ends_the_walk() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let mut found = 0;
+        let walked = walk(folder.path(), false, &mut Counts::default(), &mut |_, _| {
+            found += 1;
+            ControlFlow::Break(())
+        });
+        assert!(walked.is_break());
+        assert_eq!(found, 1);
+    }
+}
