@@ -8,5 +8,6 @@ pub mod hamming;
 pub mod hash;
 pub mod similarity;
 pub mod source;
+pub mod tokenizer;
 
 pub use error::Error;

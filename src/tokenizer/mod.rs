@@ -1,0 +1,429 @@
+//! Text to tokens: the trait, the buffer that tokens go into, and the table of tokenizers.
+//!
+//! A tokenizer is one file here and one line in [`TOKENIZERS`]; the command line, the help and the property tests
+//! follow from the table. To use one of your own, implement [`Tokenizer`] and hand it to the scan: see
+//! `examples/custom_tokenizer.rs`.
+//!
+//! The speeds in the docs are of one core (AMD EPYC, Zen 5; no vector instructions beyond SSE2), token hashes
+//! included, [`Keep::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
+//! 1.8 kB each, sorted by the share of bytes that are not ASCII. For Thai there was only one sentence, repeated.
+
+mod ascii;
+mod char_ngram;
+mod code;
+mod normalise;
+mod properties;
+mod uax29;
+mod whitespace;
+mod word;
+
+use crate::error::Error;
+use crate::hash::token_hash;
+use normalise::Normalised;
+use std::ops::Range;
+
+pub use char_ngram::CharNgram;
+pub use code::Code;
+pub use uax29::Uax29;
+pub use whitespace::Whitespace;
+pub use word::Word;
+
+/// Turns text into tokens.
+///
+/// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too.
+pub trait Tokenizer: Send + Sync {
+    /// Clears `tokens` and fills it with the tokens of `text`, in the order of the text.
+    fn tokenize(&self, text: &str, tokens: &mut Tokens);
+}
+
+/// What a [`Tokens`] buffer keeps besides the hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The 64-bit hashes alone: all that fingerprints need, and the fastest.
+    Hashes,
+    /// Also each token's normalised text and its byte span in the original.
+    Everything,
+}
+
+/// The tokens of one document: flat buffers, refilled for the next document and never shrunk.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    keep: Keep,
+    seed: u64,
+    hashes: Vec<u64>,
+    /// Token texts back to back. When only hashes are kept it holds just the token being built.
+    text: String,
+    /// Where the token being built starts in `text`.
+    start: usize,
+    ends: Vec<usize>,
+    spans: Vec<Range<usize>>,
+    /// Memory for tokenizers that have to see more than a token at a time.
+    scratch: Normalised,
+}
+
+impl Tokens {
+    /// An empty buffer whose hashes are seeded with `seed`.
+    pub fn new(keep: Keep, seed: u64) -> Self {
+        Tokens {
+            keep,
+            seed,
+            hashes: Vec::new(),
+            text: String::new(),
+            start: 0,
+            ends: Vec::new(),
+            spans: Vec::new(),
+            scratch: Normalised::default(),
+        }
+    }
+
+    /// Forgets the tokens, keeps the memory.
+    pub fn clear(&mut self) {
+        self.hashes.clear();
+        self.text.clear();
+        self.start = 0;
+        self.ends.clear();
+        self.spans.clear();
+    }
+
+    /// Appends a token: its normalised text and its byte span in the original. Nothing happens if the text is empty.
+    #[inline]
+    pub fn push(&mut self, text: &str, span: Range<usize>) {
+        debug_assert!(!self.is_building(), "no token may be half built");
+        if text.is_empty() {
+            return;
+        }
+        self.hashes.push(token_hash(text.as_bytes(), self.seed));
+        if self.keep == Keep::Everything {
+            self.text.push_str(text);
+            self.keep_text(span);
+        }
+    }
+
+    /// [`push`](Self::push) for a token that is known to be ASCII and not empty, without the cost of making it a `str`.
+    #[inline]
+    fn push_ascii(&mut self, token: &[u8], span: Range<usize>) {
+        debug_assert!(!self.is_building() && !token.is_empty() && token.is_ascii());
+        self.hashes.push(token_hash(token, self.seed));
+        if self.keep == Keep::Everything {
+            self.text.extend(token.iter().map(|&b| char::from(b)));
+            self.keep_text(span);
+        }
+    }
+
+    /// Closes the text of a token whose hash is there already.
+    #[inline]
+    fn keep_text(&mut self, span: Range<usize>) {
+        self.ends.push(self.text.len());
+        self.spans.push(span);
+        self.start = self.text.len();
+    }
+
+    /// The token being built: append its normalised text here, then call [`finish`](Self::finish).
+    #[inline]
+    pub fn building(&mut self) -> &mut String {
+        &mut self.text
+    }
+
+    /// Whether a token is being built, that is, text was appended since the last [`finish`](Self::finish).
+    #[inline]
+    pub fn is_building(&self) -> bool {
+        self.text.len() > self.start
+    }
+
+    /// Ends the token being built; nothing happens if there is none.
+    #[inline]
+    pub fn finish(&mut self, span: Range<usize>) {
+        if !self.is_building() {
+            return;
+        }
+        self.hashes.push(token_hash(&self.text.as_bytes()[self.start..], self.seed));
+        match self.keep {
+            Keep::Hashes => self.text.clear(),
+            Keep::Everything => self.keep_text(span),
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// One 64-bit hash a token, in order.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// The seed of the hashes.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The normalised text of token `i`.
+    ///
+    /// # Panics
+    /// If there is no such token, or the buffer keeps hashes only.
+    pub fn text(&self, i: usize) -> &str {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.text[start..self.ends[i]]
+    }
+
+    /// The byte span of token `i` in the original text. Spans are in order; tokens that came out of one character of
+    /// the original share it.
+    ///
+    /// # Panics
+    /// If there is no such token, or the buffer keeps hashes only.
+    pub fn span(&self, i: usize) -> Range<usize> {
+        self.spans[i].clone()
+    }
+}
+
+/// One line of the table of tokenizers.
+pub struct Entry {
+    /// What `--tokenizer` takes.
+    pub name: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// The default and the range of the number that may follow the name (`char:5`), for those that take one.
+    pub size: Option<(usize, std::ops::RangeInclusive<usize>)>,
+    /// Makes the tokenizer; the number is the size, where the entry has one.
+    pub build: fn(usize) -> Box<dyn Tokenizer>,
+}
+
+/// Every tokenizer, the default first.
+pub static TOKENIZERS: &[Entry] = &[
+    Entry {
+        name: "word",
+        summary: "runs of letters, marks, digits and _ after NFKC and case folding; each Han or Kana character and each grapheme of Thai, Lao, Khmer and Burmese is a token",
+        size: None,
+        build: |_| Box::new(Word),
+    },
+    Entry {
+        name: "uax29",
+        summary: "words by Unicode Standard Annex 29, after NFKC and case folding",
+        size: None,
+        build: |_| Box::new(Uax29),
+    },
+    Entry {
+        name: "char",
+        summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space",
+        size: Some((4, 1..=64)),
+        build: |n| Box::new(CharNgram::new(n)),
+    },
+    Entry {
+        name: "code",
+        summary: "identifiers, numbers and single punctuation marks of source code; case counts",
+        size: None,
+        build: |_| Box::new(Code),
+    },
+    Entry {
+        name: "whitespace",
+        summary: "whatever stands between white space, as it is",
+        size: None,
+        build: |_| Box::new(Whitespace),
+    },
+];
+
+/// Finds a tokenizer by what was typed: a name of the table, or `NAME:SIZE` for those that take a size.
+///
+/// # Errors
+/// [`Error::Parameter`] when the name is unknown, the size is out of range, or the tokenizer takes none.
+pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
+    let (name, size) = match typed.split_once(':') {
+        Some((name, size)) => (name, Some(size)),
+        None => (typed, None),
+    };
+    let bad = |expected: String| Error::parameter("tokenizer", typed, expected);
+    let Some(entry) = TOKENIZERS.iter().find(|entry| entry.name == name) else {
+        let names: Vec<_> = TOKENIZERS.iter().map(|entry| entry.name).collect();
+        return Err(bad(format!("one of {}", names.join(", "))));
+    };
+    let size = match (&entry.size, size) {
+        (None, None) => 0,
+        (None, Some(_)) => return Err(bad(format!("{name} alone: it takes no size"))),
+        (Some((default, _)), None) => *default,
+        (Some((_, range)), Some(digits)) => match digits.parse() {
+            Ok(n) if range.contains(&n) => n,
+            _ => return Err(bad(format!("{name}:N with N from {} to {}", range.start(), range.end()))),
+        },
+    };
+    Ok((entry.build)(size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
+
+    /// The tokens of `text`, each with its span.
+    pub(super) fn shown(tokenizer: &dyn Tokenizer, text: &str) -> Vec<(String, Range<usize>)> {
+        let mut tokens = Tokens::new(Keep::Everything, 0);
+        tokenizer.tokenize(text, &mut tokens);
+        (0..tokens.len()).map(|i| (tokens.text(i).to_owned(), tokens.span(i))).collect()
+    }
+
+    fn token_texts(tokenizer: &dyn Tokenizer, text: &str) -> Vec<String> {
+        shown(tokenizer, text).into_iter().map(|(token, _)| token).collect()
+    }
+
+    /// Text such as people write: sentences of many scripts, cut and mixed anywhere.
+    pub(super) fn texts() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "The quick brown Fox jumps over the lazy dog. ",
+            "Don't e-mail_me at 3.14 or 1,000; see http://example.com/a?b=c#d. ",
+            "if (x_1 >= 0x1F) { return y[i] += 1_000; }\r\n",
+            "\r\n",
+            "\n\n  ",
+            "L'été où Zoë a mangé un Œuf à Århus — STRASSE, Straße, ŒUVRE… ",
+            "cafe\u{301} re\u{301}sume\u{301} A\u{30a}ngstro\u{308}m ",
+            "Съешь же ещё этих Мягких французских булок. ",
+            "Ἐν ἀρχῇ ἦν ὁ Λόγος, ΟΔΟΣ ",
+            "Tiếng Việt có dấu ",
+            "快速的棕色狐狸跳过了懒狗。我们在2024年测试ＡＢＣ。",
+            "いろはにほへと チリヌルヲ ﾊﾝｶｸﾃﾞｰﾀ データー 人々",
+            "한국어 문장을 띄어 쓴다. ᄒ\u{1161}\u{11ab}글 ",
+            "ที่นี่มีนํ้าและก๋วยเตี๋ยว กำลัง ๑๒๓",
+            "ພາສາລາວ ភាសាខ្មែរ မြန်မာဘာသာ ",
+            "हिन्दी में क़लम और ज़मीन। தமிழ் கொ ",
+            "העברית עם נִקּוּד צה\"ל ",
+            "اللُّغَةُ العَرَبِيَّة می\u{200c}خواهم ﷺ ",
+            "❤️ 👨\u{200d}👩\u{200d}👧 🇩🇪🇫🇷 1️⃣ 👍🏽 ",
+            "ﬁne ½ ㍿ ① Ⅷ x² ™ ´ ¨ ",
+        ]);
+        let cut = (pieces, 0.0..=1.0f64, 0.0..=1.0f64).prop_map(|(piece, a, b)| {
+            let chars: Vec<char> = piece.chars().collect();
+            let place = |share: f64| (share * chars.len() as f64) as usize;
+            chars[place(a.min(b))..place(a.max(b))].iter().collect::<String>()
+        });
+        prop::collection::vec(cut, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    /// Characters that touch their neighbours, in any order.
+    pub(super) fn nasty_text() -> impl Strategy<Value = String> {
+        let nasty: Vec<char> = "aBjI1_ .,:;'\"=<\r\n\tKſßİıéΣςͅ日々ーカﾊﾞﾟでกำเ\u{e48}ကာ့្កຳ가각कखिा้àﬁ½㍿´¨❤\
+            \u{300}\u{301}\u{307}\u{323}\u{327}\u{338}\u{344}\u{345}\u{f71}\u{f72}\u{f73}\u{f74}\u{f81}\u{93c}\u{94d}\u{9be}\u{9c7}\
+            \u{9d7}\u{bc6}\u{bbe}\u{1025}\u{102e}\u{1039}\u{17d2}\u{1100}\u{1161}\u{1175}\u{11a7}\u{11a8}\u{11c2}\u{3099}\u{309a}\
+            \u{fe0f}\u{200b}\u{200c}\u{200d}\u{ad}\u{feff}\u{a0}\u{2028}\u{85}\u{1f1e9}\u{1f468}\u{e0100}\u{1d15e}\u{1d165}\u{1109a}\
+            \u{110ba}\u{11099}\u{10ffff}\u{2126}\u{212a}\u{fb1d}\u{5b4}\u{5d9}\u{37e}\u{387}\u{1fef}\u{2adc}\u{2add}\u{661}"
+            .chars()
+            .collect();
+        prop::collection::vec(prop::sample::select(nasty), 0..40).prop_map(String::from_iter)
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![texts(), nasty_text(), any::<String>()]
+    }
+
+    /// Every tokenizer of the table, with its name; those that take a size in several.
+    fn all() -> Vec<(String, Box<dyn Tokenizer>)> {
+        let names = TOKENIZERS.iter().map(|entry| entry.name.to_owned());
+        let names = names.chain(["char:1", "char:2", "char:64"].map(str::to_owned));
+        names.map(|name| (name.clone(), by_name(&name).unwrap())).collect()
+    }
+
+    #[test]
+    fn table() {
+        for (i, entry) in TOKENIZERS.iter().enumerate() {
+            assert!(TOKENIZERS[..i].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
+            assert!(!entry.summary.is_empty() && !entry.summary.contains('\n'));
+            assert!(entry.size.as_ref().is_none_or(|(default, range)| range.contains(default)));
+            assert!(token_texts(&*by_name(entry.name).unwrap(), "").is_empty());
+        }
+    }
+
+    #[test]
+    fn names_with_sizes() {
+        for good in ["word", "char", "char:1", "char:64"] {
+            assert!(by_name(good).is_ok(), "{good}");
+        }
+        for (bad, expected) in [
+            ("words", "one of word, uax29, char, code, whitespace"),
+            ("word:3", "word alone: it takes no size"),
+            ("char:0", "char:N with N from 1 to 64"),
+            ("char:", "char:N with N from 1 to 64"),
+        ] {
+            let message = by_name(bad).err().unwrap().to_string();
+            assert!(message.contains(bad) && message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_token_may_be_pushed_or_built() {
+        let mut tokens = Tokens::new(Keep::Everything, 7);
+        tokens.push("near", 0..4);
+        tokens.push("", 4..4);
+        tokens.building().push_str("ne");
+        tokens.building().push_str("ar");
+        tokens.finish(5..9);
+        tokens.finish(9..9);
+        tokens.push_ascii(b"near", 10..14);
+        assert_eq!(tokens.hashes(), [token_hash(b"near", 7); 3]);
+        assert_eq!([tokens.text(0), tokens.text(1), tokens.text(2)], ["near"; 3]);
+        assert_eq!([tokens.span(0), tokens.span(1), tokens.span(2)], [0..4, 5..9, 10..14]);
+    }
+
+    proptest! {
+        #[test]
+        fn composition_does_not_matter(text in any_text()) {
+            let (composed, decomposed): (String, String) = (text.nfc().collect(), text.nfd().collect());
+            for (name, tokenizer) in all().iter().filter(|(name, _)| name != "whitespace") {
+                let expected = token_texts(&**tokenizer, &text);
+                prop_assert_eq!(&token_texts(&**tokenizer, &composed), &expected, "{} {:?}", name, composed);
+                prop_assert_eq!(&token_texts(&**tokenizer, &decomposed), &expected, "{} {:?}", name, decomposed);
+            }
+        }
+
+        #[test]
+        fn line_ends_do_not_matter(text in any_text()) {
+            let unix = text.replace("\r\n", "\n");
+            for (name, tokenizer) in all() {
+                prop_assert_eq!(token_texts(&*tokenizer, &text), token_texts(&*tokenizer, &unix), "{}", name);
+            }
+        }
+
+        #[test]
+        fn ascii_case_does_not_matter(text in texts()) {
+            let upper = text.to_ascii_uppercase();
+            for (name, tokenizer) in all().iter().filter(|(name, _)| !["whitespace", "code"].contains(&name.as_str())) {
+                prop_assert_eq!(token_texts(&**tokenizer, &text), token_texts(&**tokenizer, &upper), "{}", name);
+            }
+        }
+
+        #[test]
+        fn spans_are_in_order_and_on_character_boundaries(text in any_text()) {
+            for (name, tokenizer) in all() {
+                let tokens = shown(&*tokenizer, &text);
+                for (_, span) in &tokens {
+                    prop_assert!(text.get(span.clone()).is_some_and(|piece| !piece.is_empty()), "{} {:?}", name, span);
+                }
+                let in_order = tokens.is_sorted_by(|(_, a), (_, b)| a.start <= b.start && a.end <= b.end);
+                prop_assert!(in_order, "{} {:?}", name, tokens);
+            }
+        }
+
+        #[test]
+        fn what_is_kept_and_what_was_there_before_do_not_matter(first in any_text(), text in any_text()) {
+            for (name, tokenizer) in all() {
+                let [mut everything, mut hashes, mut fresh] =
+                    [Keep::Everything, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
+                for tokens in [&mut everything, &mut hashes] {
+                    tokenizer.tokenize(&first, tokens);
+                    tokenizer.tokenize(&text, tokens);
+                }
+                tokenizer.tokenize(&text, &mut fresh);
+                prop_assert_eq!(everything.hashes(), fresh.hashes(), "{}", name);
+                prop_assert_eq!(hashes.hashes(), fresh.hashes(), "{}", name);
+                for i in 0..fresh.len() {
+                    prop_assert_eq!((everything.text(i), everything.span(i)), (fresh.text(i), fresh.span(i)));
+                    prop_assert_eq!(token_hash(fresh.text(i).as_bytes(), 3), fresh.hashes()[i]);
+                }
+                prop_assert!(!everything.is_building() && !hashes.is_building());
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! NFKC and case folding piece by piece, so that every normalised character knows which bytes of the original it came
+//! from, and so that text which is normalised already (nearly all text) is only looked at.
+//!
+//! A text is cut into *segments*: a boundary stands before a character if the first character of its full
+//! compatibility decomposition is a starter (combining class 0) that never composes with a preceding character (its
+//! NFKC_Quick_Check is Yes). Canonical reordering does not move anything past a starter, and composition joins a
+//! character only to a starter before it; so nothing passes such a boundary, and the NFKC of the text is the NFKC of
+//! its segments, one after the other (Unicode Standard Annex 15, "Detecting Normalization Forms"). Case folding works
+//! on single characters, so it keeps to the segments too.
+
+use super::properties::Properties;
+use caseless::Caseless;
+use std::iter::once;
+use std::ops::Range;
+use std::str::Chars;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+/// The segments of a text, in order and without gaps.
+pub(super) struct Segments<'a> {
+    text: &'a str,
+    /// The first character of the next segment, with its properties, and where it starts.
+    first: Option<(char, Properties)>,
+    start: usize,
+    /// What follows the first character.
+    rest: Chars<'a>,
+}
+
+/// A piece of text that can be normalised alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment<'a> {
+    whole: &'a str,
+    /// Where it starts and ends in the whole text.
+    start: usize,
+    end: usize,
+    /// The character and its properties, if there is only one: the usual case.
+    single: Option<(char, Properties)>,
+}
+
+impl<'a> Segments<'a> {
+    /// The segments of `text` from byte `start`, where a segment must begin.
+    pub fn from(text: &'a str, start: usize) -> Self {
+        let mut rest = text[start..].chars();
+        let first = rest.next().map(|c| (c, Properties::of(c)));
+        Segments { text, first, start, rest }
+    }
+
+    /// Where the next segment starts.
+    #[inline]
+    pub fn at(&self) -> usize {
+        self.start
+    }
+
+    /// Passes by the segments of one character that are what they were after normalisation and folding and that
+    /// `wanted` holds for, in a tighter loop than taking them one by one; says where the next segment starts.
+    #[inline]
+    pub fn pass(&mut self, wanted: impl Fn(Properties) -> bool) -> usize {
+        while let Some((_, properties)) = self.first
+            && properties.all(Properties::UNCHANGED)
+            && wanted(properties)
+        {
+            let mut rest = self.rest.clone();
+            let next = rest.next().map(|c| (c, Properties::of(c)));
+            if next.is_some_and(|(_, properties)| !properties.any(Properties::BEGINS_SEGMENT)) {
+                break;
+            }
+            self.start = self.text.len() - self.rest.as_str().len();
+            (self.first, self.rest) = (next, rest);
+        }
+        self.start
+    }
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = Segment<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Segment<'a>> {
+        let mut single = Some(self.first?);
+        let mut end;
+        loop {
+            end = self.text.len() - self.rest.as_str().len();
+            self.first = self.rest.next().map(|c| (c, Properties::of(c)));
+            match self.first {
+                Some((_, properties)) if !properties.any(Properties::BEGINS_SEGMENT) => single = None,
+                _ => break,
+            }
+        }
+        let start = std::mem::replace(&mut self.start, end);
+        Some(Segment { whole: self.text, start, end, single })
+    }
+}
+
+impl Segment<'_> {
+    /// The bytes of the original text.
+    #[inline]
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// The properties of the one character, if it is its own NFKC and case folding.
+    #[inline]
+    pub fn as_is(&self) -> Option<Properties> {
+        self.single.map(|(_, properties)| properties).filter(|properties| properties.all(Properties::UNCHANGED))
+    }
+
+    /// Hands on each character of the NFKC.
+    #[inline]
+    pub fn each_nfkc(&self, mut each: impl FnMut(char)) {
+        match self.single {
+            Some((c, properties)) if properties.all(Properties::NORMAL) => each(c),
+            _ => self.each_of_several(each),
+        }
+    }
+
+    /// Hands on each character of the NFKC, case folded.
+    #[inline]
+    pub fn each_folded(&self, mut each: impl FnMut(char)) {
+        match self.single {
+            Some((c, properties)) if properties.all(Properties::UNCHANGED) => each(c),
+            Some((c, _)) if c.is_ascii() => each(c.to_ascii_lowercase()),
+            _ => self.each_nfkc(|c| once(c).default_case_fold().for_each(&mut each)),
+        }
+    }
+
+    fn each_of_several(&self, each: impl FnMut(char)) {
+        let text = &self.whole[self.range()];
+        // Most letters with vowel signs and points are seen to be normalised at a glance.
+        match is_nfkc_quick(text.chars()) {
+            IsNormalized::Yes => text.chars().for_each(each),
+            _ => text.nfkc().for_each(each),
+        }
+    }
+}
+
+/// Normalised text that remembers where it came from: working memory, refilled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Normalised {
+    /// The text.
+    pub text: String,
+    /// For each character of the text, the bytes of the original that it came from; empty if nobody wants to know.
+    pub spans: Vec<Range<usize>>,
+}
+
+impl Normalised {
+    /// Forgets the text, keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+
+    /// Appends a character that came from `span`, which is remembered if `with_span`.
+    #[inline]
+    pub fn push(&mut self, c: char, span: Range<usize>, with_span: bool) {
+        self.text.push(c);
+        if with_span {
+            self.spans.push(span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::tests::{nasty_text, texts};
+    use proptest::prelude::*;
+
+    fn by_segments(text: &str, fold: bool) -> String {
+        let mut out = String::new();
+        for segment in Segments::from(text, 0) {
+            if fold { segment.each_folded(|c| out.push(c)) } else { segment.each_nfkc(|c| out.push(c)) }
+        }
+        out
+    }
+
+    fn check(text: &str) {
+        assert_eq!(by_segments(text, false), text.nfkc().collect::<String>(), "{text:?}");
+        assert_eq!(by_segments(text, true), text.nfkc().default_case_fold().collect::<String>(), "{text:?}");
+        let mut end = 0;
+        for segment in Segments::from(text, 0) {
+            assert_eq!(segment.start, end);
+            end = segment.range().end;
+        }
+        assert_eq!(end, text.len());
+    }
+
+    #[test]
+    fn every_character_after_a_base_that_composes_and_before_a_mark() {
+        // Bases that open compositions (Latin, Greek, jamo, Hangul LV, kana, Indic) against all of Unicode.
+        for c in '\0'..=char::MAX {
+            for base in ['a', 'ω', 'ᄀ', '가', 'カ', 'க', 'ေ', '\u{1100}', '\u{0f71}', '\u{11131}'] {
+                let text: String = [base, c, '\u{301}', '\u{3099}', '\u{1161}', '\u{11a8}'].iter().collect();
+                let pieces: Vec<_> = Segments::from(&text, 0).collect();
+                let mut joined = String::new();
+                for piece in &pieces {
+                    piece.each_nfkc(|c| joined.push(c));
+                }
+                assert!(joined.chars().eq(text.nfkc()), "{text:?} {pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_of_characters_that_touch_each_other() {
+        // Characters that are changed by, or change, their neighbours: every pair and a mark between.
+        let touchy: Vec<char> = ('\0'..='\u{2fff}')
+            .chain('\u{ac00}'..='\u{ac40}')
+            .chain('\u{f900}'..='\u{ffff}')
+            .filter(|&c| !Properties::of(c).all(Properties::BEGINS_SEGMENT.and(Properties::NORMAL)))
+            .collect();
+        for (i, &c) in touchy.iter().enumerate() {
+            // All pairs would be minutes; a stride that is coprime to the number of characters meets each in turn.
+            for k in 0..40 {
+                let d = touchy[(i * 31 + k * 97) % touchy.len()];
+                check(&['q', c, d, '\u{323}', c].iter().collect::<String>());
+            }
+        }
+    }
+
+    #[test]
+    fn notorious_strings() {
+        for text in
+            ["", "e\u{301}", "\u{301}", "ﾊﾞ", "\u{344}", "\u{1100}\u{1161}\u{11a8}", "\u{f73}\u{f71}", "ำ", "ﷺ", "㍿"]
+        {
+            check(text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn segments_normalise_to_the_normalised_text(text in prop_oneof![texts(), nasty_text(), any::<String>()]) {
+            check(&text);
+        }
+    }
+}
