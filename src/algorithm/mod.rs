@@ -1,0 +1,279 @@
+//! The families of near-duplicate detection: the trait, and the table that everything else is generated from.
+//!
+//! An algorithm answers four questions — which features a document has, what their fingerprint is, under which keys it can be
+//! found, how two documents compare — and sees nothing else: no files, no threads, no other documents. Algorithms do not
+//! know each other. A new one is a folder here and a line in [`ALGORITHMS`]; flags, help, `plan`, and the property tests
+//! follow from the table. One of your own needs no line: see `examples/custom_algorithm.rs`.
+
+pub mod minhash;
+pub mod parameter;
+pub mod simhash;
+
+use crate::error::Error;
+use crate::similarity::Similarity;
+use crate::tokenizer::{Tokenizer, Tokens};
+use parameter::{Parameter, Settings};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The features of one document: flat buffers, refilled for the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Features {
+    /// One hash a feature, in any order. Repeats are allowed where the algorithm's fingerprint does not mind them.
+    pub hashes: Vec<u64>,
+    /// One weight a feature, side by side with `hashes`; or empty, which means that every feature weighs 1.
+    pub weights: Vec<u32>,
+}
+
+impl Features {
+    /// Forgets the features, keeps the memory.
+    pub fn clear(&mut self) {
+        self.hashes.clear();
+        self.weights.clear();
+    }
+}
+
+/// What [`Algorithm::compare`] is given of the two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compares {
+    /// Their fingerprints.
+    Fingerprints,
+    /// Their feature hashes, ascending and without repeats. The engine keeps them, or makes them again, for candidates only.
+    Features,
+}
+
+/// One way to find near-duplicates.
+///
+/// Everything must be a pure function of the arguments and of how the algorithm was built. Each method fills the buffer it
+/// is given without clearing it, except [`features`](Self::features), which starts from a cleared one.
+pub trait Algorithm: Send + Sync {
+    /// Its name, as in the records and in the table.
+    fn name(&self) -> &'static str;
+
+    /// What the similarity measures, as in the records: `jaccard`, `hamming`, ….
+    fn measure(&self) -> &'static str;
+
+    /// Fills `features`, which comes cleared.
+    fn features(&self, tokens: &Tokens, features: &mut Features);
+
+    /// Appends the document's fingerprint; appends nothing when there are no features to make it from. Such a document is
+    /// never reported as like another: it is counted apart.
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>);
+
+    /// Appends the keys under which this fingerprint can be found. Two documents are compared iff they share a key.
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>);
+
+    /// `Some(n)` if every fingerprint has exactly `n` keys and the i-th key of one can only equal the i-th of another. The
+    /// engine then works through one table at a time. `None`, the default, lets keys be any number in any order.
+    fn tables(&self) -> Option<usize> {
+        None
+    }
+
+    /// The key in one table, the `table`-th of [`keys`](Self::keys). Worth writing when it is cheaper than making them all.
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        let mut keys = Vec::new();
+        self.keys(fingerprint, &mut keys);
+        keys[table]
+    }
+
+    /// What [`compare`](Self::compare) reads.
+    fn compares(&self) -> Compares;
+
+    /// The exact similarity, or `None` below the threshold. Symmetric.
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
+
+    /// Told how many distinct fingerprints there are, before the first key is asked for. May choose other keys if that is
+    /// faster; must not change which pairs are found.
+    fn tune(&mut self, _fingerprints: usize) {}
+
+    /// The number of differing bits behind a similarity, for measures that have one.
+    fn distance(&self, _similarity: Similarity) -> Option<u32> {
+        None
+    }
+
+    /// Every parameter as it was resolved, for the summary and for `--stats`.
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+}
+
+/// An algorithm ready to run, with what goes with it.
+pub struct Setup {
+    /// The algorithm.
+    pub algorithm: Box<dyn Algorithm>,
+    /// A tokenizer that the algorithm needs instead of the one asked for, with its name.
+    pub tokenizer: Option<(Arc<dyn Tokenizer>, String)>,
+    /// What users should know about this algorithm on these documents; a sentence each.
+    pub warnings: Vec<String>,
+    /// Why this algorithm should not be run on these documents at all.
+    pub refusal: Option<String>,
+}
+
+impl Setup {
+    /// Just the algorithm.
+    pub fn new(algorithm: impl Algorithm + 'static) -> Self {
+        Setup { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
+    }
+}
+
+/// Makes the algorithm once the documents are known a little. Called with the median number of tokens of the documents that
+/// have any (0 if none has); equal medians must give equal setups.
+pub trait Recipe: Sync {
+    /// The setup for documents of this median length.
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error>;
+
+    /// Whether the setup may differ with the median. If it does not, the engine need not be able to read the input twice.
+    fn depends_on_length(&self) -> bool {
+        true
+    }
+}
+
+impl<F: Fn(usize) -> Result<Setup, Error> + Sync> Recipe for F {
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
+        self(median_tokens)
+    }
+}
+
+/// The recipe of an algorithm of the table, with checked settings.
+#[derive(Clone)]
+pub struct TableRecipe {
+    entry: &'static Entry,
+    settings: Settings,
+}
+
+impl Recipe for TableRecipe {
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
+        (self.entry.prepare)(&self.settings, median_tokens)
+    }
+
+    fn depends_on_length(&self) -> bool {
+        (self.entry.depends_on_length)(&self.settings)
+    }
+}
+
+/// What `dedup plan` shows: how the options resolve, what would be found, what it would cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Parameter, value, and how it came about.
+    pub parameters: Vec<(&'static str, Value, String)>,
+    /// What the first column of `curve` is.
+    pub curve_of: &'static str,
+    /// Probability that a pair is found, by its similarity.
+    pub curve: Vec<(f64, f64)>,
+    /// Costs: what, value, unit.
+    pub costs: Vec<(&'static str, f64, &'static str)>,
+    /// What else one should know; a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// One line of the table of algorithms.
+pub struct Entry {
+    /// What `--algo` takes.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line for help.
+    pub summary: &'static str,
+    /// When to use it and where it is weak; a short paragraph.
+    pub advice: &'static str,
+    /// Its parameters; each is a flag.
+    pub parameters: &'static [&'static Parameter],
+    /// The setup for given parameters and median document length in tokens.
+    pub prepare: fn(&Settings, usize) -> Result<Setup, Error>,
+    /// Whether another median can make another algorithm of the same parameters (warnings aside).
+    pub depends_on_length: fn(&Settings) -> bool,
+    /// The plan for given parameters, median length and number of documents.
+    pub plan: fn(&Settings, usize, u64) -> Result<Plan, Error>,
+}
+
+/// Every algorithm, the default first.
+pub static ALGORITHMS: &[Entry] = &[minhash::ENTRY, simhash::ENTRY];
+
+impl Entry {
+    /// Finds an algorithm by name or alias.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] that lists the names.
+    pub fn by_name(typed: &str) -> Result<&'static Entry, Error> {
+        ALGORITHMS.iter().find(|entry| entry.name == typed || entry.aliases.contains(&typed)).ok_or_else(|| {
+            let names: Vec<_> = ALGORITHMS.iter().map(|entry| entry.name).collect();
+            Error::parameter("algo", typed, format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// Whether the algorithm has this parameter.
+    pub fn uses(&self, parameter: &str) -> bool {
+        self.parameters.iter().any(|p| p.name == parameter)
+    }
+
+    /// Checks settings against the parameters and makes the recipe that a scan needs.
+    ///
+    /// # Errors
+    /// A setting that this algorithm does not have, a value out of range, or values that contradict each other.
+    pub fn recipe(&'static self, settings: Settings) -> Result<TableRecipe, Error> {
+        self.check(&settings)?;
+        // Contradictions show now, whatever the documents are.
+        (self.prepare)(&settings, 0)?;
+        Ok(TableRecipe { entry: self, settings })
+    }
+
+    /// Checks that each setting belongs to this algorithm and is in range.
+    ///
+    /// # Errors
+    /// See [`recipe`](Self::recipe).
+    pub fn check(&self, settings: &Settings) -> Result<(), Error> {
+        for (name, value) in settings.given() {
+            match self.parameters.iter().find(|p| p.name == name) {
+                Some(parameter) => parameter.check(value)?,
+                None => {
+                    let users = ALGORITHMS.iter().filter(|e| e.uses(name)).map(|e| e.name).collect::<Vec<_>>();
+                    return Err(Error::Usage(format!(
+                        "--{name} is not used by {}; it belongs to {}",
+                        self.name,
+                        if users.is_empty() { "no algorithm".into() } else { users.join(", ") }
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut names = Vec::new();
+        let mut parameters: HashMap<&str, *const Parameter> = HashMap::new();
+        for entry in ALGORITHMS {
+            names.push(entry.name);
+            names.extend(entry.aliases);
+            assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.name);
+            assert!(!entry.advice.is_empty());
+            (entry.prepare)(&Settings::default(), 300).expect("the defaults are sound");
+            (entry.plan)(&Settings::default(), 300, 1_000_000).expect("the defaults can be planned");
+            for parameter in entry.parameters {
+                let switch = matches!(parameter.values, parameter::Values::Switch);
+                assert!(!parameter.help.is_empty() && parameter.placeholder.is_empty() == switch, "{}", parameter.name);
+                parameter.check(parameter.default).unwrap_or_else(|e| panic!("default out of range: {e}"));
+                // The same name means the same parameter in every algorithm that has it.
+                let same = *parameters.entry(parameter.name).or_insert(*parameter as *const _);
+                assert!(std::ptr::eq(same, *parameter), "two parameters are called {}", parameter.name);
+            }
+        }
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count, "two algorithms share a name");
+    }
+
+    #[test]
+    fn a_parameter_of_another_algorithm_is_refused() {
+        let settings = Settings::from_pairs([("distance", "3")]);
+        let error = Entry::by_name("minhash").unwrap().check(&settings).unwrap_err().to_string();
+        assert_eq!(error, "--distance is not used by minhash; it belongs to simhash");
+    }
+}

@@ -1,0 +1,190 @@
+//! Parameters of algorithms: a row each, from which the flag, its help, its check and its line in the README follow.
+
+use crate::error::Error;
+use crate::similarity::Threshold;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// One parameter of one or more algorithms.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The long flag, without dashes.
+    pub name: &'static str,
+    /// What stands for the value in help.
+    pub placeholder: &'static str,
+    /// The default, as it would be typed; `auto` where it depends on other things.
+    pub default: &'static str,
+    /// What is accepted.
+    pub values: Values,
+    /// One line of help.
+    pub help: &'static str,
+    /// What the one line leaves open: how to choose, what happens at the ends.
+    pub details: &'static str,
+}
+
+/// What a parameter accepts.
+#[derive(Debug)]
+pub enum Values {
+    /// A whole number in a range.
+    Integer(RangeInclusive<u64>),
+    /// `auto`, or a whole number in a range.
+    AutoInteger(RangeInclusive<u64>),
+    /// A similarity above 0 and at most 1, as an exact fraction.
+    Threshold,
+    /// `auto`, or a similarity above 0 and at most 1.
+    AutoThreshold,
+    /// A probability strictly between 0 and 1.
+    Probability,
+    /// One of some words, each with a line of help.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// Whole numbers in a range joined by `+`.
+    Sum(RangeInclusive<u64>),
+    /// On when given.
+    Switch,
+}
+
+impl Parameter {
+    /// What is accepted, in words.
+    pub fn expected(&self) -> String {
+        let range = |r: &RangeInclusive<u64>| format!("a whole number from {} to {}", r.start(), r.end());
+        match &self.values {
+            Values::Integer(r) => range(r),
+            Values::AutoInteger(r) => format!("auto, or {}", range(r)),
+            Values::Threshold => "a number above 0 and at most 1, such as 0.8".into(),
+            Values::AutoThreshold => "auto, or a number above 0 and at most 1".into(),
+            Values::Probability => "a number above 0 and below 1, such as 0.99".into(),
+            Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
+            Values::Sum(r) => format!("whole numbers from {} to {} joined by +, such as 1+2", r.start(), r.end()),
+            Values::Switch => "true or false".into(),
+        }
+    }
+
+    /// Whether a value is acceptable.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] that names the value and what would be right.
+    pub fn check(&self, value: &str) -> Result<(), Error> {
+        let integer = |r: &RangeInclusive<u64>, v: &str| v.parse().is_ok_and(|n| r.contains(&n));
+        let fine = match &self.values {
+            Values::Integer(r) => integer(r, value),
+            Values::AutoInteger(r) => value == "auto" || integer(r, value),
+            Values::Threshold => value.parse::<Threshold>().is_ok(),
+            Values::AutoThreshold => value == "auto" || value.parse::<Threshold>().is_ok(),
+            Values::Probability => value.parse::<f64>().is_ok_and(|p| p > 0.0 && p < 1.0),
+            Values::Choice(words) => words.iter().any(|(word, _)| *word == value),
+            Values::Sum(r) => value.split('+').all(|part| integer(r, part)),
+            Values::Switch => value == "true" || value == "false",
+        };
+        if fine { Ok(()) } else { Err(Error::parameter(self.name, value, self.expected())) }
+    }
+}
+
+/// Parameter values as typed, by name. What is not given has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    /// Settings from name and value pairs.
+    pub fn from_pairs<N: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        Settings(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// Gives a parameter a value.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    /// What was given, by name.
+    pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether the parameter was given.
+    pub fn has(&self, parameter: &Parameter) -> bool {
+        self.0.contains_key(parameter.name)
+    }
+
+    /// The value as typed, or the default.
+    pub fn text<'a>(&'a self, parameter: &'a Parameter) -> &'a str {
+        self.0.get(parameter.name).map_or(parameter.default, String::as_str)
+    }
+
+    /// A whole number; `None` for `auto`.
+    ///
+    /// # Errors
+    /// A value that [`Parameter::check`] refuses; likewise for the other getters.
+    pub fn integer(&self, parameter: &Parameter) -> Result<Option<usize>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter).parse().ok())
+    }
+
+    /// A threshold; `None` for `auto`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn threshold(&self, parameter: &Parameter) -> Result<Option<Threshold>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter).parse().ok())
+    }
+
+    /// A probability.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn probability(&self, parameter: &Parameter) -> Result<f64, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter).parse().expect("checked"))
+    }
+
+    /// One of the words of a choice.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn choice<'a>(&'a self, parameter: &'a Parameter) -> Result<&'a str, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter))
+    }
+
+    /// The number that one of the words of a choice is.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn integer_choice(&self, parameter: &Parameter) -> Result<usize, Error> {
+        Ok(self.choice(parameter)?.parse().expect("the words of this choice are numbers"))
+    }
+
+    /// Numbers joined by `+`, ascending, without repeats.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn sum(&self, parameter: &Parameter) -> Result<Vec<usize>, Error> {
+        parameter.check(self.text(parameter))?;
+        let mut parts: Vec<usize> =
+            self.text(parameter).split('+').map(|part| part.parse().expect("checked")).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        Ok(parts)
+    }
+
+    /// A switch.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn switch(&self, parameter: &Parameter) -> Result<bool, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter) == "true")
+    }
+}
+
+// Parameters that more than one family has.
+
+/// `--recall`.
+pub static RECALL: Parameter = Parameter {
+    name: "recall",
+    placeholder: "R",
+    default: "0.99",
+    values: Values::Probability,
+    help: "Probability that a pair exactly at the threshold is found",
+    details: "MinHash: the bands are chosen so that a pair at the threshold is found with at least this probability, and pairs above it more \
+              surely; what is reported is verified exactly, so a higher recall costs time, never precision. SimHash: goes with --cosine.",
+};

@@ -1,0 +1,408 @@
+//! SimHash: a fingerprint of sign bits; near-duplicates differ in few of them.
+//!
+//! **What it detects.** Long documents that differ in a few words. Compared with MinHash it looks at how much the texts have
+//! in common on the whole, not at which runs, and its fingerprint is 8 or 16 bytes.
+//!
+//! **Source.** Charikar, STOC 2002 (the signs of random projections); Manku, Jain & Das Sarma, WWW 2007 (64 bits, distance 3,
+//! block tables).
+//!
+//! **Formula.** Bit `i` is 1 iff the features whose hash has bit `i` weigh more than those whose hash has not. For features of
+//! comparable weight a bit differs with probability `θ / π`, `θ` the angle between the two feature vectors: the share of
+//! agreeing bits is `1 − θ/π`, which is *not* the cosine. Similarity is `1 − distance / bits`.
+//!
+//! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing 1.
+//! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most.
+//!
+//! **Cost.** One sort of the features and `bits` additions a feature; 8 bytes a document for 64 bits. All pairs within the
+//! distance are found exactly, through block tables whose number is chosen from the number of documents
+//! ([`crate::hamming::cheapest_blocks`]).
+//!
+//! **Where it is weak.** Short documents: below some 300 tokens one changed word moves more than 3 of 64 bits. At distance 3
+//! it finds a third to a half of the pairs that differ in 2 % of their words.
+
+use super::parameter::{Parameter, RECALL, Settings, Values};
+use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
+use crate::error::Error;
+use crate::hamming::{self, BlockTables};
+use crate::hash::shingle_hashes;
+use crate::similarity::Similarity;
+use crate::tokenizer::Tokens;
+use serde_json::{Value, json};
+
+/// The line of the table.
+pub const ENTRY: Entry = Entry {
+    name: "simhash",
+    aliases: &["sim-hash"],
+    summary: "64 or 128 sign bits of weighted features; all pairs within a Hamming distance, exactly",
+    advice: "For long documents with tiny edits, and where a fingerprint must be 8 bytes. At its default distance of 3 it misses many \
+             pairs that MinHash finds; it is refused where documents have fewer than 50 tokens.",
+    parameters: PARAMETERS,
+    prepare,
+    depends_on_length: |_| false,
+    plan,
+};
+
+/// The parameters, in the order of the help.
+pub const PARAMETERS: &[&Parameter] = &[&DISTANCE, &COSINE, &RECALL, &BITS, &GRAMS, &WEIGHTS, &BLOCKS, &FORCE];
+
+static DISTANCE: Parameter = Parameter {
+    name: "distance",
+    placeholder: "K",
+    default: "3",
+    values: Values::Integer(0..=32),
+    help: "Most bits in which a reported pair may differ",
+    details: "3 of 64 is what Google's crawler used. 6 finds most pairs that differ in 2 % of their words, 10 nearly all; unrelated \
+              documents are about half the bits apart.",
+};
+static COSINE: Parameter = Parameter {
+    name: "cosine",
+    placeholder: "C",
+    default: "auto",
+    values: Values::AutoThreshold,
+    help: "Choose the distance for pairs of this cosine similarity",
+    details: "Takes the least distance that a pair at this cosine keeps with probability --recall: 7 for 0.98 at recall 0.9. \
+              Instead of --distance.",
+};
+static BITS: Parameter = Parameter {
+    name: "bits",
+    placeholder: "F",
+    default: "64",
+    values: Values::Choice(&[("64", "8 bytes a document"), ("128", "16 bytes a document, half the noise")]),
+    help: "Bits of the fingerprint",
+    details: "With 128 bits the same similarity is twice the distance: raise --distance along.",
+};
+static GRAMS: Parameter = Parameter {
+    name: "grams",
+    placeholder: "N+N",
+    default: "1+2",
+    values: Values::Sum(1..=16),
+    help: "Lengths of the token runs that are features",
+    details: "1+2 takes single tokens and pairs of neighbours. Longer runs react more to each edit and to word order; for Chinese, \
+              whose tokens are single characters, 2+3 is better.",
+};
+static WEIGHTS: Parameter = Parameter {
+    name: "weights",
+    placeholder: "KIND",
+    default: "binary",
+    values: Values::Choice(&[
+        ("binary", "each distinct feature weighs 1"),
+        ("tf", "each occurrence weighs 1; unrelated long texts come out alike"),
+    ]),
+    help: "How much a feature weighs",
+    details: "Term frequencies are what the plain recipe uses. They make common words decide: documents of 1,000 tokens that have \
+              nothing else in common are then about 6 bits apart instead of 28.",
+};
+static BLOCKS: Parameter = Parameter {
+    name: "blocks",
+    placeholder: "M",
+    default: "auto",
+    values: Values::AutoInteger(1..=64),
+    help: "Blocks that the bits are cut into for searching",
+    details: "auto takes the cheapest for the number of documents. Every choice above the distance finds the same pairs.",
+};
+static FORCE: Parameter = Parameter {
+    name: "force",
+    placeholder: "",
+    default: "false",
+    values: Values::Switch,
+    help: "Run even where documents are too short for SimHash",
+    details: "Below a median of 50 tokens SimHash misses most near-duplicates, and is refused without this.",
+};
+
+/// The most tables that `--blocks` may ask for.
+const MOST_TABLES: f64 = 2000.0;
+/// Below this median number of tokens SimHash is refused, and below the second warned of.
+const LEAST_TOKENS: usize = 50;
+const FEW_TOKENS: usize = 300;
+
+/// How much a feature weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// 1 for each distinct feature.
+    Binary,
+    /// 1 for each occurrence.
+    TermFrequency,
+}
+
+/// The detector.
+pub struct SimHash {
+    bits: usize,
+    distance: usize,
+    grams: Vec<usize>,
+    weights: Weights,
+    blocks: Option<usize>,
+    tables: BlockTables,
+}
+
+impl SimHash {
+    /// A detector of pairs at most `distance` of `bits` bits apart. Features are runs of `grams` tokens. `blocks` fixes the
+    /// search; `None` lets it follow the number of documents.
+    ///
+    /// # Panics
+    /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
+    pub fn new(bits: usize, distance: usize, grams: Vec<usize>, weights: Weights, blocks: Option<usize>) -> Self {
+        let tables = BlockTables::new(bits, blocks.unwrap_or(distance + 1), distance);
+        SimHash { bits, distance, grams, weights, blocks, tables }
+    }
+}
+
+impl Algorithm for SimHash {
+    fn name(&self) -> &'static str {
+        "simhash"
+    }
+
+    fn measure(&self) -> &'static str {
+        "hamming"
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        for &width in &self.grams {
+            // Runs longer than the document would only repeat its longest run.
+            if width <= tokens.len() || width == self.grams[0] {
+                shingle_hashes(tokens.hashes(), width, &mut features.hashes);
+            }
+        }
+        if self.weights == Weights::Binary {
+            features.hashes.sort_unstable();
+            features.hashes.dedup();
+        }
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if !features.hashes.is_empty() {
+            hamming::sign_bits(&features.hashes, &features.weights, self.bits, fingerprint);
+        }
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend((0..self.tables.len()).map(|table| self.tables.key(fingerprint, table)));
+    }
+
+    fn tables(&self) -> Option<usize> {
+        Some(self.tables.len())
+    }
+
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        self.tables.key(fingerprint, table)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Fingerprints
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let apart = hamming::distance(a, b) as usize;
+        (apart <= self.distance).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
+    }
+
+    fn tune(&mut self, fingerprints: usize) {
+        if self.blocks.is_none() {
+            let cheapest = hamming::cheapest_blocks(self.bits, self.distance, fingerprints as f64);
+            self.tables = BlockTables::new(self.bits, cheapest.blocks, self.distance);
+        }
+    }
+
+    fn distance(&self, similarity: Similarity) -> Option<u32> {
+        Some(((1.0 - similarity.value()) * self.bits as f64).round() as u32)
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        let grams = self.grams.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("+");
+        let weights = if self.weights == Weights::Binary { "binary" } else { "tf" };
+        vec![
+            ("bits", json!(self.bits)),
+            ("distance", json!(self.distance)),
+            ("grams", json!(grams)),
+            ("weights", json!(weights)),
+            ("tables", json!(self.tables.len())),
+        ]
+    }
+}
+
+/// Probability that two fingerprints of `bits` bits are at most `distance` apart when their feature vectors have this
+/// cosine: the bits differ independently with probability `arccos(c) / π`.
+pub fn probability_within(bits: usize, distance: usize, cosine: f64) -> f64 {
+    let p = cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI;
+    if p == 0.0 {
+        return 1.0;
+    }
+    // Terms in logarithms: powers of p underflow at 128 bits.
+    let term =
+        |i: usize| (hamming::binomial(bits, i).ln() + i as f64 * p.ln() + (bits - i) as f64 * (-p).ln_1p()).exp();
+    (0..=distance).map(term).sum::<f64>().min(1.0)
+}
+
+/// The least distance that a pair at `cosine` keeps with probability `recall`.
+pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
+    (0..bits).find(|&k| probability_within(bits, k, cosine) >= recall).unwrap_or(bits)
+}
+
+struct Resolved {
+    simhash: SimHash,
+    chosen: &'static str,
+}
+
+fn resolve(settings: &Settings) -> Result<Resolved, Error> {
+    let bits = settings.integer_choice(&BITS)?;
+    let (distance, chosen) = match settings.threshold(&COSINE)? {
+        Some(_) if settings.has(&DISTANCE) => {
+            return Err(Error::Usage("--cosine chooses the distance: leave --distance out".into()));
+        }
+        Some(cosine) => {
+            let distance = distance_for(bits, cosine.as_f64(), settings.probability(&RECALL)?);
+            if distance > 32 {
+                return Err(Error::Usage(format!(
+                    "a cosine of {cosine} needs a distance of {distance} of {bits} bits, and 32 is the most: \
+                     raise --cosine or lower --recall"
+                )));
+            }
+            (distance, "from --cosine and --recall")
+        }
+        None if settings.has(&RECALL) => {
+            return Err(Error::Usage("--recall has no effect on simhash without --cosine".into()));
+        }
+        None => (
+            settings.integer(&DISTANCE)?.expect("never auto"),
+            if settings.has(&DISTANCE) { "as given" } else { "default" },
+        ),
+    };
+    let blocks = settings.integer(&BLOCKS)?;
+    if let Some(blocks) = blocks {
+        let tables = hamming::binomial(blocks, distance);
+        if blocks <= distance || tables > MOST_TABLES {
+            return Err(Error::parameter(
+                "blocks",
+                blocks,
+                format!("more than the distance, {distance}, and at most {MOST_TABLES} tables"),
+            ));
+        }
+    }
+    let weights = if settings.choice(&WEIGHTS)? == "tf" { Weights::TermFrequency } else { Weights::Binary };
+    let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks);
+    Ok(Resolved { simhash, chosen })
+}
+
+fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if (1..FEW_TOKENS).contains(&median_tokens) {
+        warnings.push(format!(
+            "SimHash is weak on short documents: their median is {median_tokens} tokens, and below {FEW_TOKENS} one changed \
+             word can move more than 3 bits; --algo minhash finds more"
+        ));
+    }
+    if simhash.weights == Weights::TermFrequency {
+        warnings.push(
+            "--weights tf lets common words decide: unrelated long documents come out alike; --weights binary does not"
+                .into(),
+        );
+    }
+    warnings
+}
+
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+    let simhash = resolve(settings)?.simhash;
+    let warnings = warnings(&simhash, median_tokens);
+    let too_short = (1..LEAST_TOKENS).contains(&median_tokens) && !settings.switch(&FORCE)?;
+    let refusal = too_short.then(|| {
+        format!(
+            "SimHash is not reliable on documents this short: their median is {median_tokens} tokens, the minimum {LEAST_TOKENS}; \
+             use --algo minhash, or --force to run it all the same"
+        )
+    });
+    Ok(Setup { warnings, refusal, ..Setup::new(simhash) })
+}
+
+fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let Resolved { mut simhash, chosen } = resolve(settings)?;
+    simhash.tune(documents as usize);
+    let (bits, distance) = (simhash.bits, simhash.distance);
+    let cost = match simhash.blocks {
+        Some(blocks) => hamming::block_cost(bits, blocks, distance, documents as f64),
+        None => hamming::cheapest_blocks(bits, distance, documents as f64),
+    };
+    let key_bits = |t| simhash.tables.key_bits(t);
+    let (least, most) = (0..simhash.tables.len()).map(key_bits).fold((u32::MAX, 0), |(l, m), b| (l.min(b), m.max(b)));
+    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
+    let mut notes = vec![format!("every pair at most {distance} of {bits} bits apart is found")];
+    notes.extend(warnings(&simhash, median_tokens));
+    if (1..LEAST_TOKENS).contains(&median_tokens) {
+        notes.push(format!("a median below {LEAST_TOKENS} tokens is refused unless --force is given"));
+    }
+    Ok(Plan {
+        parameters: vec![
+            ("bits", json!(bits), given(&BITS)),
+            ("distance", json!(distance), chosen.into()),
+            ("grams", json!(settings.text(&GRAMS)), given(&GRAMS)),
+            ("weights", json!(settings.text(&WEIGHTS)), given(&WEIGHTS)),
+            ("blocks", json!(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
+            (
+                "tables",
+                json!(simhash.tables.len()),
+                format!("C({}, {distance}), keys of {least} to {most} bits", cost.blocks),
+            ),
+        ],
+        curve_of: "cosine",
+        curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
+            .map(|cosine| (cosine, probability_within(bits, distance, cosine)))
+            .to_vec(),
+        costs: vec![
+            ("fingerprint", bits as f64 / 8.0, "bytes a document"),
+            ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
+            ("search on one core", (cost.nanoseconds / 1e7).round() / 100.0, "seconds, estimated"),
+        ],
+        notes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_for_cosines() {
+        // Least k with P(Binomial(64, arccos(c)/π) ≤ k) ≥ 0.9.
+        let chosen = [0.98, 0.95, 0.90].map(|cosine| distance_for(64, cosine, 0.9));
+        assert_eq!(chosen, [7, 10, 13]);
+    }
+
+    #[test]
+    fn short_documents_are_refused_unless_forced() {
+        let refusal = |pairs: &[(&str, &str)], median| {
+            prepare(&Settings::from_pairs(pairs.iter().copied()), median).unwrap().refusal
+        };
+        assert!(refusal(&[], 49).unwrap().contains("49 tokens"));
+        assert_eq!(refusal(&[("force", "true")], 49), None);
+        assert_eq!((refusal(&[], 50), refusal(&[], 0)), (None, None));
+    }
+
+    #[test]
+    fn weak_choices_are_warned_of() {
+        let warnings =
+            |weights, median| prepare(&Settings::from_pairs([("weights", weights)]), median).unwrap().warnings.len();
+        assert_eq!(
+            [warnings("binary", 300), warnings("binary", 299), warnings("tf", 300), warnings("tf", 60)],
+            [0, 1, 1, 2]
+        );
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let error = |pairs: &[(&str, &str)]| {
+            prepare(&Settings::from_pairs(pairs.iter().copied()), 0).err().map(|e| e.to_string()).unwrap_or_default()
+        };
+        assert!(error(&[("recall", "0.9")]).contains("without --cosine"));
+        assert!(error(&[("cosine", "0.9"), ("distance", "3")]).contains("leave --distance out"));
+        assert!(error(&[("blocks", "3")]).contains("more than the distance, 3"));
+        assert!(error(&[("cosine", "0.1")]).contains("raise --cosine"));
+    }
+
+    #[test]
+    fn a_short_document_has_the_features_of_its_only_run_once() {
+        let simhash = SimHash::new(64, 3, vec![2, 3], Weights::TermFrequency, None);
+        let mut tokens = Tokens::new(crate::tokenizer::Keep::Hashes, 0);
+        tokens.push("one", 0..3);
+        let mut features = Features::default();
+        simhash.features(&tokens, &mut features);
+        assert_eq!(features.hashes.len(), 1);
+    }
+}
