@@ -1,12 +1,65 @@
 //! Near-duplicate detection for text.
+//!
+//! ```text
+//! bytes → documents → tokens → features → fingerprint → keys → candidate pairs → verified pairs → clusters → JSON lines
+//!        [`source`]  [`tokenizer`]       [`algorithm`]             [`engine`]                              [`report`]
+//! ```
+//!
+//! # The map
+//!
+//! | module | what |
+//! |---|---|
+//! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
+//! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables |
+//! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, compressed or not |
+//! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
+//! | [`algorithm`] | the families: the trait and the table, a folder each |
+//! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
+//! | [`report`] | results as JSON lines |
+//!
+//! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print, and read the clock,
+//! the environment and the terminal.
+//!
+//! # What always holds
+//!
+//! * A reported pair is at or above the threshold by the algorithm's own exact measure. Thresholds are fractions, decided in
+//!   integers.
+//! * The result depends on the documents and the parameters: not on threads, batch sizes, memory or the CPU. The set of pairs
+//!   does not depend on the order of the documents either.
+//! * A document that is not kept has a kept one at or above the threshold.
+//! * A document without features is never like another.
+//! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], told and counted.
+//! * There is no map from keys to documents, and no map whose order could show in a result.
+//!
+//! # Example
+//!
+//! ```
+//! use neardups::algorithm::{Entry, parameter::Settings};
+//! use neardups::engine::{Options, scan};
+//! use neardups::source::Documents;
+//!
+//! let mut documents = Documents::new([
+//!     ("a", "the quick brown fox jumps over the lazy dog near the bank of the river"),
+//!     ("b", "The quick brown fox jumps over the lazy dog, near the bank of the River!"),
+//!     ("c", "an entirely different sentence that says nothing about any animals at all"),
+//! ]);
+//! let recipe = Entry::by_name("minhash")?.recipe(Settings::from_pairs([("threshold", "0.8")]))?;
+//! let outcome = scan(&mut documents, None, &recipe, &Options::default(), &())?;
+//! let mut pairs = Vec::new();
+//! outcome.pairs(|pair| Ok::<_, std::convert::Infallible>(pairs.push((pair.a.to_string(), pair.b.to_string()))))?;
+//! assert_eq!(pairs, [("a".to_string(), "b".to_string())]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod algorithm;
+pub mod engine;
 mod error;
 pub mod hamming;
 pub mod hash;
+pub mod report;
 pub mod similarity;
 pub mod source;
 pub mod tokenizer;

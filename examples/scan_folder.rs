@@ -1,0 +1,59 @@
+//! Scanning a folder through the library: which documents are near-duplicates, and which to keep.
+//!
+//! ```text
+//! cargo run --release --example scan_folder -- fixtures/english/docs
+//! ```
+
+use neardups::Error;
+use neardups::algorithm::Entry;
+use neardups::algorithm::parameter::Settings;
+use neardups::engine::{KeepPolicy, Observer, Options, scan};
+use neardups::source::{self, Input, Problem};
+
+/// Hears of files that could not be read. The library itself prints nothing.
+struct Complaints;
+
+impl Observer for Complaints {
+    fn problem(&self, problem: &Problem) {
+        eprintln!("{problem}");
+    }
+}
+
+fn report(folder: &str) -> Result<String, Error> {
+    // Where documents come from: any number of files and folders; compressed files, JSON lines and CSV are understood.
+    let mut input = Input::new(vec![folder.into()], source::Options::default());
+
+    // How near-duplicates are found: an algorithm of the table with the parameters that the command line has.
+    let minhash =
+        Entry::by_name("minhash")?.recipe(Settings::from_pairs([("threshold", "0.8"), ("recall", "0.999")]))?;
+
+    // One call reads, fingerprints, groups and verifies, on all cores.
+    let outcome = scan(&mut input, None, &minhash, &Options::default(), &Complaints)?;
+
+    let mut lines = format!("{} documents\n", outcome.report.counts.documents);
+    outcome.pairs(|pair| {
+        lines += &format!("{:.3}  {}  {}\n", pair.similarity.value(), pair.a, pair.b);
+        Ok::<_, Error>(())
+    })?;
+    // Of each group of near-duplicates the longest stays; every other one has a kept document that is similar enough.
+    outcome.keep(KeepPolicy::Longest).verdicts(|verdict| {
+        if let Some((kept, _)) = verdict.duplicate_of {
+            lines += &format!("drop   {}  for {kept}\n", verdict.id);
+        }
+        Ok::<_, Error>(())
+    })?;
+    Ok(lines)
+}
+
+fn main() -> Result<(), Error> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "fixtures/english/docs".into());
+    print!("{}", report(&folder)?);
+    Ok(())
+}
+
+#[test]
+fn finds_the_two_editions_of_a_speech() {
+    let lines = report("fixtures/english/docs").unwrap();
+    assert!(lines.contains("1.000  fixtures/english/docs/gettysburg-inscription.txt"), "{lines}");
+    assert!(lines.contains("drop   "), "{lines}");
+}

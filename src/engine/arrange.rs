@@ -1,0 +1,352 @@
+//! Arranging what was found: pairs in input order, clusters, and which documents to keep.
+
+use super::Report;
+use super::corpus::Corpus;
+use super::verify::Edge;
+use crate::algorithm::Algorithm;
+use crate::similarity::Similarity;
+use petgraph::unionfind::UnionFind;
+
+/// A reported pair; `a` comes before `b` in the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair<'a> {
+    /// Id of the earlier document.
+    pub a: &'a str,
+    /// Id of the later document.
+    pub b: &'a str,
+    /// Their exact similarity.
+    pub similarity: Similarity,
+    /// How many bits they differ in, for measures that count bits.
+    pub distance: Option<u32>,
+}
+
+/// Documents that are connected by reported pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster<'a> {
+    /// Its number, from 1, in the order of first members.
+    pub id: u64,
+    /// Ids in input order.
+    pub members: Vec<&'a str>,
+    /// Ids of the members that the keep-set keeps, in input order.
+    pub keep: Vec<&'a str>,
+}
+
+/// What becomes of one document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Whether it is kept.
+    pub keep: bool,
+    /// The kept document that it is a near-duplicate of, and how similar.
+    pub duplicate_of: Option<(&'a str, Similarity)>,
+    /// Its cluster, if it is in one.
+    pub cluster: Option<u64>,
+    /// Whether it gave the algorithm nothing to compare.
+    pub featureless: bool,
+}
+
+/// Which documents are preferred when only some of a group of near-duplicates are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepPolicy {
+    /// Earlier in the input.
+    #[default]
+    First,
+    /// Later in the input.
+    Last,
+    /// More tokens; among equals the earlier.
+    Longest,
+    /// Fewer tokens; among equals the earlier.
+    Shortest,
+}
+
+/// The names of the policies, with help.
+pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
+    ("first", KeepPolicy::First, "the earliest in the input"),
+    ("last", KeepPolicy::Last, "the latest in the input"),
+    ("longest", KeepPolicy::Longest, "the one with most tokens"),
+    ("shortest", KeepPolicy::Shortest, "the one with fewest tokens"),
+];
+
+/// Everything that a scan found.
+pub struct Outcome {
+    corpus: Corpus,
+    /// Sorted by (a, b).
+    edges: Vec<Edge>,
+    neighbours: Neighbours,
+    algorithm: Box<dyn Algorithm>,
+    /// What was run and how it went.
+    pub report: Report,
+}
+
+/// The edges of each group, in both directions: `edges[of[ends[g − 1]..ends[g]]]`.
+struct Neighbours {
+    of: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Neighbours {
+    fn new(groups: usize, edges: &[Edge]) -> Self {
+        let mut ends = vec![0u32; groups];
+        for edge in edges {
+            ends[edge.a as usize] += 1;
+            ends[edge.b as usize] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            // For now where the group starts; filling moves each on to its end.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut of = vec![0u32; sum as usize];
+        for (number, edge) in edges.iter().enumerate() {
+            for group in [edge.a, edge.b] {
+                let at = &mut ends[group as usize];
+                of[*at as usize] = number as u32;
+                *at += 1;
+            }
+        }
+        Neighbours { of, ends }
+    }
+
+    fn edges(&self, group: u32) -> &[u32] {
+        let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };
+        &self.of[start as usize..self.ends[group as usize] as usize]
+    }
+}
+
+/// How many pairs of documents the groups and the edges between them stand for.
+pub(super) fn count_pairs(corpus: &Corpus, edges: &[Edge]) -> u64 {
+    let across = |a: (&[u32], &[u32]), b: (&[u32], &[u32])| (a.0.len() * b.1.len()) as u64;
+    let within = |group: u32| {
+        let sides = corpus.sides(group);
+        let all = (sides.0.len() + sides.1.len()) as u64;
+        if corpus.against() { across(sides, sides) } else { all * (all - 1) / 2 }
+    };
+    let between = |edge: &Edge| {
+        let (a, b) = (corpus.sides(edge.a), corpus.sides(edge.b));
+        if corpus.against() {
+            across(a, b) + across(b, a)
+        } else {
+            ((a.0.len() + a.1.len()) * (b.0.len() + b.1.len())) as u64
+        }
+    };
+    (0..corpus.distinct() as u32).map(within).sum::<u64>() + edges.iter().map(between).sum::<u64>()
+}
+
+impl Outcome {
+    pub(super) fn new(corpus: Corpus, edges: Vec<Edge>, algorithm: Box<dyn Algorithm>, report: Report) -> Self {
+        let neighbours = Neighbours::new(corpus.distinct(), &edges);
+        Outcome { corpus, edges, neighbours, algorithm, report }
+    }
+
+    /// Hands over every pair, sorted by the input order of its documents. Stops at the first error and returns it.
+    ///
+    /// Copies are spelled out pair by pair as they are handed over: memory is that of the partners of one document.
+    pub fn pairs<E>(&self, mut each: impl FnMut(Pair<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut partners: Vec<(u32, Similarity)> = Vec::new();
+        for a in self.corpus.documents_read() {
+            let Some(group) = self.corpus.group_of(a) else { continue };
+            partners.clear();
+            let mut add = |group: u32, similarity| {
+                let members = self.corpus.members(group);
+                let later = &members[members.partition_point(|&b| b <= a)..];
+                partners.extend(later.iter().filter(|&&b| self.may_report(a, b)).map(|&b| (b, similarity)));
+            };
+            add(group, Similarity::ONE);
+            for &number in self.neighbours.edges(group) {
+                let edge = &self.edges[number as usize];
+                add(if edge.a == group { edge.b } else { edge.a }, edge.similarity);
+            }
+            partners.sort_unstable_by_key(|&(b, _)| b);
+            for &(b, similarity) in &partners {
+                let distance = self.algorithm.distance(similarity);
+                each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// With a reference, pairs are of one of its documents and another.
+    fn may_report(&self, a: u32, b: u32) -> bool {
+        !self.corpus.against() || self.corpus.is_reference(a) != self.corpus.is_reference(b)
+    }
+
+    /// Decides which documents are kept: greedily, in the order of the policy, each unless one that is similar enough is kept
+    /// already. Hence every document that is not kept has a kept one at or above the threshold.
+    ///
+    /// With a reference its documents are all kept, and only the others decided on.
+    pub fn keep(&self, policy: KeepPolicy) -> Kept<'_> {
+        let groups = self.corpus.distinct();
+        let mut clusters = UnionFind::<u32>::new(groups);
+        for edge in &self.edges {
+            clusters.union(edge.a, edge.b);
+        }
+        Kept { outcome: self, clusters: clusters.into_labeling(), decisions: self.decide(policy), policy }
+    }
+
+    fn decide(&self, policy: KeepPolicy) -> Vec<Decision> {
+        let corpus = &self.corpus;
+        let mut order: Vec<u32> = (0..corpus.distinct() as u32).collect();
+        let leader = |group: u32| self.leader(group, policy);
+        match policy {
+            KeepPolicy::First => {}
+            KeepPolicy::Last => order.sort_by_key(|&g| std::cmp::Reverse(leader(g))),
+            KeepPolicy::Longest => order.sort_by_key(|&g| (std::cmp::Reverse(corpus.length(leader(g))), leader(g))),
+            KeepPolicy::Shortest => order.sort_by_key(|&g| (corpus.length(leader(g)), leader(g))),
+        }
+        let mut rank = vec![0u32; order.len()];
+        for (position, &group) in order.iter().enumerate() {
+            rank[group as usize] = position as u32;
+        }
+        let mut decisions = vec![Decision::Open; order.len()];
+        // A group with a document of the reference is kept before any other is decided on.
+        for group in 0..decisions.len() as u32 {
+            if corpus.is_reference(corpus.first(group)) {
+                decisions[group as usize] = Decision::Kept;
+            }
+        }
+        for &group in &order {
+            if matches!(decisions[group as usize], Decision::Kept) {
+                continue;
+            }
+            // The most similar kept neighbour explains the decision best; among equals the preferred one.
+            let best = self
+                .neighbours
+                .edges(group)
+                .iter()
+                .map(|&number| &self.edges[number as usize])
+                .map(|edge| (if edge.a == group { edge.b } else { edge.a }, edge.similarity))
+                .filter(|(other, _)| matches!(decisions[*other as usize], Decision::Kept))
+                .max_by(|(g, s), (h, t)| {
+                    s.value().total_cmp(&t.value()).then(rank[*h as usize].cmp(&rank[*g as usize]))
+                });
+            decisions[group as usize] = match best {
+                Some((by, similarity)) => Decision::Dropped { by, similarity },
+                None => Decision::Kept,
+            };
+        }
+        decisions
+    }
+
+    /// The document that stands for its group under a policy. Copies are equally long.
+    fn leader(&self, group: u32, policy: KeepPolicy) -> u32 {
+        let members = self.corpus.members(group);
+        // A document of the reference goes first: it is kept in any case.
+        let last = policy == KeepPolicy::Last && !self.corpus.is_reference(members[0]);
+        if last { members[members.len() - 1] } else { members[0] }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Decision {
+    Open,
+    Kept,
+    Dropped { by: u32, similarity: Similarity },
+}
+
+/// The clusters of an outcome, and which documents are kept.
+pub struct Kept<'a> {
+    outcome: &'a Outcome,
+    /// A label a group, equal within a cluster.
+    clusters: Vec<u32>,
+    /// A decision a group.
+    decisions: Vec<Decision>,
+    policy: KeepPolicy,
+}
+
+impl<'a> Kept<'a> {
+    /// How many documents are not kept.
+    pub fn dropped(&self) -> u64 {
+        let corpus = &self.outcome.corpus;
+        corpus.documents_read().filter(|&d| !self.reason(d).0).count() as u64
+    }
+
+    /// Whether a document is kept, and if not, for which kept document.
+    fn reason(&self, document: u32) -> (bool, Option<(u32, Similarity)>) {
+        let Outcome { corpus, .. } = self.outcome;
+        let Some(group) = corpus.group_of(document) else { return (true, None) };
+        if corpus.is_reference(document) {
+            return (true, None);
+        }
+        match self.decisions[group as usize] {
+            Decision::Dropped { by, similarity } => (false, Some((self.outcome.leader(by, self.policy), similarity))),
+            _ => {
+                let leader = self.outcome.leader(group, self.policy);
+                // Copies among the new documents are not what a reference is asked about, unless it has one.
+                let kept = leader == document || (corpus.against() && !corpus.is_reference(leader));
+                (kept, (!kept).then_some((leader, Similarity::ONE)))
+            }
+        }
+    }
+
+    /// Cluster numbers by label, from 1, in the order of their first documents; 0 for a document alone.
+    fn numbers(&self) -> (Vec<u64>, u64) {
+        let corpus = &self.outcome.corpus;
+        let mut size = vec![0u64; self.clusters.len()];
+        for group in 0..self.clusters.len() as u32 {
+            let (references, others) = corpus.sides(group);
+            // Copies on one side of a reference do not make a cluster of themselves.
+            let joined = !corpus.against() || (!references.is_empty() && !others.is_empty());
+            let members = if joined { references.len() + others.len() } else { 1 };
+            size[self.clusters[group as usize] as usize] += members as u64;
+        }
+        let (mut numbers, mut last) = (vec![0; self.clusters.len()], 0);
+        // Groups are numbered in the order of their first members.
+        for &label in &self.clusters {
+            if size[label as usize] > 1 && numbers[label as usize] == 0 {
+                last += 1;
+                numbers[label as usize] = last;
+            }
+        }
+        (numbers, last)
+    }
+
+    /// Hands over every cluster of two or more, in the order of first members. Stops at the first error and returns it.
+    pub fn clusters<E>(&self, mut each: impl FnMut(Cluster<'a>) -> Result<(), E>) -> Result<(), E> {
+        let corpus = &self.outcome.corpus;
+        let (numbers, count) = self.numbers();
+        let number = |d: u32| corpus.group_of(d).map_or(0, |group| numbers[self.clusters[group as usize] as usize]);
+        // Documents by cluster, ascending: a counting sort.
+        let mut ends = vec![0usize; count as usize + 1];
+        corpus.documents_read().for_each(|d| ends[number(d) as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut documents = vec![0u32; sum];
+        for d in corpus.documents_read() {
+            let at = &mut ends[number(d) as usize];
+            documents[*at] = d;
+            *at += 1;
+        }
+        for id in 1..=count {
+            let members = &documents[ends[id as usize - 1]..ends[id as usize]];
+            let keep = members.iter().filter(|&&d| self.reason(d).0);
+            each(Cluster {
+                id,
+                members: members.iter().map(|&d| corpus.id(d)).collect(),
+                keep: keep.map(|&d| corpus.id(d)).collect(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hands over a verdict for every document that was read (with a reference: for every other document), in input order.
+    /// Stops at the first error and returns it.
+    pub fn verdicts<E>(&self, mut each: impl FnMut(Verdict<'a>) -> Result<(), E>) -> Result<(), E> {
+        let corpus = &self.outcome.corpus;
+        let (numbers, _) = self.numbers();
+        for document in corpus.documents_read().filter(|&d| !corpus.is_reference(d)) {
+            let (keep, reason) = self.reason(document);
+            let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
+            each(Verdict {
+                id: corpus.id(document),
+                keep,
+                duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
+                cluster: cluster.filter(|&number| number > 0),
+                featureless: corpus.is_featureless(document),
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! The batch engine: finds every reported pair among all documents of a source, for any algorithm.
+//!
+//! ```text
+//! read      batches → tokens → features → fingerprint → keys          on all threads, once          (read.rs)
+//! copies    equal token sequences become one document                  128-bit hashes, sorted        (corpus.rs)
+//! group     equal keys → groups of candidates                          one table at a time, sorted   (group.rs)
+//! verify    candidates → pairs with their exact similarity             sets kept, or read again      (verify.rs)
+//! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs)
+//! ```
+//!
+//! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
+//! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
+
+mod arrange;
+mod corpus;
+mod group;
+mod read;
+mod verify;
+
+use crate::algorithm::{Compares, Recipe, Setup};
+use crate::error::Error;
+use crate::source::{Problem, Severity, Source};
+use crate::tokenizer::{Tokenizer, Word};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
+
+/// How a scan is run. None of it but the tokenizer and the seed can change what is found.
+#[derive(Clone)]
+pub struct Options {
+    /// The tokenizer, unless the algorithm needs another.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Seeds every hash.
+    pub seed: u64,
+    /// Worker threads; 0 means one a core.
+    pub threads: usize,
+    /// Bytes of document features that may be kept for verification. If they do not fit, documents are read a second time.
+    pub memory: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30 }
+    }
+}
+
+/// What a scan is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading and fingerprinting.
+    Reading,
+    /// Reading everything again, because the documents turned out longer or shorter than their beginning promised.
+    ReadingAgain,
+    /// Sorting keys into groups.
+    Grouping,
+    /// Reading candidates a second time, because their features did not fit the memory budget.
+    Rereading,
+    /// Comparing candidates.
+    Verifying,
+}
+
+/// Hears what goes on during a scan. The methods are called from the calling thread, in a decided order.
+pub trait Observer: Sync {
+    /// A stage begins.
+    fn stage(&self, _stage: Stage) {}
+    /// Input was read: this many more bytes and documents.
+    fn progress(&self, _bytes: u64, _documents: u64) {}
+    /// A document had a problem.
+    fn problem(&self, _problem: &Problem) {}
+}
+
+/// Nobody listens.
+impl Observer for () {}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Documents read, references not included.
+    pub documents: u64,
+    /// Documents of the reference, with `--against`.
+    pub references: u64,
+    /// Documents without any feature: too empty to compare, never reported.
+    pub featureless: u64,
+    /// Documents that are exact copies (after tokenising) of an earlier one.
+    pub copies: u64,
+    /// Candidate pairs compared, each once.
+    pub compared: u64,
+    /// Pairs at or above the threshold, copies included.
+    pub pairs: u64,
+    /// Bytes of input, compressed as they came.
+    pub bytes: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Records or files whose text had to be repaired.
+    pub repaired: u64,
+    /// Files left out by rule.
+    pub skipped: u64,
+    /// Records or files that could not be read.
+    pub failed: u64,
+}
+
+impl Counts {
+    pub(crate) fn problem(&mut self, problem: &Problem) {
+        match problem.severity {
+            Severity::Repaired => self.repaired += 1,
+            Severity::Skipped => self.skipped += 1,
+            Severity::Failed => self.failed += 1,
+        }
+    }
+}
+
+/// What was run and how it went, beside the pairs.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// What its similarity measures.
+    pub measure: &'static str,
+    /// The tokenizer that the algorithm asked for instead of the given one.
+    pub tokenizer: Option<String>,
+    /// The parameters as resolved.
+    pub resolved: Vec<(&'static str, Value)>,
+    /// The median number of tokens of the documents that have any.
+    pub median_tokens: usize,
+    /// What was counted.
+    pub counts: Counts,
+    /// What users should know about this algorithm on these documents.
+    pub warnings: Vec<String>,
+    /// Time spent in each stage.
+    pub timings: Vec<(&'static str, Duration)>,
+    /// Whether documents had to be read a second time for verification.
+    pub reread: bool,
+}
+
+/// Finds all near-duplicates among the documents of `source`; with a `reference`, only pairs of one of its documents and one
+/// of `source`.
+///
+/// # Errors
+/// The algorithm is refused for these documents, there are more than 2³² − 2 of them, or threads cannot be had. Problems
+/// with single documents are no errors: they go to the observer and the counts.
+pub fn scan(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    recipe: &dyn Recipe,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Outcome, Error> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads)
+        .build()
+        .map_err(|e| Error::io("cannot start threads", std::io::Error::other(e)))?;
+    let mut clock = Clock::start();
+    let threads = pool.current_num_threads();
+    let reader = read::Reader { options, threads, observer };
+    let against = reference.is_some();
+    let reference = reference.map(|source| Side { reference: true, source });
+    // The reference comes first in input order.
+    let mut sources: Vec<Side<'_>> = reference.into_iter().chain([Side { reference: false, source }]).collect();
+    let first = recipe.prepare(0)?;
+    if recipe.depends_on_length() || first.algorithm.compares() == Compares::Features {
+        sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
+    }
+
+    observer.stage(Stage::Reading);
+    let mut reading = reader.read(&mut sources, read::Choice::Sampled(recipe))?;
+    let settled = recipe.prepare(reading.median_tokens)?;
+    if let Some(refusal) = settled.refusal {
+        return Err(Error::Unsuitable(refusal));
+    }
+    if !same(&settled, &reading.setup) {
+        // The sample misled. What all documents say counts, so that the result does not depend on their order.
+        observer.stage(Stage::ReadingAgain);
+        drop(reading);
+        reading = reader.read(&mut sources, read::Choice::Settled(settled))?;
+    } else {
+        reading.setup.warnings = settled.warnings;
+    }
+    clock.lap("read");
+
+    observer.stage(Stage::Grouping);
+    let read::Reading { mut setup, parts, median_tokens, mut counts, retained } = reading;
+    let mut corpus = corpus::Corpus::gather(parts, against, observer, &mut counts)?;
+    setup.algorithm.tune(corpus.distinct());
+    let algorithm = &*setup.algorithm;
+    let keys = group::Keys::new(algorithm, &mut corpus);
+    let groups = pool.install(|| group::groups(&keys, &corpus));
+    clock.lap("group");
+
+    let reread = algorithm.compares() == Compares::Features && !retained;
+    let evidence = if algorithm.compares() == Compares::Fingerprints {
+        verify::Evidence::Fingerprints
+    } else if retained {
+        pool.install(|| verify::Evidence::retained(&mut corpus, &groups))
+    } else {
+        observer.stage(Stage::Rereading);
+        verify::Evidence::reread(&reader, &mut sources, &setup, &corpus, &groups, &mut counts)
+    };
+    if reread {
+        clock.lap("reread");
+    }
+
+    observer.stage(Stage::Verifying);
+    let (edges, compared) = pool.install(|| verify::edges(algorithm, &keys, &groups, &evidence, &corpus));
+    counts.compared = compared;
+    clock.lap("verify");
+
+    let mut report = Report {
+        algorithm: algorithm.name(),
+        measure: algorithm.measure(),
+        tokenizer: setup.tokenizer.as_ref().map(|(_, name)| name.clone()),
+        resolved: algorithm.resolved(),
+        median_tokens,
+        counts,
+        warnings: setup.warnings.clone(),
+        timings: clock.laps,
+        reread,
+    };
+    drop((keys, groups, evidence));
+    report.counts.pairs = arrange::count_pairs(&corpus, &edges);
+    Ok(Outcome::new(corpus, edges, setup.algorithm, report))
+}
+
+/// One of the sources of a scan.
+struct Side<'a> {
+    /// Whether it is the reference.
+    reference: bool,
+    source: &'a mut dyn Source,
+}
+
+/// Whether two setups give the same fingerprints.
+fn same(a: &Setup, b: &Setup) -> bool {
+    let name = |setup: &Setup| setup.tokenizer.as_ref().map(|(_, name)| name.clone());
+    a.algorithm.resolved() == b.algorithm.resolved() && name(a) == name(b)
+}
+
+struct Clock {
+    last: Instant,
+    laps: Vec<(&'static str, Duration)>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Clock { last: Instant::now(), laps: Vec::new() }
+    }
+
+    fn lap(&mut self, name: &'static str) {
+        let now = Instant::now();
+        self.laps.push((name, now - self.last));
+        self.last = now;
+    }
+}

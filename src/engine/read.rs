@@ -1,0 +1,294 @@
+//! Reading: batches of documents become ids, hashes, keys and features, on all threads, collected in input order.
+
+use super::{Counts, Observer, Options, Side};
+use crate::algorithm::{Compares, Features, Recipe, Setup};
+use crate::error::Error;
+use crate::hash::sequence_hash;
+use crate::source::{Batch, Document, Place, Problem};
+use crate::tokenizer::{Keep, Tokenizer, Tokens};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+/// How the algorithm is chosen.
+pub(super) enum Choice<'a> {
+    /// By the median length of the first documents.
+    Sampled(&'a dyn Recipe),
+    /// It is known.
+    Settled(Setup),
+}
+
+/// The sample ends with the batch that brings it to this many documents or bytes of input.
+const SAMPLE_DOCUMENTS: usize = 1000;
+const SAMPLE_BYTES: u64 = 4 << 20;
+
+/// Everything that reading gives.
+pub(super) struct Reading {
+    pub setup: Setup,
+    pub parts: Vec<Part>,
+    /// Of all documents, in tokens of the tokenizer that was asked for.
+    pub median_tokens: usize,
+    pub counts: Counts,
+    /// Whether the parts hold the features of every document.
+    pub retained: bool,
+}
+
+/// What one batch became: flat arrays, one entry a document unless said otherwise.
+#[derive(Default)]
+pub(super) struct Part {
+    /// Whether the documents are of the reference.
+    pub reference: bool,
+    pub bytes: u64,
+    /// The ids, back to back, and where each ends.
+    pub ids: String,
+    pub id_ends: Vec<usize>,
+    pub places: Vec<Place>,
+    pub sequences: Vec<u128>,
+    /// Length in tokens.
+    pub lengths: Vec<u32>,
+    /// Length in tokens of the tokenizer that was asked for, if the algorithm uses another.
+    pub measured: Vec<u32>,
+    /// Fingerprints, if those are compared; keys otherwise. None for a document without features.
+    pub records: Vec<u64>,
+    pub record_ends: Vec<usize>,
+    /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
+    pub features: Vec<u64>,
+    pub feature_ends: Vec<usize>,
+    pub problems: Vec<Problem>,
+}
+
+impl Part {
+    pub fn documents(&self) -> usize {
+        self.sequences.len()
+    }
+}
+
+/// A batch with its place in the order.
+pub(super) struct Numbered {
+    pub number: usize,
+    pub reference: bool,
+    pub batch: Batch,
+}
+
+/// Buffers of one worker, reused from document to document.
+pub(super) struct Scratch {
+    pub tokens: Tokens,
+    pub features: Features,
+    fingerprint: Vec<u64>,
+}
+
+/// Reads sources.
+pub(super) struct Reader<'a> {
+    pub options: &'a Options,
+    pub threads: usize,
+    pub observer: &'a dyn Observer,
+}
+
+impl Reader<'_> {
+    /// Reads everything: the reference first, then the source.
+    pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Reading, Error> {
+        // Of a second reading the problems are known already.
+        let tell = matches!(choice, Choice::Sampled(_));
+        let retain = AtomicBool::new(true);
+        let (mut parts, mut counts, mut kept) = (Vec::new(), Counts::default(), 0u64);
+        let setup = self.in_parallel(
+            sources,
+            |queue| match choice {
+                Choice::Settled(setup) => Ok(setup),
+                Choice::Sampled(recipe) => recipe.prepare(self.sample(queue)),
+            },
+            |setup, numbered, scratch| self.part(setup, numbered, scratch, &retain),
+            |part| {
+                for problem in &part.problems {
+                    counts.problem(problem);
+                    if tell {
+                        self.observer.problem(problem);
+                    }
+                }
+                self.observer.progress(part.bytes, part.documents() as u64);
+                kept += 8 * part.features.len() as u64;
+                parts.push(part);
+                if kept > self.options.memory {
+                    // Too much to keep: verification will read the candidates again.
+                    retain.store(false, Ordering::Relaxed);
+                    parts.iter_mut().for_each(|part| (part.features, part.feature_ends) = Default::default());
+                    kept = 0;
+                }
+            },
+        )?;
+        let mut lengths: Vec<u32> = Vec::new();
+        for part in &mut parts {
+            let measured = if part.measured.is_empty() { &part.lengths } else { &part.measured };
+            lengths.extend(measured.iter().filter(|&&length| length > 0));
+            part.measured = Vec::new();
+        }
+        Ok(Reading { setup, parts, median_tokens: median(&mut lengths), counts, retained: retain.into_inner() })
+    }
+
+    /// Passes every batch through `work` on a thread of its own choosing and gives the results to `take` in input order.
+    /// `begin` comes first and may look at the first batches; its value is lent to every call of `work`.
+    ///
+    /// The reading thread is at most two batches a worker ahead.
+    pub fn in_parallel<C: Sync, T: Send>(
+        &self,
+        sources: &mut [Side<'_>],
+        begin: impl FnOnce(&mut Queue) -> Result<C, Error>,
+        work: impl Fn(&C, Numbered, &mut Scratch) -> T + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<C, Error> {
+        std::thread::scope(|scope| {
+            let (send, batches) = sync_channel(2 * self.threads);
+            scope.spawn(move || {
+                let mut number = 0;
+                for side in sources {
+                    side.source.read(&mut |batch| {
+                        number += 1;
+                        match send.send(Numbered { number: number - 1, reference: side.reference, batch }) {
+                            Ok(()) => ControlFlow::Continue(()),
+                            Err(_) => ControlFlow::Break(()),
+                        }
+                    });
+                }
+            });
+            let mut queue = Queue { held: VecDeque::new(), batches };
+            let context = begin(&mut queue)?;
+            let queue = Mutex::new(queue);
+            // The reader's scope encloses the workers', so that they may borrow what `begin` made.
+            std::thread::scope(|scope| {
+                let (done, results) = channel();
+                for _ in 0..self.threads {
+                    let done = done.clone();
+                    let (queue, work, context) = (&queue, &work, &context);
+                    scope.spawn(move || {
+                        let mut scratch = self.scratch();
+                        loop {
+                            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                            let Some(numbered) = next else { return };
+                            let number = numbered.number;
+                            if done.send((number, work(context, numbered, &mut scratch))).is_err() {
+                                return;
+                            }
+                        }
+                    });
+                }
+                drop(done);
+                let (mut early, mut expected) = (BTreeMap::new(), 0);
+                for (number, result) in results {
+                    early.insert(number, result);
+                    while let Some(result) = early.remove(&expected) {
+                        take(result);
+                        expected += 1;
+                    }
+                }
+            });
+            Ok(context)
+        })
+    }
+
+    fn scratch(&self) -> Scratch {
+        let tokens = Tokens::new(Keep::Hashes, self.options.seed);
+        Scratch { tokens, features: Features::default(), fingerprint: Vec::new() }
+    }
+
+    /// The median length of the first documents. Their batches stay in the queue.
+    fn sample(&self, queue: &mut Queue) -> usize {
+        let mut tokens = Tokens::new(Keep::Hashes, self.options.seed);
+        let (mut lengths, mut bytes) = (Vec::new(), 0);
+        while lengths.len() < SAMPLE_DOCUMENTS && bytes < SAMPLE_BYTES {
+            let Ok(numbered) = queue.batches.recv() else { break };
+            numbered.batch.documents(&mut |document| {
+                if let Ok(document) = document {
+                    self.options.tokenizer.tokenize(&document.text, &mut tokens);
+                    if !tokens.is_empty() {
+                        lengths.push(clamp(tokens.len()));
+                    }
+                }
+            });
+            bytes += numbered.batch.bytes_read().max(1);
+            queue.held.push_back(numbered);
+        }
+        median(&mut lengths)
+    }
+
+    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, retain: &AtomicBool) -> Part {
+        let batch = numbered.batch;
+        let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
+        batch.documents(&mut |document| match document {
+            Ok(document) => self.document(setup, &document, scratch, retain, &mut part),
+            Err(problem) => part.problems.push(problem),
+        });
+        part
+    }
+
+    fn document(
+        &self,
+        setup: &Setup,
+        document: &Document<'_>,
+        scratch: &mut Scratch,
+        retain: &AtomicBool,
+        part: &mut Part,
+    ) {
+        let Scratch { tokens, features, fingerprint } = scratch;
+        if setup.tokenizer.is_some() {
+            self.options.tokenizer.tokenize(&document.text, tokens);
+            part.measured.push(clamp(tokens.len()));
+        }
+        self.tokenizer(setup).tokenize(&document.text, tokens);
+        part.ids.push_str(&document.id);
+        part.id_ends.push(part.ids.len());
+        part.places.push(document.place.clone());
+        part.sequences.push(sequence_hash(tokens.hashes(), self.options.seed));
+        part.lengths.push(clamp(tokens.len()));
+
+        let algorithm = &*setup.algorithm;
+        features.clear();
+        algorithm.features(tokens, features);
+        match algorithm.compares() {
+            Compares::Fingerprints => algorithm.fingerprint(features, &mut part.records),
+            Compares::Features => {
+                fingerprint.clear();
+                algorithm.fingerprint(features, fingerprint);
+                if !fingerprint.is_empty() {
+                    algorithm.keys(fingerprint, &mut part.records);
+                }
+                if retain.load(Ordering::Relaxed) {
+                    part.features.extend_from_slice(&features.hashes);
+                    part.feature_ends.push(part.features.len());
+                }
+            }
+        }
+        part.record_ends.push(part.records.len());
+    }
+
+    /// The tokenizer of a setup.
+    pub fn tokenizer<'a>(&'a self, setup: &'a Setup) -> &'a dyn Tokenizer {
+        setup.tokenizer.as_ref().map_or(&*self.options.tokenizer, |(tokenizer, _)| &**tokenizer)
+    }
+}
+
+/// Batches on their way to the workers: those that the sample looked at, then the rest.
+pub(super) struct Queue {
+    held: VecDeque<Numbered>,
+    batches: Receiver<Numbered>,
+}
+
+impl Queue {
+    fn next(&mut self) -> Option<Numbered> {
+        self.held.pop_front().or_else(|| self.batches.recv().ok())
+    }
+}
+
+/// The lower median; 0 of nothing.
+fn median(lengths: &mut [u32]) -> usize {
+    if lengths.is_empty() {
+        return 0;
+    }
+    let middle = (lengths.len() - 1) / 2;
+    *lengths.select_nth_unstable(middle).1 as usize
+}
+
+fn clamp(tokens: usize) -> u32 {
+    tokens.try_into().unwrap_or(u32::MAX)
+}

@@ -1,0 +1,280 @@
+//! Verification: every candidate pair is compared once, by the algorithm's own exact measure.
+
+use super::corpus::Corpus;
+use super::group::{Keys, Table, sort_tail};
+use super::read::{Numbered, Reader, Scratch};
+use super::{Counts, Side};
+use crate::algorithm::{Algorithm, Setup};
+use crate::hash::sequence_hash;
+use crate::similarity::Similarity;
+use crate::source::{Place, Problem, Severity};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Two groups of distinct documents at or above the threshold; `a < b`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub a: u32,
+    pub b: u32,
+    pub similarity: Similarity,
+}
+
+/// What pairs are compared by.
+pub(super) enum Evidence {
+    /// The fingerprints, which the keys hold.
+    Fingerprints,
+    /// The feature sets of the candidates.
+    Sets(Sets),
+}
+
+/// Ascending sets, in chunks, with where each group's is.
+pub(super) struct Sets {
+    chunks: Vec<Vec<u64>>,
+    /// Chunk, start and length, by group; length 0 where there is none.
+    at: Vec<(u32, u32, u32)>,
+}
+
+impl Sets {
+    #[inline]
+    fn get(&self, group: u32) -> &[u64] {
+        let (chunk, start, length) = self.at[group as usize];
+        if length == 0 { &[] } else { &self.chunks[chunk as usize][start as usize..][..length as usize] }
+    }
+
+    fn collect(groups: usize, chunks: Vec<Chunk>) -> Self {
+        let mut sets = Sets { chunks: Vec::with_capacity(chunks.len()), at: vec![(0, 0, 0); groups] };
+        for chunk in chunks {
+            let mut start = 0;
+            for (group, end) in chunk.ends {
+                sets.at[group as usize] = (sets.chunks.len() as u32, start as u32, (end - start) as u32);
+                start = end;
+            }
+            sets.chunks.push(chunk.flat);
+        }
+        sets
+    }
+}
+
+/// The sets of the candidates of one part.
+#[derive(Default)]
+struct Chunk {
+    flat: Vec<u64>,
+    ends: Vec<(u32, usize)>,
+}
+
+impl Chunk {
+    /// Adds a set: sorted, without repeats.
+    fn push(&mut self, group: u32, features: &[u64]) {
+        let start = self.flat.len();
+        self.flat.extend_from_slice(features);
+        sort_tail(&mut self.flat, start);
+        self.ends.push((group, self.flat.len()));
+    }
+}
+
+/// Which groups are in a run with another.
+fn candidates(corpus: &Corpus, tables: &[Table]) -> Vec<bool> {
+    let mut candidate = vec![false; corpus.distinct()];
+    tables.iter().flat_map(|table| &table.members).for_each(|&group| candidate[group as usize] = true);
+    candidate
+}
+
+/// The group whose set a document gives, if it is wanted: the first document of a candidate group does.
+fn wanted(corpus: &Corpus, candidate: &[bool], document: u32) -> Option<u32> {
+    corpus.group_of(document).filter(|&group| candidate[group as usize] && corpus.first(group) == document)
+}
+
+impl Evidence {
+    /// From the features that reading kept.
+    pub fn retained(corpus: &mut Corpus, tables: &[Table]) -> Self {
+        let candidate = candidates(corpus, tables);
+        let mut parts = std::mem::take(&mut corpus.parts);
+        let chunks = parts
+            .par_iter_mut()
+            .zip(&corpus.part_starts)
+            .map(|(part, &first)| {
+                let (features, ends) = (std::mem::take(&mut part.features), std::mem::take(&mut part.feature_ends));
+                let (mut chunk, mut start) = (Chunk::default(), 0);
+                for (document, end) in (first..).zip(ends) {
+                    if let Some(group) = wanted(corpus, &candidate, document) {
+                        chunk.push(group, &features[start..end]);
+                    }
+                    start = end;
+                }
+                chunk.flat.shrink_to_fit();
+                chunk
+            })
+            .collect();
+        Evidence::Sets(Sets::collect(corpus.distinct(), chunks))
+    }
+
+    /// By reading everything again and making the features of the candidates. A document that is not what it was is named
+    /// and counted as failed, and left without a set, so that no pair with it is reported.
+    pub fn reread(
+        reader: &Reader<'_>,
+        sources: &mut [Side<'_>],
+        setup: &Setup,
+        corpus: &Corpus,
+        tables: &[Table],
+        counts: &mut Counts,
+    ) -> Self {
+        let candidate = candidates(corpus, tables);
+        let (mut chunks, mut problems) = (Vec::new(), Vec::new());
+        let mut read = 0;
+        let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
+            let number = numbered.number;
+            let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
+            let (bytes, mut document) = (numbered.batch.bytes_read(), corpus.part_start(number));
+            let end = corpus.part_start(number + 1);
+            numbered.batch.documents(&mut |read| {
+                // Problems are known from the first reading.
+                let Ok(read) = read else { return };
+                if document < end
+                    && let Some(group) = wanted(corpus, &candidate, document)
+                {
+                    reader.tokenizer(setup).tokenize(&read.text, &mut scratch.tokens);
+                    if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
+                        scratch.features.clear();
+                        setup.algorithm.features(&scratch.tokens, &mut scratch.features);
+                        chunk.push(group, &scratch.features.hashes);
+                    } else {
+                        problems.push(changed(read.place, corpus.id(document)));
+                    }
+                }
+                document += 1;
+            });
+            if document < end {
+                let place = Place { path: corpus.id(document).into(), line: None };
+                problems.push(changed(place, corpus.id(document)));
+            }
+            (bytes, chunk, problems)
+        };
+        // Nothing is chosen any more, so that beginning cannot fail.
+        let begun = reader.in_parallel(
+            sources,
+            |_| Ok(()),
+            work,
+            |(bytes, chunk, found): (u64, Chunk, _)| {
+                reader.observer.progress(bytes, 0);
+                read += 1;
+                chunks.push(chunk);
+                problems.extend::<Vec<Problem>>(found);
+            },
+        );
+        debug_assert!(begun.is_ok());
+        if let Some(missing) = corpus.first_document_of_part(read) {
+            let place = Place { path: corpus.id(missing).into(), line: None };
+            problems.push(changed(place, corpus.id(missing)));
+        }
+        for problem in problems {
+            counts.problem(&problem);
+            reader.observer.problem(&problem);
+        }
+        Evidence::Sets(Sets::collect(corpus.distinct(), chunks))
+    }
+}
+
+fn changed(place: Place, id: &str) -> Problem {
+    let message = format!("document '{id}' changed between being read and being verified; no pair with it is reported");
+    Problem { place, severity: Severity::Failed, message }
+}
+
+/// A piece of work: some runs of a table, or some rows of one long run.
+enum Task {
+    Runs { table: usize, from: usize, to: usize },
+    Rows { table: usize, run: usize, from: usize, to: usize },
+}
+
+/// About how many pairs make a task.
+const TASK_PAIRS: u64 = 1 << 16;
+
+fn tasks(tables: &[Table]) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        let (mut from, mut pairs) = (0, 0);
+        let runs = |from, to| Task::Runs { table: number, from, to };
+        for run in 0..table.runs.len() {
+            let members = table.run(run).len() as u64;
+            let own = members * (members - 1) / 2;
+            if own >= TASK_PAIRS {
+                if from < run {
+                    tasks.push(runs(from, run));
+                }
+                let rows = (TASK_PAIRS / members).max(1) as usize;
+                for first in (0..members as usize).step_by(rows) {
+                    let to = (first + rows).min(members as usize);
+                    tasks.push(Task::Rows { table: number, run, from: first, to });
+                }
+                (from, pairs) = (run + 1, 0);
+                continue;
+            }
+            pairs += own;
+            if pairs >= TASK_PAIRS {
+                tasks.push(runs(from, run + 1));
+                (from, pairs) = (run + 1, 0);
+            }
+        }
+        if from < table.runs.len() {
+            tasks.push(runs(from, table.runs.len()));
+        }
+    }
+    tasks
+}
+
+/// Compares every candidate pair once. Returns the pairs at or above the threshold, sorted, and how many were compared.
+pub(super) fn edges(
+    algorithm: &dyn Algorithm,
+    keys: &Keys<'_>,
+    tables: &[Table],
+    evidence: &Evidence,
+    corpus: &Corpus,
+) -> (Vec<Edge>, u64) {
+    let compared = AtomicU64::new(0);
+    let work = |task: &Task| {
+        let mut found = Vec::new();
+        let mut count = 0;
+        let mut row = |table: usize, run: usize, i: usize| {
+            let (members, key) = (tables[table].run(run), tables[table].runs[run].0);
+            let a = members[i];
+            for &b in &members[i + 1..] {
+                if !corpus.may_pair(a, b) {
+                    continue;
+                }
+                let similarity = match evidence {
+                    // Comparing fingerprints is cheaper than asking whether it is this table's turn.
+                    Evidence::Fingerprints => {
+                        count += 1;
+                        algorithm
+                            .compare(keys.fingerprint(a), keys.fingerprint(b))
+                            .filter(|_| keys.meet_first(table, key, a, b))
+                    }
+                    Evidence::Sets(sets) => keys
+                        .meet_first(table, key, a, b)
+                        .then(|| {
+                            count += 1;
+                            let (a, b) = (sets.get(a), sets.get(b));
+                            if a.is_empty() || b.is_empty() { None } else { algorithm.compare(a, b) }
+                        })
+                        .flatten(),
+                };
+                if let Some(similarity) = similarity {
+                    found.push(Edge { a, b, similarity });
+                }
+            }
+        };
+        match *task {
+            Task::Runs { table, from, to } => {
+                for run in from..to {
+                    (0..tables[table].run(run).len()).for_each(|i| row(table, run, i));
+                }
+            }
+            Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
+        }
+        compared.fetch_add(count, Ordering::Relaxed);
+        found
+    };
+    let found: Vec<Vec<Edge>> = tasks(tables).par_iter().map(work).collect();
+    let mut edges = found.concat();
+    edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
+    (edges, compared.into_inner())
+}
