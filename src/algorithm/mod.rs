@@ -11,7 +11,7 @@ pub mod simhash;
 
 use crate::error::Error;
 use crate::similarity::Similarity;
-use crate::tokenizer::{Tokenizer, Tokens};
+use crate::tokenizer::{self, Tokenizer, Tokens};
 use parameter::{Parameter, Settings};
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Features {
     pub hashes: Vec<u64>,
     /// One weight a feature, side by side with `hashes`; or empty, which means that every feature weighs 1.
     pub weights: Vec<u32>,
+    /// Working memory of [`remove_repeats`](Self::remove_repeats).
+    seen: Vec<u64>,
 }
 
 impl Features {
@@ -30,6 +32,31 @@ impl Features {
     pub fn clear(&mut self) {
         self.hashes.clear();
         self.weights.clear();
+    }
+
+    /// Leaves each hash once, where it came first. For features without weights.
+    ///
+    /// Cost: a look-up in a table of two to four slots a hash; several times faster than sorting.
+    pub fn remove_repeats(&mut self) {
+        debug_assert!(self.weights.is_empty(), "weights would no longer stand beside their hashes");
+        let slots = (2 * self.hashes.len()).next_power_of_two();
+        // 0 marks a free slot, and is looked after by itself.
+        self.seen.clear();
+        self.seen.resize(slots, 0);
+        let (seen, mask) = (&mut self.seen[..], slots - 1);
+        let mut seen_zero = false;
+        self.hashes.retain(|&hash| {
+            if hash == 0 {
+                return !std::mem::replace(&mut seen_zero, true);
+            }
+            // The hashes of features are mixed; crafted ones can at worst make this as slow as comparing all pairs of one
+            // document, and the seed keeps anyone from crafting them.
+            let mut slot = hash as usize & mask;
+            while seen[slot] != 0 && seen[slot] != hash {
+                slot = (slot + 1) & mask;
+            }
+            std::mem::replace(&mut seen[slot], hash) == 0
+        });
     }
 }
 
@@ -139,11 +166,47 @@ impl<F: Fn(usize) -> Result<Setup, Error> + Sync> Recipe for F {
 pub struct TableRecipe {
     entry: &'static Entry,
     settings: Settings,
+    tokenizer_is_fixed: bool,
 }
+
+impl TableRecipe {
+    /// Tells the recipe that this tokenizer of the table was asked for: it is used however short the documents are. Runs of
+    /// characters are shingles already, so one of them makes a shingle unless the settings say otherwise.
+    ///
+    /// # Errors
+    /// As for [`tokenizer::by_name`].
+    pub fn with_tokenizer(mut self, typed: &str) -> Result<Self, Error> {
+        tokenizer::by_name(typed)?;
+        self.tokenizer_is_fixed = true;
+        let name = typed.split(':').next();
+        let overlapping = tokenizer::TOKENIZERS.iter().any(|entry| Some(entry.name) == name && entry.overlapping);
+        if overlapping && self.entry.uses(SHINGLE) && !self.settings.given().any(|(name, _)| name == SHINGLE) {
+            self.settings.set(SHINGLE, "1");
+        }
+        Ok(self)
+    }
+}
+
+impl TableRecipe {
+    /// What the settings resolve to for documents of this median length, and so many of them.
+    ///
+    /// # Errors
+    /// As for [`Recipe::prepare`].
+    pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+        (self.entry.plan)(&self.settings, median_tokens, documents)
+    }
+}
+
+/// The parameter that says how many tokens make a shingle, in every algorithm that has it.
+const SHINGLE: &str = "shingle";
 
 impl Recipe for TableRecipe {
     fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
-        (self.entry.prepare)(&self.settings, median_tokens)
+        let mut setup = (self.entry.prepare)(&self.settings, median_tokens)?;
+        if self.tokenizer_is_fixed {
+            setup.tokenizer = None;
+        }
+        Ok(setup)
     }
 
     fn depends_on_length(&self) -> bool {
@@ -214,7 +277,7 @@ impl Entry {
         self.check(&settings)?;
         // Contradictions show now, whatever the documents are.
         (self.prepare)(&settings, 0)?;
-        Ok(TableRecipe { entry: self, settings })
+        Ok(TableRecipe { entry: self, settings, tokenizer_is_fixed: false })
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.
@@ -268,6 +331,32 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), count, "two algorithms share a name");
+    }
+
+    #[test]
+    fn a_tokenizer_that_was_asked_for_is_used_on_short_documents_too() {
+        let recipe = || Entry::by_name("minhash").unwrap().recipe(Settings::default()).unwrap();
+        let shingle = |recipe: &TableRecipe, median| {
+            let setup = recipe.prepare(median).unwrap();
+            let resolved = setup.algorithm.resolved();
+            let shingle = resolved.iter().find(|(name, _)| *name == SHINGLE).unwrap().1.clone();
+            (setup.tokenizer.is_some(), shingle.as_u64().unwrap())
+        };
+        assert_eq!(shingle(&recipe(), 5), (true, 1));
+        let word = recipe().with_tokenizer("word").unwrap();
+        assert_eq!([shingle(&word, 5), shingle(&word, 300)], [(false, 1), (false, 5)]);
+        let characters = recipe().with_tokenizer("char:5").unwrap();
+        assert_eq!(shingle(&characters, 300), (false, 1));
+    }
+
+    #[test]
+    fn repeats_are_removed_where_they_came_again() {
+        let mut features = Features { hashes: vec![5, 0, 9, 5, 0, 5 + (1 << 32), 9, 1], ..Features::default() };
+        features.remove_repeats();
+        assert_eq!(features.hashes, [5, 0, 9, 5 + (1 << 32), 1]);
+        features.clear();
+        features.remove_repeats();
+        assert!(features.hashes.is_empty());
     }
 
     #[test]

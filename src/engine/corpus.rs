@@ -63,11 +63,8 @@ impl Corpus {
             ids.push_str(&std::mem::take(&mut part.ids));
             id_ends.extend(std::mem::take(&mut part.id_ends).iter().map(|end| base + end));
             lengths.append(&mut part.lengths);
-            let mut start = 0;
-            for &end in &part.record_ends {
-                group.push(if end > start { 0 } else { FEATURELESS });
-                start = end;
-            }
+            let featureless = std::mem::take(&mut part.featureless);
+            group.extend(featureless.iter().map(|&featureless| if featureless { FEATURELESS } else { 0 }));
             counts.bytes += part.bytes;
             part_starts.push(lengths.len() as u32);
             if part.reference {
@@ -118,14 +115,14 @@ impl Corpus {
             }
         }
         taken.sort_unstable();
-        let problem = |&(d, earlier): &(u32, u32)| Problem {
-            place: self.place(d).clone(),
-            severity: Severity::Failed,
-            message: format!(
-                "duplicate id '{}': {} has it already; this document was left out",
-                self.id(d),
-                self.place(earlier)
-            ),
+        let problem = |&(d, earlier): &(u32, u32)| {
+            let (place, first) = (self.place(d).clone(), self.place(earlier));
+            let message = if place == *first {
+                "read twice: it is named more than once among the inputs; left out the second time".to_string()
+            } else {
+                format!("duplicate id '{}': {first} has it already; this document was left out", self.id(d))
+            };
+            Problem { place, severity: Severity::Failed, message }
         };
         let problems = taken.iter().map(problem).collect();
         for (d, _) in taken {

@@ -141,6 +141,7 @@ fn take_records(corpus: &mut Corpus) -> (Vec<u64>, Vec<usize>) {
         .map(|part| (std::mem::take(&mut part.records), std::mem::take(&mut part.record_ends)))
         .collect();
     let (mut words, mut ends) = (Vec::new(), Vec::with_capacity(corpus.distinct()));
+    words.reserve_exact(parts.iter().map(|(records, _)| records.len()).sum());
     let mut document = 0u32;
     for (records, record_ends) in parts {
         let mut start = 0;

@@ -85,7 +85,7 @@ pub struct Counts {
     pub featureless: u64,
     /// Documents that are exact copies (after tokenising) of an earlier one.
     pub copies: u64,
-    /// Candidate pairs compared, each once.
+    /// Comparisons of candidates: of feature sets once a pair, of fingerprints once in each table where a pair meets.
     pub compared: u64,
     /// Pairs at or above the threshold, copies included.
     pub pairs: u64,

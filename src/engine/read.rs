@@ -50,7 +50,9 @@ pub(super) struct Part {
     pub lengths: Vec<u32>,
     /// Length in tokens of the tokenizer that was asked for, if the algorithm uses another.
     pub measured: Vec<u32>,
-    /// Fingerprints, if those are compared; keys otherwise. None for a document without features.
+    /// Whether the document gave the algorithm nothing to make a fingerprint from.
+    pub featureless: Vec<bool>,
+    /// Fingerprints, if those are compared; keys otherwise.
     pub records: Vec<u64>,
     pub record_ends: Vec<usize>,
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
@@ -62,6 +64,19 @@ pub(super) struct Part {
 impl Part {
     pub fn documents(&self) -> usize {
         self.sequences.len()
+    }
+
+    /// Gives back what the large arrays reserved and did not use: parts stay until everything has been read.
+    fn shrink(&mut self) {
+        self.ids.shrink_to_fit();
+        self.id_ends.shrink_to_fit();
+        self.places.shrink_to_fit();
+        self.sequences.shrink_to_fit();
+        self.featureless.shrink_to_fit();
+        self.records.shrink_to_fit();
+        self.record_ends.shrink_to_fit();
+        self.features.shrink_to_fit();
+        self.feature_ends.shrink_to_fit();
     }
 }
 
@@ -92,7 +107,9 @@ impl Reader<'_> {
         // Of a second reading the problems are known already.
         let tell = matches!(choice, Choice::Sampled(_));
         let retain = AtomicBool::new(true);
-        let (mut parts, mut counts, mut kept) = (Vec::new(), Counts::default(), 0u64);
+        let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
+        let (mut parts, mut counts) = (Vec::new(), Counts::default());
+        let (mut bytes, mut kept) = (0, 0);
         let setup = self.in_parallel(
             sources,
             |queue| match choice {
@@ -108,13 +125,16 @@ impl Reader<'_> {
                     }
                 }
                 self.observer.progress(part.bytes, part.documents() as u64);
+                bytes += part.bytes;
                 kept += 8 * part.features.len() as u64;
                 parts.push(part);
-                if kept > self.options.memory {
-                    // Too much to keep: verification will read the candidates again.
+                if retain.load(Ordering::Relaxed) && !self.fits(kept, bytes, total_bytes) {
                     retain.store(false, Ordering::Relaxed);
-                    parts.iter_mut().for_each(|part| (part.features, part.feature_ends) = Default::default());
-                    kept = 0;
+                }
+                if !retain.load(Ordering::Relaxed) {
+                    // Verification will read the candidates again. Features may still come in from parts under way.
+                    let kept = parts.iter_mut().rev().take_while(|part| !part.features.is_empty());
+                    kept.for_each(|part| (part.features, part.feature_ends) = Default::default());
                 }
             },
         )?;
@@ -125,6 +145,15 @@ impl Reader<'_> {
             part.measured = Vec::new();
         }
         Ok(Reading { setup, parts, median_tokens: median(&mut lengths), counts, retained: retain.into_inner() })
+    }
+
+    /// Whether features of this size fit the budget, and seem to when everything has been read.
+    fn fits(&self, kept: u64, bytes: u64, total_bytes: Option<u64>) -> bool {
+        let projected = match total_bytes {
+            Some(total) if bytes >= SAMPLE_BYTES => kept as f64 / bytes as f64 * total as f64,
+            _ => 0.0,
+        };
+        kept <= self.options.memory && projected <= self.options.memory as f64 * 1.1
     }
 
     /// Passes every batch through `work` on a thread of its own choosing and gives the results to `take` in input order.
@@ -219,6 +248,7 @@ impl Reader<'_> {
             Ok(document) => self.document(setup, &document, scratch, retain, &mut part),
             Err(problem) => part.problems.push(problem),
         });
+        part.shrink();
         part
     }
 
@@ -246,10 +276,15 @@ impl Reader<'_> {
         features.clear();
         algorithm.features(tokens, features);
         match algorithm.compares() {
-            Compares::Fingerprints => algorithm.fingerprint(features, &mut part.records),
+            Compares::Fingerprints => {
+                let start = part.records.len();
+                algorithm.fingerprint(features, &mut part.records);
+                part.featureless.push(part.records.len() == start);
+            }
             Compares::Features => {
                 fingerprint.clear();
                 algorithm.fingerprint(features, fingerprint);
+                part.featureless.push(fingerprint.is_empty());
                 if !fingerprint.is_empty() {
                     algorithm.keys(fingerprint, &mut part.records);
                 }

@@ -152,7 +152,9 @@ impl Records {
             }
             fields.split(row);
             let Some(text) = fields.get(columns.text) else {
-                let message = format!("{} fields, and the text should be in field {}", fields.len(), columns.text + 1);
+                let (found, wanted) = (fields.len(), columns.text + 1);
+                let plural = if found == 1 { "" } else { "s" };
+                let message = format!("{found} field{plural}, and the text should be in field {wanted}");
                 each(Err(Problem { place: self.place(line), severity: Severity::Failed, message }));
                 continue;
             };
@@ -308,7 +310,7 @@ mod tests {
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
             "1|x\ny",
-            "Failed f:9: 1 fields, and the text should be in field 2",
+            "Failed f:9: 1 field, and the text should be in field 2",
             "f:11|z",
             "f:12|w",
             "2|v",

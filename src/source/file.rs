@@ -119,7 +119,7 @@ impl<'a> Pass<'a> {
         reader.fill(&mut bytes, room);
         if bytes.len() > self.options.max_record {
             let size = display_size(self.options.max_record);
-            return self.fail(path, None, format!("file longer than {size} (allow more with --max-record)"));
+            return self.fail(path, None, format!("document longer than {size} (allow more with --max-record)"));
         }
         match reader.failure {
             Some(error) => self.fail(path, None, error.to_string()),

@@ -458,7 +458,7 @@ mod tests {
             ("e.csv", b"text,far too long a header\nx\n"),
         ]);
         let expected = [
-            "Failed a.txt: file longer than 10 bytes (allow more with --max-record)",
+            "Failed a.txt: document longer than 10 bytes (allow more with --max-record)",
             "b.txt|1234567890",
             "Failed c.csv:2: record longer than 10 bytes (allow more with --max-record)",
             "c.csv:4|x",

@@ -53,6 +53,10 @@ fn malformed(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
+    // Well formed, but of another type; "invalid type: sequence, expected a JSON object" is what serde says.
+    if error.is_data() {
+        return "not a JSON object".to_string();
+    }
     format!("malformed JSON: {message} at column {}", error.column())
 }
 
@@ -378,7 +382,8 @@ mod tests {
     fn malformed_lines_say_where() {
         check_error(r#"{"text":"x""#, "malformed JSON: EOF while parsing an object at column 11");
         check_error(r#"{"text":"x"} {"#, "malformed JSON: trailing characters at column 14");
-        check_error("[1]", "malformed JSON: invalid type: sequence, expected a JSON object at column 0");
+        check_error("[1]", "not a JSON object");
+        check_error("null", "not a JSON object");
         assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().starts_with("malformed JSON: "));
     }
 

@@ -190,6 +190,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// The default and the range of the number that may follow the name (`char:5`), for those that take one.
     pub size: Option<(usize, std::ops::RangeInclusive<usize>)>,
+    /// Whether neighbouring tokens overlap, so that one token is a shingle already.
+    pub overlapping: bool,
     /// Makes the tokenizer; the number is the size, where the entry has one.
     pub build: fn(usize) -> Box<dyn Tokenizer>,
 }
@@ -200,30 +202,35 @@ pub static TOKENIZERS: &[Entry] = &[
         name: "word",
         summary: "runs of letters, marks, digits and _ after NFKC and case folding; each Han or Kana character and each grapheme of Thai, Lao, Khmer and Burmese is a token",
         size: None,
+        overlapping: false,
         build: |_| Box::new(Word),
     },
     Entry {
         name: "uax29",
         summary: "words by Unicode Standard Annex 29, after NFKC and case folding",
         size: None,
+        overlapping: false,
         build: |_| Box::new(Uax29),
     },
     Entry {
         name: "char",
         summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space",
         size: Some((4, 1..=64)),
+        overlapping: true,
         build: |n| Box::new(CharNgram::new(n)),
     },
     Entry {
         name: "code",
         summary: "identifiers, numbers and single punctuation marks of source code; case counts",
         size: None,
+        overlapping: false,
         build: |_| Box::new(Code),
     },
     Entry {
         name: "whitespace",
         summary: "whatever stands between white space, as it is",
         size: None,
+        overlapping: false,
         build: |_| Box::new(Whitespace),
     },
 ];

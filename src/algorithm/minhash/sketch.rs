@@ -45,8 +45,9 @@ pub struct Sketch {
 /// The increment of SplitMix64: consecutive rounds hash `x`, `x + γ`, `x + 2γ`, ….
 const GAMMA: u64 = 0x9e3779b97f4a7c15;
 
-/// A slot that no element has reached. No element's value is this one: see [`Sketch::fss`].
+/// The least value of a slot that no element has reached, and of one that is filled and takes no more.
 const EMPTY: u64 = u64::MAX;
+const CLOSED: u64 = 0;
 
 impl Sketch {
     /// Signatures of `slots` slots, at least one.
@@ -71,10 +72,18 @@ impl Sketch {
             return;
         }
         let start = signature.len();
-        signature.resize(start + self.slots, EMPTY);
         match self.kind {
-            Kind::Fss => Self::fss(elements, &mut signature[start..]),
-            Kind::Classic => self.classic(elements, &mut signature[start..]),
+            Kind::Fss => {
+                // The second half is working memory.
+                signature.resize(start + 2 * self.slots, EMPTY);
+                let (slots, least) = signature[start..].split_at_mut(self.slots);
+                Self::fss(elements, slots, least);
+                signature.truncate(start + self.slots);
+            }
+            Kind::Classic => {
+                signature.resize(start + self.slots, EMPTY);
+                self.classic(elements, &mut signature[start..]);
+            }
         }
     }
 
@@ -86,28 +95,33 @@ impl Sketch {
     /// rounds share no randomness. An element's value in round `i` is `mix(x + i·γ)`, whose high bits choose the slot, so
     /// that values within a slot are compared by the low ones.
     ///
-    /// Cost: `n` evaluations a round, `K ln K / n` rounds or one.
-    fn fss(elements: &[u64], slots: &mut [u64]) {
+    /// Cost: `n` evaluations a round, `K ln K / n` rounds or one. The loop over the elements has no branch: a slot that was
+    /// filled in an earlier round is closed by a least value of 0, which nothing can lower. (That two elements of a run in
+    /// fact hash to 0 is as improbable as any collision, and as harmless: it would cost a slot.)
+    fn fss(elements: &[u64], slots: &mut [u64], least: &mut [u64]) {
         let count = slots.len() as u64;
         let mut empty = slots.len();
-        // Slots filled in this round; what was filled before is final.
-        let mut open: Vec<bool> = vec![true; slots.len()];
         for round in 0..2 * count {
             let step = round.wrapping_mul(GAMMA);
-            for &element in elements {
-                // The all-ones value stands for an empty slot: give it away.
-                let value = mix(element.wrapping_add(step)).min(EMPTY - 1);
-                let slot = if round < count { scale(value, count) } else { (round - count) as usize };
-                if open[slot] && value < slots[slot] {
-                    empty -= usize::from(slots[slot] == EMPTY);
-                    slots[slot] = value;
+            let value = |element: &u64| mix(element.wrapping_add(step));
+            if round < count {
+                for value in elements.iter().map(value) {
+                    let slot = &mut least[scale(value, count)];
+                    *slot = value.min(*slot);
+                }
+            } else {
+                let slot = &mut least[(round - count) as usize];
+                *slot = elements.iter().map(value).min().unwrap_or(EMPTY).min(*slot);
+            }
+            for (slot, least) in slots.iter_mut().zip(least.iter_mut()) {
+                if *least != CLOSED && *least != EMPTY {
+                    *slot = *least;
+                    *least = CLOSED;
+                    empty -= 1;
                 }
             }
             if empty == 0 {
                 return;
-            }
-            for (open, slot) in open.iter_mut().zip(slots.iter()) {
-                *open = *slot == EMPTY;
             }
         }
     }
@@ -125,4 +139,87 @@ impl Sketch {
 #[inline(always)]
 fn scale(value: u64, count: u64) -> usize {
     ((u128::from(value) * u128::from(count)) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Algorithm 1 of the paper, word for word: the value of an element in a round is the round plus a fraction.
+    fn fss_plain(elements: &[u64], t: usize) -> Vec<u64> {
+        let mut s: Vec<Option<(usize, u64)>> = vec![None; t];
+        let mut c = 0;
+        for i in 0..2 * t {
+            for a in elements {
+                let hash = mix(a.wrapping_add((i as u64).wrapping_mul(GAMMA)));
+                let b = if i < t { scale(hash, t as u64) } else { i - t };
+                let v = (i, hash);
+                if s[b].is_none() {
+                    c += 1;
+                }
+                if s[b].is_none_or(|least| v < least) {
+                    s[b] = Some(v);
+                }
+            }
+            if c == t {
+                break;
+            }
+        }
+        s.into_iter().map(|least| least.expect("every slot is filled").1).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn fss_is_what_the_paper_says(elements in prop::collection::vec(any::<u64>(), 1..300), slots in 1usize..260) {
+            let mut signature = vec![7];
+            Sketch::new(Kind::Fss, slots).signature(&elements, &mut signature);
+            prop_assert_eq!(signature[0], 7);
+            prop_assert_eq!(&signature[1..], fss_plain(&elements, slots));
+        }
+
+        #[test]
+        fn order_and_repeats_do_not_matter(elements in prop::collection::vec(any::<u64>(), 1..60)) {
+            for kind in [Kind::Fss, Kind::Classic] {
+                let sketch = Sketch::new(kind, 32);
+                let (mut once, mut again) = (Vec::new(), Vec::new());
+                sketch.signature(&elements, &mut once);
+                let mut shuffled = elements.clone();
+                shuffled.reverse();
+                shuffled.extend_from_slice(&elements);
+                sketch.signature(&shuffled, &mut again);
+                prop_assert_eq!(once, again);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_signature() {
+        for kind in [Kind::Fss, Kind::Classic] {
+            let mut signature = Vec::new();
+            Sketch::new(kind, 8).signature(&[], &mut signature);
+            assert!(signature.is_empty());
+        }
+    }
+
+    #[test]
+    fn values_are_fixed() {
+        // Computed by a few lines of Python; signatures are part of stored fingerprints.
+        let elements: Vec<u64> = (1..=20).map(mix).collect();
+        let mut signature = Vec::new();
+        Sketch::new(Kind::Fss, 4).signature(&elements, &mut signature);
+        Sketch::new(Kind::Classic, 4).signature(&elements, &mut signature);
+        assert_eq!(signature, FIXED);
+    }
+
+    const FIXED: [u64; 8] = [
+        0x09892d7570f20697,
+        0x52ead7e36ea7fea8,
+        0x80406d72a11583e3,
+        0xc1f70b2f5998f9c6,
+        110_914_526,
+        7_796_517,
+        194_710_880,
+        242_571_502,
+    ];
 }

@@ -13,7 +13,7 @@
 //! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing 1.
 //! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most.
 //!
-//! **Cost.** One sort of the features and `bits` additions a feature; 8 bytes a document for 64 bits. All pairs within the
+//! **Cost.** A table look-up and some 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All pairs within the
 //! distance are found exactly, through block tables whose number is chosen from the number of documents
 //! ([`crate::hamming::cheapest_blocks`]).
 //!
@@ -163,8 +163,7 @@ impl Algorithm for SimHash {
             }
         }
         if self.weights == Weights::Binary {
-            features.hashes.sort_unstable();
-            features.hashes.dedup();
+            features.remove_repeats();
         }
     }
 
@@ -273,7 +272,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
             return Err(Error::parameter(
                 "blocks",
                 blocks,
-                format!("more than the distance, {distance}, and at most {MOST_TABLES} tables"),
+                format!("more than the distance ({distance}), and so few that there are at most {MOST_TABLES} tables"),
             ));
         }
     }
@@ -320,8 +319,9 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
         Some(blocks) => hamming::block_cost(bits, blocks, distance, documents as f64),
         None => hamming::cheapest_blocks(bits, distance, documents as f64),
     };
-    let key_bits = |t| simhash.tables.key_bits(t);
-    let (least, most) = (0..simhash.tables.len()).map(key_bits).fold((u32::MAX, 0), |(l, m), b| (l.min(b), m.max(b)));
+    let key_bits = (0..simhash.tables.len()).map(|table| simhash.tables.key_bits(table));
+    let (least, most) = key_bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));
+    let key_bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
     let mut notes = vec![format!("every pair at most {distance} of {bits} bits apart is found")];
     notes.extend(warnings(&simhash, median_tokens));
@@ -335,11 +335,7 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
             ("grams", json!(settings.text(&GRAMS)), given(&GRAMS)),
             ("weights", json!(settings.text(&WEIGHTS)), given(&WEIGHTS)),
             ("blocks", json!(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
-            (
-                "tables",
-                json!(simhash.tables.len()),
-                format!("C({}, {distance}), keys of {least} to {most} bits", cost.blocks),
-            ),
+            ("tables", json!(simhash.tables.len()), format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks)),
         ],
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
@@ -392,7 +388,7 @@ mod tests {
         };
         assert!(error(&[("recall", "0.9")]).contains("without --cosine"));
         assert!(error(&[("cosine", "0.9"), ("distance", "3")]).contains("leave --distance out"));
-        assert!(error(&[("blocks", "3")]).contains("more than the distance, 3"));
+        assert!(error(&[("blocks", "3")]).contains("more than the distance (3)"));
         assert!(error(&[("cosine", "0.1")]).contains("raise --cosine"));
     }
 
