@@ -1,0 +1,197 @@
+//! Flags that several commands share, made from the tables of algorithms, tokenizers and formats.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches};
+use neardups::Error;
+use neardups::algorithm::parameter::{Parameter, Settings, Values};
+use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
+use neardups::tokenizer::{self, TOKENIZERS};
+use std::ops::RangeInclusive;
+
+/// Where the flags made from the tables stand in the help.
+const ALGORITHM_OPTIONS: &str = "Options of the algorithms";
+
+/// `--algo`.
+pub fn algorithm() -> Arg {
+    let names =
+        ALGORITHMS.iter().map(|e| PossibleValue::new(e.name).help(e.summary).aliases(e.aliases.iter().copied()));
+    let advice: Vec<_> = ALGORITHMS.iter().map(|e| format!("{}: {}. {}", e.name, e.summary, e.advice)).collect();
+    Arg::new("algo")
+        .long("algo")
+        .value_name("NAME")
+        .value_parser(PossibleValuesParser::new(names))
+        .default_value(ALGORITHMS[0].name)
+        .hide_possible_values(true)
+        .help(format!(
+            "How near-duplicates are found: {}",
+            ALGORITHMS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
+        ))
+        .long_help(format!("How near-duplicates are found.\n\n{}\n", advice.join("\n\n")))
+}
+
+/// `--tokenizer`.
+pub fn tokenizer() -> Arg {
+    let list: Vec<_> = TOKENIZERS.iter().map(|e| format!("- {}: {}", e.name, e.summary)).collect();
+    Arg::new("tokenizer")
+        .long("tokenizer")
+        .value_name("NAME")
+        .value_parser(|typed: &str| match tokenizer::by_name(typed) {
+            Ok(_) => Ok(typed.to_string()),
+            Err(Error::Parameter { expected, .. }) => Err(format!("expected {expected}")),
+            Err(error) => Err(error.to_string()),
+        })
+        .default_value(TOKENIZERS[0].name)
+        .help_heading(ALGORITHM_OPTIONS)
+        .help(format!("What a token is: {}", TOKENIZERS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")))
+        .long_help(format!("What a token is:\n{}\n", list.join("\n")))
+}
+
+/// A flag for each parameter of each algorithm.
+pub fn parameters() -> Vec<Arg> {
+    let mut seen: Vec<&Parameter> = Vec::new();
+    for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
+        if !seen.iter().any(|other| other.name == parameter.name) {
+            seen.push(parameter);
+        }
+    }
+    seen.into_iter().map(flag).collect()
+}
+
+fn flag(parameter: &'static Parameter) -> Arg {
+    let users: Vec<_> = ALGORITHMS.iter().filter(|e| e.uses(parameter.name)).map(|e| e.name).collect();
+    let only = if users.len() == ALGORITHMS.len() { String::new() } else { format!(" ({})", users.join(", ")) };
+    let arg = Arg::new(parameter.name).long(parameter.name).help_heading(ALGORITHM_OPTIONS);
+    if matches!(parameter.values, Values::Switch) {
+        return arg
+            .action(ArgAction::SetTrue)
+            .help(format!("{}{only}", parameter.help))
+            .long_help(format!("{}{only}.\n\n{}", parameter.help, parameter.details));
+    }
+    let default = parameter.default;
+    let arg = arg
+        .value_name(parameter.placeholder)
+        // A negative number is out of range, not another flag.
+        .allow_negative_numbers(true)
+        .help(format!("{}{only} [default: {default}]", parameter.help))
+        .long_help(format!(
+            "{}{only}.\n\n{}\n\n[default: {default}] [values: {}]",
+            parameter.help,
+            parameter.details,
+            parameter.expected()
+        ));
+    match parameter.values {
+        Values::Choice(words) => {
+            let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
+            arg.value_parser(PossibleValuesParser::new(words)).hide_possible_values(true)
+        }
+        _ => arg.value_parser(ValueParser::new(|typed: &str| {
+            parameter.check(typed).map(|()| typed.to_string()).map_err(|_| format!("expected {}", parameter.expected()))
+        })),
+    }
+}
+
+/// The recipe of the algorithm that was chosen, with the parameters and the tokenizer that were typed.
+pub fn recipe(given: &ArgMatches) -> Result<(&'static Entry, TableRecipe), Error> {
+    let entry = Entry::by_name(given.get_one::<String>("algo").expect("has a default"))?;
+    let mut settings = Settings::default();
+    for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
+        if let Values::Switch = parameter.values {
+            if given.get_flag(parameter.name) {
+                settings.set(parameter.name, "true");
+            }
+        } else if let Some(value) = given.get_one::<String>(parameter.name) {
+            settings.set(parameter.name, value);
+        }
+    }
+    let mut recipe = entry.recipe(settings)?;
+    if given.value_source("tokenizer") == Some(ValueSource::CommandLine) {
+        recipe = recipe.with_tokenizer(given.get_one::<String>("tokenizer").expect("it was given"))?;
+    }
+    Ok((entry, recipe))
+}
+
+/// A parser of whole numbers in a range, with an error like that of every other parameter.
+pub fn whole_number(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |typed| match typed.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ if *range.end() == u64::MAX => Err(format!("expected a whole number from {}", range.start())),
+        _ => Err(format!("expected a whole number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// A number of bytes: digits, and perhaps K, M, G or T for powers of 1024.
+pub fn size(typed: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of bytes, such as 64M or 2G".to_string();
+    let upper = typed.trim().to_ascii_uppercase();
+    let upper = upper.strip_suffix("IB").or(upper.strip_suffix('B')).unwrap_or(&upper);
+    let (digits, shift) = match upper.chars().last() {
+        Some('K') => (&upper[..upper.len() - 1], 10),
+        Some('M') => (&upper[..upper.len() - 1], 20),
+        Some('G') => (&upper[..upper.len() - 1], 30),
+        Some('T') => (&upper[..upper.len() - 1], 40),
+        _ => (upper, 0),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// A number of bytes, for people.
+pub fn bytes(n: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut n = n;
+    let mut unit = 0;
+    while n >= 1024.0 && unit + 1 < units.len() {
+        n /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n:.0} B") } else { format!("{n:.1} {}", units[unit]) }
+}
+
+/// A count with commas between the thousands.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// So many of something that has a regular plural.
+pub fn counted(n: u64, what: &str) -> String {
+    let plural = match what.strip_suffix('y') {
+        _ if n == 1 => what.to_string(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{what}s"),
+    };
+    format!("{} {plural}", count(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("64M"), Ok(64 << 20));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("100"), Ok(100));
+        assert_eq!(size("1kb"), Ok(1024));
+        for bad in ["", "M", "-1", "1.5G", "99999999T", "12X"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn counts_and_bytes_for_people() {
+        assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
+        assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+        assert_eq!([bytes(17.0), bytes(1536.0), bytes(3e9)], ["17 B", "1.5 KiB", "2.8 GiB"]);
+    }
+}

@@ -1,0 +1,104 @@
+//! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
+
+mod arguments;
+mod generate;
+mod plan;
+mod scan;
+mod terminal;
+
+use clap::{Command, error::ErrorKind};
+use neardups::Error;
+use std::process::ExitCode;
+
+/// How a command ended, as scripts see it.
+enum Status {
+    /// It did what was asked.
+    Done,
+    /// Some input could not be read, or the command could not run.
+    Failed,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Done => ExitCode::SUCCESS,
+            Status::Failed => ExitCode::from(2),
+        }
+    }
+}
+
+/// Parses the arguments of the process, runs the command, and says on standard error what went wrong.
+pub fn run() -> ExitCode {
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let result = match matches.subcommand() {
+        Some(("scan", given)) => scan::run(given),
+        Some(("plan", given)) => plan::run(given),
+        Some(("completions", given)) => generate::completions(given, command()),
+        Some(("man", given)) => generate::man(given, command()),
+        _ => unreachable!("clap asks for one of its subcommands"),
+    };
+    match result {
+        Ok(status) => status.into(),
+        // Whoever read our output has seen enough.
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal::error(&error.to_string());
+            Status::Failed.into()
+        }
+    }
+}
+
+/// Prints what clap has to say: help and version to standard output, all else to standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    match error.print() {
+        // A pipe that closes on the help is a quiet end like any other.
+        Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
+            terminal::error(&format!("cannot write to standard output: {failure}"));
+            ExitCode::from(2)
+        }
+        _ if asked_for => ExitCode::SUCCESS,
+        _ => ExitCode::from(2),
+    }
+}
+
+/// The whole command line.
+fn command() -> Command {
+    Command::new("dedup")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .about("Finds near-duplicate texts, and says exactly how similar they are")
+        .long_about(
+            "Finds near-duplicate texts, and says exactly how similar they are.\n\n\
+             Results go to standard output, one JSON object a line; everything for people goes to standard error.\n\
+             Exit status: 0 done, 2 usage error or some input failed.",
+        )
+        .after_help(
+            "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \
+             zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
+             dedup plan --threshold 0.9                 what the options find and cost\n\n\
+             dedup help COMMAND says more about a command.",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(scan::command())
+        .subcommand(plan::command())
+        .subcommand(generate::completions_command())
+        .subcommand(generate::man_command())
+}
+
+/// An error in how options go together.
+fn usage_error(message: impl Into<String>) -> Error {
+    Error::Usage(message.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
+}

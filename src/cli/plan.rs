@@ -1,0 +1,131 @@
+//! `dedup plan`: what the options resolve to. Runs nothing.
+
+use super::{Status, arguments};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use neardups::Error;
+use neardups::algorithm::Plan;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// `dedup plan`.
+pub fn command() -> Command {
+    Command::new("plan")
+        .about("Shows what the options resolve to, what they find and what they cost")
+        .long_about(
+            "Shows what the options resolve to: every parameter with its reason, the probability that a pair is found at each \
+             similarity, and the cost for a number of documents. Reads no documents and runs nothing.",
+        )
+        .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000")
+        .arg(arguments::algorithm())
+        .arg(arguments::tokenizer())
+        .args(arguments::parameters())
+        .arg(
+            Arg::new("documents")
+                .long("documents")
+                .value_name("N")
+                .value_parser(arguments::whole_number(1..=4_000_000_000))
+                .default_value("1000000")
+                .help("How many documents to plan for"),
+        )
+        .arg(
+            Arg::new("tokens")
+                .long("tokens")
+                .value_name("N")
+                .value_parser(arguments::whole_number(1..=u32::MAX.into()))
+                .default_value("300")
+                .help("Median length of the documents in tokens"),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of a table"))
+}
+
+/// Prints the plan.
+pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+    let (entry, recipe) = arguments::recipe(given)?;
+    let documents = *given.get_one::<u64>("documents").expect("has a default");
+    let tokens = *given.get_one::<u64>("tokens").expect("has a default");
+    let plan = recipe.plan(tokens as usize, documents)?;
+    let text = if given.get_flag("json") {
+        format!("{}\n", as_json(entry.name, documents, tokens, &plan))
+    } else {
+        as_table(entry.name, documents, &plan)
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write the plan", e))?;
+    Ok(Status::Done)
+}
+
+/// The one object of `--json`, its fields in the order of the table.
+#[derive(Serialize)]
+struct Record<'a> {
+    r#type: &'static str,
+    algo: &'a str,
+    documents: u64,
+    tokens: u64,
+    parameters: BTreeMap<&'a str, &'a Value>,
+    curve_of: &'a str,
+    curve: Vec<Point>,
+    costs: Vec<Cost<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Point {
+    similarity: f64,
+    probability: f64,
+}
+
+#[derive(Serialize)]
+struct Cost<'a> {
+    what: &'a str,
+    value: f64,
+    unit: &'a str,
+}
+
+fn as_json(algorithm: &str, documents: u64, tokens: u64, plan: &Plan) -> String {
+    let record = Record {
+        r#type: "plan",
+        algo: algorithm,
+        documents,
+        tokens,
+        parameters: plan.parameters.iter().map(|(name, value, _)| (*name, value)).collect(),
+        curve_of: plan.curve_of,
+        curve: plan.curve.iter().map(|&(similarity, probability)| Point { similarity, probability }).collect(),
+        costs: plan.costs.iter().map(|&(what, value, unit)| Cost { what, value, unit }).collect(),
+        notes: &plan.notes,
+    };
+    serde_json::to_string(&record).expect("numbers and strings make JSON")
+}
+
+fn as_table(algorithm: &str, documents: u64, plan: &Plan) -> String {
+    let mut out = String::new();
+    let mut row = |line: std::fmt::Arguments<'_>| {
+        writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
+    };
+    row(format_args!("{algorithm}, {} documents\n", arguments::count(documents)));
+    for (name, value, why) in &plan.parameters {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        row(format_args!("  {name:<12} {value:<10} {why}"));
+    }
+    row(format_args!("\n  {:<12} found with probability", plan.curve_of));
+    for (similarity, probability) in &plan.curve {
+        let bar = "#".repeat((probability * 40.0).round() as usize);
+        row(format_args!("  {similarity:<12} {probability:<10.6} {bar}"));
+    }
+    row(format_args!(""));
+    for (what, value, unit) in &plan.costs {
+        let value = match *unit {
+            "bytes" => arguments::bytes(*value),
+            _ if value.fract() == 0.0 => format!("{} {unit}", arguments::count(*value as u64)),
+            _ => format!("{value} {unit}"),
+        };
+        row(format_args!("  {what}: {value}"));
+    }
+    row(format_args!(""));
+    for note in &plan.notes {
+        row(format_args!("  {note}"));
+    }
+    out
+}

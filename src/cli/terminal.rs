@@ -1,0 +1,89 @@
+//! What people see: messages, warnings, the progress bar, all on standard error.
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use neardups::engine::{Observer, Stage};
+use neardups::source::{Problem, Severity};
+use std::io::Write;
+use std::time::Duration;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Says why the program ends.
+pub fn error(message: &str) {
+    say(&format!("{RED}error:{RED:#} {message}"));
+}
+
+/// A line to standard error. If nobody can read it there is nobody to tell.
+fn say(line: &str) {
+    let _ = writeln!(anstream::stderr(), "dedup: {line}");
+}
+
+/// Shows how a scan goes on, unless it is to be quiet.
+pub struct Terminal {
+    quiet: bool,
+    bar: ProgressBar,
+}
+
+impl Terminal {
+    /// `total` is the number of bytes to read, if known. The bar shows only on a terminal.
+    pub fn new(quiet: bool, total: Option<u64>) -> Self {
+        let bar = match total {
+            Some(total) => ProgressBar::new(total)
+                .with_style(style("{msg:9} {wide_bar} {bytes:>10} of {total_bytes} {bytes_per_sec:>12} {eta:>4} left")),
+            None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {bytes:>10} {bytes_per_sec:>12}")),
+        };
+        bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
+        Terminal { quiet, bar }
+    }
+
+    /// A line for people.
+    pub fn line(&self, line: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| say(line));
+        }
+    }
+
+    /// A line that people should not miss.
+    pub fn warning(&self, message: &str) {
+        self.line(&format!("{YELLOW}warning:{YELLOW:#} {message}"));
+    }
+
+    /// Takes the bar away.
+    pub fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is well formed")
+}
+
+impl Observer for Terminal {
+    fn stage(&self, stage: Stage) {
+        self.bar.set_message(match stage {
+            Stage::Reading => "reading",
+            Stage::ReadingAgain | Stage::Rereading => "rereading",
+            Stage::Grouping => "grouping",
+            Stage::Verifying => "verifying",
+        });
+        match stage {
+            Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
+            Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
+            Stage::Reading => {}
+        }
+    }
+
+    fn progress(&self, bytes: u64, _documents: u64) {
+        self.bar.inc(bytes);
+    }
+
+    fn problem(&self, problem: &Problem) {
+        match problem.severity {
+            Severity::Failed => self.line(&format!("{RED}failed:{RED:#} {problem}")),
+            Severity::Skipped => self.line(&format!("skipped: {problem}")),
+            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {problem}")),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! All integration tests, in one program. What a module is for stands at its head.
+
+mod cli;
+mod oracle;
+mod readme;
+mod support;

@@ -1,0 +1,107 @@
+//! Pairs, clusters and verdicts are three views of one result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::records::{self, Cluster, Pair, Verdict};
+use super::shell::{Shell, root};
+
+const FIXTURES: &[&str] = &[
+    "fixtures/chinese/docs",
+    "fixtures/code/docs",
+    "fixtures/encodings/docs",
+    "fixtures/english/docs",
+    "fixtures/jsonl/docs",
+    "fixtures/markdown/docs",
+];
+
+/// Checks that the three outputs of a scan agree.
+fn check(pairs: &[Pair], clusters: &[Cluster], verdicts: &[Verdict]) {
+    let at: BTreeMap<&str, usize> = verdicts.iter().enumerate().map(|(at, verdict)| (&*verdict.id, at)).collect();
+    assert_eq!(at.len(), verdicts.len(), "an id occurs twice");
+
+    let places: Vec<_> = pairs.iter().map(|pair| (at[&*pair.a], at[&*pair.b])).collect();
+    assert!(places.iter().all(|(a, b)| a < b), "a before b in input order");
+    assert!(places.windows(2).all(|w| w[0] < w[1]), "sorted, and each pair once");
+
+    // Clusters are what pairs connect.
+    let mut group: Vec<usize> = (0..verdicts.len()).collect();
+    for &(a, b) in &places {
+        let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
+        group.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+    }
+    let mut connected: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for (place, verdict) in verdicts.iter().enumerate() {
+        connected.entry(group[place]).or_default().push(&verdict.id);
+    }
+    let connected: Vec<_> = connected.into_values().filter(|members| members.len() > 1).collect();
+    assert_eq!(clusters.iter().map(|cluster| &*cluster.members).collect::<Vec<_>>(), connected);
+    assert!(clusters.iter().map(|cluster| cluster.id).eq(1..=clusters.len() as u64), "numbered in order");
+
+    // Verdicts say the same, and each duplicate is one of a kept document.
+    let kept: BTreeSet<&str> = verdicts.iter().filter(|verdict| verdict.keep).map(|verdict| &*verdict.id).collect();
+    for verdict in verdicts {
+        let cluster = clusters.iter().find(|cluster| cluster.members.contains(&verdict.id));
+        assert_eq!(verdict.cluster, cluster.map(|cluster| cluster.id), "{}", verdict.id);
+        assert_eq!(verdict.keep, cluster.is_none_or(|cluster| cluster.keep.contains(&verdict.id)), "{}", verdict.id);
+        let Some(original) = &verdict.duplicate_of else { continue };
+        assert!(kept.contains(&**original), "{} is a duplicate of what is not kept", verdict.id);
+        let joins = |pair: &&Pair| [(&pair.a, &pair.b), (&pair.b, &pair.a)].contains(&(&verdict.id, original));
+        let pair = pairs.iter().find(joins).expect("a duplicate has its pair");
+        assert_eq!(verdict.similarity(), Some(pair.similarity()));
+    }
+}
+
+#[test]
+fn every_form_of_output_tells_the_same() {
+    let shell = Shell::new();
+    for folder in FIXTURES {
+        for options in ["", "--threshold 0.5", "--algo simhash --distance 10 --force"] {
+            let run = |emit: &str| shell.dedup(&format!("scan {folder} {options} -q --emit {emit}")).done();
+            let pairs = records::pairs(&run("pairs"));
+            for keep in ["first", "last", "longest", "shortest"] {
+                let clusters = records::clusters(&run(&format!("clusters --keep {keep}")));
+                let verdicts = records::verdicts(&run(&format!("verdicts --keep {keep}")));
+                check(&pairs, &clusters, &verdicts);
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Truth {
+    a: String,
+    b: String,
+    jaccard: f64,
+}
+
+#[test]
+fn the_pairs_of_the_fixtures_are_found() {
+    let shell = Shell::new();
+    let nested = "fixtures/jsonl/nested --text-field doc.body --id-field doc.id";
+    for (truth, scanned) in [
+        ("chinese/truth", "fixtures/chinese/docs"),
+        ("code/truth", "fixtures/code/docs"),
+        ("english/truth", "fixtures/english/docs"),
+        ("jsonl/truth", "fixtures/jsonl/docs"),
+        ("jsonl/truth", "fixtures/jsonl/compressed"),
+        ("jsonl/truth-nested", nested),
+        ("markdown/truth", "fixtures/markdown/docs"),
+    ] {
+        let truth =
+            std::fs::read_to_string(root().join(format!("fixtures/{truth}.jsonl"))).expect("the truth is there");
+        let truth: Vec<Truth> = truth.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut truth: Vec<_> = truth.iter().map(|pair| (&*pair.a, &*pair.b, pair.jaccard)).collect();
+        truth.sort_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)));
+        let found = records::pairs(&shell.dedup(&format!("scan -q {scanned}")).done());
+        let mut found: Vec<_> = found.iter().map(|p| (&*p.a, &*p.b, p.similarity().parse::<f64>().unwrap())).collect();
+        found.sort_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)));
+        let ids = |pairs: &[(&str, &str, f64)]| pairs.iter().map(|p| format!("{} {}", p.0, p.1)).collect::<Vec<_>>();
+        assert_eq!(ids(&found), ids(&truth), "{scanned}");
+        // The tokenizer there is a simpler one: see the README of each folder.
+        let close = found.iter().zip(&truth).all(|(found, truth)| (found.2 - truth.2).abs() <= 0.02);
+        assert!(close, "{scanned}: {found:?} {truth:?}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Ends that are not the program's own doing.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use super::records;
+use super::shell::Shell;
+
+/// So many equal lines, which are a pair each with each.
+fn copies(count: usize) -> String {
+    "one two three four five\n".repeat(count)
+}
+
+#[test]
+fn whoever_has_seen_enough_is_not_scolded() {
+    let shell = Shell::new();
+    shell.write("all", copies(200));
+    for emit in ["pairs", "verdicts"] {
+        if emit == "verdicts" {
+            shell.write("all", copies(20_000));
+        }
+        let mut command = shell.command(&format!("scan all --format lines --emit {emit}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        records::parse(first.trim_end());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &*said), (Some(0), ""), "{emit}");
+    }
+}
+
+#[test]
+fn a_pipe_closed_from_the_start_is_a_quiet_end() {
+    let shell = Shell::new();
+    shell.write("all", copies(10));
+    for arguments in
+        ["scan all --format lines", "plan", "plan --json", "completions bash", "man scan", "--help", "--version"]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = shell.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{arguments}");
+        assert_eq!(String::from_utf8_lossy(&run.stderr), "", "{arguments}");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_named_and_the_rest_scanned() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("all")).unwrap();
+    fs::create_dir(shell.folder().join("all/closed")).unwrap();
+    for name in ["all/a", "all/b", "all/c", "all/closed/d"] {
+        shell.write(name, "one two three");
+    }
+    for name in ["all/b", "all/closed"] {
+        fs::set_permissions(shell.folder().join(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let everything_opens = fs::read(shell.folder().join("all/b")).is_ok();
+    let run = shell.dedup("scan all");
+    // So that the folder can be removed.
+    fs::set_permissions(shell.folder().join("all/closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    if everything_opens {
+        eprintln!("skipped: whoever runs this may read everything");
+        return;
+    }
+    assert_eq!(run.status, 2);
+    assert_eq!(records::pairs(&run.stdout).len(), 1);
+    for message in ["all/b: cannot open: Permission denied", "all/closed: cannot read: Permission denied", "2 failed"] {
+        assert!(run.stderr.contains(message), "{}", run.stderr);
+    }
+}

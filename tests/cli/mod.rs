@@ -1,0 +1,72 @@
+//! The command line from outside: what is typed, what is printed, how it ends.
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `shell` | a folder of its own to run commands in |
+//! | `golden`, `cases/` | text files with commands and what they print |
+//! | `records` | a strict picture of every JSON line |
+//! | `agreement` | pairs, clusters and verdicts tell one story, the one in `truth.jsonl` |
+//! | `same_bytes` | the same output for any number of threads, any memory, any way in |
+//! | `bounds` | memory stays small whatever comes in |
+//! | `endings` | closed pipes, files that may not be read |
+//! | `plan`, `stats` | the JSON objects that are not results |
+//! | `generated` | completions and manual pages |
+//!
+//! Cases are lines of shell, so this is for systems that have one.
+#![cfg(unix)]
+
+mod agreement;
+mod bounds;
+mod endings;
+mod generated;
+pub mod golden;
+mod plan;
+pub mod records;
+mod same_bytes;
+pub mod shell;
+mod stats;
+
+macro_rules! cases {
+    ($($(#[$attribute:meta])* $name:ident),* $(,)?) => {
+        $(
+            $(#[$attribute])*
+            #[test]
+            fn $name() {
+                golden::check(concat!(stringify!($name), ".txt"));
+            }
+        )*
+
+        #[test]
+        fn every_case_is_run() {
+            let files = std::fs::read_dir(golden::folder()).expect("the cases are there");
+            let mut files: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+            files.sort();
+            let mut run = vec![$(concat!(stringify!($name), ".txt")),*];
+            run.sort();
+            assert_eq!(files, run);
+        }
+    };
+}
+
+cases!(
+    against,
+    formats,
+    #[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
+    full_disk,
+    help,
+    limits,
+    output,
+    paths,
+    plan_table,
+    scan_chinese,
+    scan_code,
+    scan_encodings,
+    scan_english,
+    scan_jsonl,
+    scan_markdown,
+    simhash,
+    stdin,
+    tokens,
+    trouble,
+    usage,
+);

@@ -1,0 +1,264 @@
+//! The tests' own strict picture of every JSON line that the program prints. A field more, a field less, another order or
+//! another way to write a number does not pass.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    r#type: String,
+    pub a: String,
+    pub b: String,
+    similarity: Box<RawValue>,
+    measure: String,
+    algo: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    r#type: String,
+    pub id: u64,
+    size: usize,
+    pub members: Vec<String>,
+    pub keep: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    r#type: String,
+    pub id: String,
+    pub keep: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What `dedup plan --json` prints.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    r#type: String,
+    pub algo: String,
+    pub documents: u64,
+    pub tokens: u32,
+    parameters: Box<RawValue>,
+    pub curve_of: String,
+    curve: Box<RawValue>,
+    costs: Box<RawValue>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Point {
+    similarity: f64,
+    probability: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    pub what: String,
+    pub value: f64,
+    pub unit: String,
+}
+
+/// What `--stats` writes.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stats {
+    r#type: String,
+    pub version: String,
+    pub hash_version: u32,
+    pub algo: String,
+    pub measure: String,
+    pub tokenizer: String,
+    pub seed: u64,
+    parameters: Box<RawValue>,
+    pub median_tokens: usize,
+    pub counts: Counts,
+    pub hidden: u64,
+    pub records: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
+    pub read_twice: bool,
+    pub warnings: Vec<String>,
+    timings: Box<RawValue>,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    pub documents: u64,
+    pub references: u64,
+    pub featureless: u64,
+    pub copies: u64,
+    pub compared: u64,
+    pub pairs: u64,
+    pub bytes: u64,
+    pub tokens: u64,
+    pub repaired: u64,
+    pub skipped: u64,
+    pub failed: u64,
+}
+
+#[derive(Debug)]
+pub enum Record {
+    Pair(Pair),
+    Cluster(Cluster),
+    Verdict(Verdict),
+    Plan(Plan),
+    Stats(Stats),
+}
+
+/// Reads a line and checks all that a line says about itself.
+#[track_caller]
+pub fn parse(line: &str) -> Record {
+    #[derive(Deserialize)]
+    struct Tag {
+        r#type: String,
+    }
+    let tag: Tag = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    match &*tag.r#type {
+        "pair" => Record::Pair(checked(line, Pair::check)),
+        "cluster" => Record::Cluster(checked(line, Cluster::check)),
+        "verdict" => Record::Verdict(checked(line, Verdict::check)),
+        "plan" => Record::Plan(checked(line, Plan::check)),
+        "stats" => Record::Stats(checked(line, Stats::check)),
+        other => panic!("a record of type {other}: {line}"),
+    }
+}
+
+/// All records of an output, which must be of one type.
+macro_rules! all {
+    ($name:ident, $kind:ident) => {
+        #[track_caller]
+        pub fn $name(output: &str) -> Vec<$kind> {
+            let one = |line| match parse(line) {
+                Record::$kind(record) => record,
+                other => panic!("not what was asked for: {other:?}"),
+            };
+            output.lines().map(one).collect()
+        }
+    };
+}
+all!(pairs, Pair);
+all!(clusters, Cluster);
+all!(verdicts, Verdict);
+all!(plans, Plan);
+all!(stats, Stats);
+
+#[track_caller]
+fn checked<'a, T: Deserialize<'a> + Serialize>(line: &'a str, check: fn(&T) -> bool) -> T {
+    let record: T = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert_eq!(serde_json::to_string(&record).unwrap(), line, "fields in another order, or written in another way");
+    assert!(check(&record), "it contradicts itself: {line}");
+    record
+}
+
+/// A similarity above 0 and at most 1, with as many digits as it takes and no more.
+fn similarity(raw: &RawValue) -> Option<f64> {
+    let value: f64 = raw.get().parse().ok()?;
+    (format!("{value:?}") == raw.get() && value > 0.0 && value <= 1.0).then_some(value)
+}
+
+impl Pair {
+    fn check(&self) -> bool {
+        let Some(value) = similarity(&self.similarity) else { return false };
+        match (&*self.algo, &*self.measure, self.distance) {
+            ("minhash", "jaccard", None) => true,
+            ("simhash", "hamming", Some(bits)) => [64.0, 128.0].iter().any(|all| value == 1.0 - f64::from(bits) / all),
+            _ => false,
+        }
+    }
+
+    /// The similarity, as printed.
+    pub fn similarity(&self) -> &str {
+        self.similarity.get()
+    }
+}
+
+impl Cluster {
+    fn check(&self) -> bool {
+        let at = |id: &String| self.members.iter().position(|member| member == id);
+        self.size == self.members.len()
+            && self.size >= 2
+            && !self.keep.is_empty()
+            && self.keep.iter().all(|id| at(id).is_some())
+            && self.keep.is_sorted_by_key(at)
+    }
+}
+
+impl Verdict {
+    fn check(&self) -> bool {
+        let value = self.similarity.as_deref().map(similarity);
+        matches!(
+            (self.keep, &self.duplicate_of, value, self.cluster, self.note.as_deref()),
+            (true, None, None, _, None)
+                | (true, None, None, None, Some("no features"))
+                | (false, Some(_), Some(Some(_)), Some(_), None)
+        )
+    }
+
+    /// The similarity, as printed.
+    pub fn similarity(&self) -> Option<&str> {
+        self.similarity.as_deref().map(RawValue::get)
+    }
+}
+
+impl Plan {
+    fn check(&self) -> bool {
+        let curve: Vec<Point> = inner(&self.curve);
+        let rising =
+            curve.windows(2).all(|w| w[0].similarity < w[1].similarity && w[0].probability <= w[1].probability);
+        let probable = curve.iter().all(|point| (0.0..=1.0).contains(&point.probability));
+        !self.parameters().is_empty()
+            && !curve.is_empty()
+            && rising
+            && probable
+            && self.costs().iter().all(|cost| cost.value >= 0.0)
+    }
+
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
+        inner(&self.parameters)
+    }
+
+    pub fn costs(&self) -> Vec<Cost> {
+        inner(&self.costs)
+    }
+}
+
+impl Stats {
+    fn check(&self) -> bool {
+        let timings = self.timings();
+        let total = timings["total"];
+        timings.values().all(|&seconds| (0.0..=total).contains(&seconds)) && !self.parameters().is_empty()
+    }
+
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
+        inner(&self.parameters)
+    }
+
+    pub fn timings(&self) -> BTreeMap<String, f64> {
+        inner(&self.timings)
+    }
+}
+
+fn inner<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> T {
+    serde_json::from_str(raw.get()).unwrap_or_else(|error| panic!("{error}: {raw}"))
+}

@@ -1,0 +1,121 @@
+//! `--stats`: one object, whose numbers agree with what was printed and said.
+
+use std::fs;
+
+use super::records::{self, Counts, Stats};
+use super::shell::{Run, Shell};
+
+/// A scan with its statistics.
+fn scan(shell: &Shell, options: &str) -> (Run, Stats) {
+    let run = shell.sh(&format!("dedup scan --stats stats.json {options}"));
+    let written = fs::read_to_string(shell.folder().join("stats.json")).expect("statistics are written");
+    assert!(written.ends_with('\n'));
+    let mut all = records::stats(&written);
+    assert_eq!(all.len(), 1);
+    let stats = all.remove(0);
+    assert_eq!(stats.records as usize, run.stdout.lines().count(), "{options}");
+    assert_eq!(stats.counts.failed > 0, run.status == 2, "{options}");
+    assert_eq!((&*stats.version, stats.hash_version), (env!("CARGO_PKG_VERSION"), 1));
+    (run, stats)
+}
+
+#[test]
+fn counts_of_a_folder_with_everything() {
+    let shell = Shell::new();
+    let (run, stats) = scan(&shell, "fixtures/encodings/docs");
+    assert_eq!((&*stats.algo, &*stats.measure, &*stats.tokenizer, stats.seed), ("minhash", "jaccard", "word", 0));
+    let Counts { documents, references, featureless, copies, pairs, repaired, skipped, failed, .. } = stats.counts;
+    assert_eq!([documents, references, featureless, copies], [13, 0, 2, 6]);
+    assert_eq!(pairs as usize, run.stdout.lines().count());
+    assert_eq!([repaired, skipped, failed], [3, 1, 0]);
+    assert_eq!((stats.clusters, stats.dropped, stats.hidden, stats.read_twice), (None, None, 0, false));
+    assert!(stats.warnings.is_empty());
+    let files = fs::read_dir(shell.folder().join("fixtures/encodings/docs")).unwrap();
+    let bytes: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert!((bytes - 1000..=bytes).contains(&stats.counts.bytes), "{} of {bytes}", stats.counts.bytes);
+}
+
+#[test]
+fn counts_of_each_form_of_output() {
+    let shell = Shell::new();
+    let (_, pairs) = scan(&shell, "fixtures/jsonl/docs");
+    let (_, clusters) = scan(&shell, "fixtures/jsonl/docs --emit clusters");
+    let (_, verdicts) = scan(&shell, "fixtures/jsonl/docs --emit verdicts");
+    assert_eq!(pairs.counts, clusters.counts);
+    assert_eq!(pairs.counts, verdicts.counts);
+    assert_eq!((pairs.records, clusters.records, verdicts.records), (12, 12, 43));
+    assert_eq!((clusters.clusters, clusters.dropped), (Some(12), Some(12)));
+    assert_eq!(verdicts.dropped, Some(12));
+}
+
+#[test]
+fn what_was_resolved_and_warned_of() {
+    let shell = Shell::new();
+    let (_, stats) = scan(&shell, "fixtures/chinese/docs --bands 9 --rows 13");
+    let parameters = stats.parameters();
+    assert_eq!((&parameters["bands"], &parameters["rows"], &parameters["shingle"]), (&9.into(), &13.into(), &5.into()));
+    let recall = parameters["recall_at_threshold"].as_f64().unwrap();
+    assert!((0.398..0.4).contains(&recall), "{recall}");
+    assert_eq!(stats.warnings.len(), 1, "{:?}", stats.warnings);
+    let (run, stats) = scan(&shell, "fixtures/markdown/docs --algo simhash --weights tf --seed 18446744073709551615");
+    assert_eq!((&*stats.algo, &*stats.measure, stats.seed), ("simhash", "hamming", u64::MAX));
+    assert!(!stats.warnings.is_empty() && stats.warnings.iter().all(|warning| run.stderr.contains(warning)));
+}
+
+#[test]
+fn short_documents_change_the_tokenizer() {
+    let shell = Shell::new();
+    shell.write("names", "Jane Smith\njane  smith\nJohn Doe\n");
+    let (_, stats) = scan(&shell, "names --format lines");
+    assert_eq!((&*stats.tokenizer, stats.counts.documents, stats.counts.pairs), ("char:4", 3, 1));
+}
+
+#[test]
+fn a_tokenizer_that_was_asked_for_is_used() {
+    let shell = Shell::new();
+    shell.write("names", "Jane Smith\njane  smith\nJohn Doe\n");
+    for name in ["word", "uax29", "char:3", "code", "whitespace"] {
+        let (_, stats) = scan(&shell, &format!("names --format lines --tokenizer {name}"));
+        assert_eq!(stats.tokenizer, name);
+    }
+}
+
+#[test]
+fn a_small_budget_reads_twice() {
+    let shell = Shell::new();
+    let (roomy, once) = scan(&shell, "fixtures/english/docs");
+    let (tight, twice) = scan(&shell, "fixtures/english/docs --memory 0");
+    assert_eq!(roomy.stdout, tight.stdout);
+    assert!(!once.read_twice && twice.read_twice);
+    assert_eq!((once.counts.documents, once.counts.pairs), (twice.counts.documents, twice.counts.pairs));
+    assert!(twice.timings().contains_key("reread"));
+}
+
+#[test]
+fn failures_references_and_hidden_entries_are_counted() {
+    let shell = Shell::new();
+    shell.write("new.jsonl", "{\"text\":\"one two three\"}\n{}\n{\"text\":\"caf\u{e9}\"}\n[\n");
+    shell.sh("mkdir old; echo one two three > old/a; echo x > old/.b; mkdir old/.c; echo x > old/.c/d").done();
+    let (_, stats) = scan(&shell, "new.jsonl missing --against old");
+    let Counts { documents, references, pairs, failed, .. } = stats.counts;
+    assert_eq!([documents, references, pairs, failed, stats.hidden], [2, 1, 1, 3, 2]);
+}
+
+#[test]
+fn an_input_is_never_overwritten() {
+    let shell = Shell::new();
+    let content = "{\"text\":\"one two three\"}\n{\"text\":\"one two three\"}\n";
+    shell.write("all.jsonl", content);
+    let run = shell.dedup("scan all.jsonl --stats all.jsonl");
+    assert_eq!(fs::read_to_string(shell.folder().join("all.jsonl")).unwrap(), content, "{}", run.stderr);
+    assert_eq!(run.status, 2);
+}
+
+#[test]
+fn a_refused_scan_leaves_older_statistics_alone() {
+    let shell = Shell::new();
+    shell.write("short", "one two three\n");
+    shell.write("stats.json", "older\n");
+    assert_eq!(shell.dedup("scan short --format lines --algo simhash --stats stats.json").status, 2);
+    assert_eq!(fs::read_to_string(shell.folder().join("stats.json")).unwrap(), "older\n");
+}

@@ -1,0 +1,76 @@
+//! Exact copies by the thousand: quick, and right.
+
+use crate::support::corpus::Text;
+use crate::support::scanning::{outcome, pairs, recipe};
+use neardups::engine::KeepPolicy;
+use std::convert::Infallible;
+
+const LICENCE: &str = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software and \
+    associated documentation files, to deal in the Software without restriction, including without limitation the rights to \
+    use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to \
+    whom the Software is furnished to do so, subject to the following conditions: the above notice shall be included in all.";
+
+/// So many copies of a text, a near-duplicate of it before the last one, and another text at the end.
+fn corpus(copies: usize) -> Vec<Text> {
+    let mut documents: Vec<Text> = (0..copies).map(|n| (n.to_string(), LICENCE.to_string())).collect();
+    documents.insert(copies - 1, ("near".into(), format!("{LICENCE} See the file.")));
+    documents.push(("other".into(), "nothing of the sort at all is said here ".repeat(3)));
+    documents
+}
+
+#[test]
+fn twenty_thousand_copies_have_clusters_and_verdicts() {
+    let copies = 20_000;
+    for algorithm in ["minhash", "simhash"] {
+        let recipe = recipe(algorithm, if algorithm == "simhash" { &[("distance", "20")] } else { &[] });
+        let outcome = outcome(&corpus(copies), &recipe);
+        let counts = &outcome.report.counts;
+        let (all, copies) = (copies as u64 + 1, copies as u64);
+        assert_eq!((counts.copies, counts.pairs), (copies - 1, all * (all - 1) / 2), "{algorithm}");
+        for (policy, kept) in [(KeepPolicy::First, "0"), (KeepPolicy::Last, "19999"), (KeepPolicy::Longest, "near")] {
+            let decided = outcome.keep(policy);
+            assert_eq!(decided.dropped(), copies);
+            let (mut sizes, mut verdicts) = (Vec::new(), 0);
+            let each = decided.clusters(|cluster| {
+                sizes.push(cluster.members.len() as u64);
+                assert_eq!(cluster.keep, [kept]);
+                Ok::<_, Infallible>(())
+            });
+            each.unwrap();
+            assert_eq!(sizes, [all]);
+            let each = decided.verdicts(|verdict| {
+                verdicts += 1;
+                assert_eq!(verdict.keep, verdict.id == kept || verdict.id == "other");
+                assert_eq!(verdict.duplicate_of.map(|(id, _)| id), (!verdict.keep).then_some(kept));
+                Ok::<_, Infallible>(())
+            });
+            each.unwrap();
+            assert_eq!(verdicts, all + 1);
+        }
+    }
+}
+
+#[test]
+fn every_pair_of_copies_is_listed_and_each_once() {
+    let documents = corpus(300);
+    let found = pairs(&outcome(&documents, &recipe("minhash", &[])));
+    let mut expected = Vec::new();
+    for (i, a) in documents[..301].iter().enumerate() {
+        expected.extend(documents[i + 1..301].iter().map(|b| (a.0.as_str(), b.0.as_str())));
+    }
+    assert!(found.iter().map(|(a, b, _)| (a.as_str(), b.as_str())).eq(expected));
+    for (a, b, similarity) in &found {
+        assert_eq!(*similarity == 1.0, a != "near" && b != "near");
+    }
+}
+
+#[test]
+fn listing_pairs_stops_at_the_first_error() {
+    let outcome = outcome(&corpus(20_000), &recipe("minhash", &[]));
+    let mut left = 1000;
+    let stopped = outcome.pairs(|_| {
+        left -= 1;
+        if left == 0 { Err("enough") } else { Ok(()) }
+    });
+    assert_eq!((stopped, left), (Err("enough"), 0));
+}

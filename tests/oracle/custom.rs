@@ -1,0 +1,129 @@
+//! An algorithm from outside the table, with any number of keys in any order: the engine against all pairs.
+
+use crate::support::corpus::Text;
+use crate::support::plain::all_pairs;
+use crate::support::random::Random;
+use crate::support::scanning::{always, outcome_with, pairs};
+use neardups::algorithm::{Algorithm, Compares, Features};
+use neardups::engine::Options;
+use neardups::hash::token_hash;
+use neardups::similarity::Similarity;
+use neardups::tokenizer::Tokens;
+use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Keys as given for each document, which its one token names.
+struct Free {
+    keys: Arc<HashMap<u64, Vec<u64>>>,
+    compares: Compares,
+}
+
+/// Some rule that is symmetric and lets about two pairs of three pass.
+fn rule(a: u64, b: u64) -> Option<Similarity> {
+    let sum = a ^ b;
+    (!sum.is_multiple_of(3)).then(|| Similarity::ratio(sum % 101, 101))
+}
+
+impl Algorithm for Free {
+    fn name(&self) -> &'static str {
+        "free"
+    }
+    fn measure(&self) -> &'static str {
+        "made up"
+    }
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        features.hashes.extend_from_slice(tokens.hashes());
+    }
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        fingerprint.extend_from_slice(&features.hashes);
+    }
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend_from_slice(&self.keys[&fingerprint[0]]);
+    }
+    fn compares(&self) -> Compares {
+        self.compares
+    }
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        rule(a[0], b[0])
+    }
+}
+
+/// Scans documents with these keys, and compares with `share_a_key` of each pair.
+fn check(keys: &[Vec<u64>], memory: u64, share_a_key: impl Fn(usize, usize) -> bool) -> usize {
+    let documents: Vec<Text> = (0..keys.len()).map(|n| (n.to_string(), format!("d{n}"))).collect();
+    let hash = |n: usize| token_hash(documents[n].1.as_bytes(), 0);
+    let by_token: Arc<HashMap<_, _>> = Arc::new((0..keys.len()).map(|n| (hash(n), keys[n].clone())).collect());
+    let meet: Vec<(usize, usize)> = all_pairs(keys.len()).filter(|&(i, j)| share_a_key(i, j)).collect();
+    let expected: Vec<(String, String, f64)> = meet
+        .iter()
+        .filter_map(|&(i, j)| Some((i.to_string(), j.to_string(), rule(hash(i), hash(j))?.value())))
+        .collect();
+    for compares in [Compares::Fingerprints, Compares::Features] {
+        let make = || Free { keys: Arc::clone(&by_token), compares };
+        let options = Options { threads: 2, memory, ..Options::default() };
+        let outcome = outcome_with(&documents, &always(make), &options);
+        assert_eq!(pairs(&outcome), expected, "{compares:?}");
+        if compares == Compares::Features {
+            assert_eq!(outcome.report.counts.compared, meet.len() as u64);
+        }
+    }
+    expected.len()
+}
+
+fn sets_meet(keys: &[Vec<u64>]) -> impl Fn(usize, usize) -> bool {
+    let sets: Vec<HashSet<u64>> = keys.iter().map(|keys| keys.iter().copied().collect()).collect();
+    move |i, j| !sets[i].is_disjoint(&sets[j])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn free_keys_bring_together_whoever_shares_one(
+        // Few keys, at both ends of their range, often repeated within a document and in any order.
+        keys in prop::collection::vec(
+            prop::collection::vec((0u64..12, prop::sample::select(vec![0, 1, u64::MAX - 20, 1 << 63])), 1..6),
+            0..30,
+        ),
+        memory in prop::sample::select(vec![0, 100, 1 << 30]),
+    ) {
+        let keys: Vec<Vec<u64>> = keys.iter().map(|keys| keys.iter().map(|(low, at)| at + low).collect()).collect();
+        check(&keys, memory, sets_meet(&keys));
+    }
+}
+
+#[test]
+fn millions_of_free_keys() {
+    // More than are sorted at once, over the whole range.
+    let mut random = Random::new(4);
+    let popular = random.words(3000);
+    let mut keys: Vec<Vec<u64>> = (0..300).map(|_| random.words(16_000)).collect();
+    for keys in &mut keys {
+        for _ in 0..random.below(40) {
+            let (key, at) = (*random.pick(&popular), random.below(keys.len()));
+            keys[at] = key;
+        }
+    }
+    assert!(keys.iter().map(Vec::len).sum::<usize>() > 1 << 22);
+    let shared: Vec<Vec<u64>> = {
+        let popular: HashSet<u64> = popular.into_iter().collect();
+        keys.iter().map(|keys| keys.iter().copied().filter(|key| popular.contains(key)).collect()).collect()
+    };
+    assert!(check(&keys, 1 << 30, sets_meet(&shared)) > 1000);
+}
+
+#[test]
+fn a_document_with_a_fingerprint_and_without_keys_has_features_all_the_same() {
+    // It meets nobody, but it is no featureless document, and its copies are copies.
+    let documents: Vec<Text> =
+        [("a", "d0"), ("b", "d0"), ("c", "d1")].map(|(id, text)| (id.into(), text.into())).into();
+    for compares in [Compares::Fingerprints, Compares::Features] {
+        let keys: HashMap<u64, Vec<u64>> = ["d0", "d1"].map(|t| (token_hash(t.as_bytes(), 0), vec![])).into();
+        let keys = Arc::new(keys);
+        let make = || Free { keys: Arc::clone(&keys), compares };
+        let outcome = outcome_with(&documents, &always(make), &Options { threads: 1, ..Options::default() });
+        assert_eq!(outcome.report.counts.featureless, 0, "{compares:?}");
+        assert_eq!(pairs(&outcome), [("a".to_string(), "b".to_string(), 1.0)], "{compares:?}");
+    }
+}

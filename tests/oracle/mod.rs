@@ -1,0 +1,19 @@
+//! The library against plain reference implementations, published examples, and what the theory promises; through its public
+//! interface alone.
+
+mod arrange;
+mod candidates;
+mod copies;
+mod corners;
+mod custom;
+mod determinism;
+mod estimator;
+mod fixtures;
+mod hamming;
+mod metamorphic;
+mod published;
+mod recall;
+mod shingles;
+mod signs;
+mod table;
+mod verified;

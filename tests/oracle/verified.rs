@@ -1,0 +1,92 @@
+//! Reported pairs against the exact resemblance of all pairs (Broder 1997), from sets of strings: never a pair too many, always
+//! the exact value, and with bands that miss nothing, never a pair too few.
+
+use crate::support::corpus::{Text, pair_with, related};
+use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
+use crate::support::random::Random;
+use crate::support::scanning::{outcome, pairs, recipe};
+use neardups::tokenizer::Word;
+
+/// Every pair with `shared / either ≥ p / q`, decided in integers; copies of the same tokens are pairs at 1 whatever the
+/// shingles are, and empty documents are like nothing.
+fn expected(documents: &[Text], width: usize, (p, q): (u64, u64)) -> Vec<(String, String, f64)> {
+    let tokens: Vec<Vec<String>> = documents.iter().map(|(_, text)| token_texts(&Word, text)).collect();
+    let sets: Vec<_> = tokens.iter().map(|tokens| shingles(tokens, width)).collect();
+    all_pairs(documents.len())
+        .filter_map(|(i, j)| {
+            let (shared, either) = shared_and_either(&sets[i], &sets[j]);
+            let similar = either > 0 && shared * q >= p * either;
+            similar.then(|| (documents[i].0.clone(), documents[j].0.clone(), shared as f64 / either as f64))
+        })
+        .collect()
+}
+
+/// A related corpus, with pairs planted at, just above and just below p/q, and texts shorter than a shingle.
+fn corpus(seed: u64, width: usize, (p, q): (u64, u64)) -> Vec<Text> {
+    let mut random = Random::new(seed);
+    let mut documents = related(&mut random, 180, 90);
+    for times in 1..6u64 {
+        for nudge in [0, 1, 2] {
+            // shared / (shared + more) is p/q, or one shingle less or more in common.
+            let (shared, more) = ((p * times + nudge).saturating_sub(1).max(1), (q - p) * times);
+            let (a, b) = pair_with(&format!("planted{times}x{nudge}"), width, shared as usize, more as usize);
+            documents.push((format!("p{times}.{nudge}a"), a));
+            documents.push((format!("p{times}.{nudge}b"), b));
+        }
+    }
+    for (number, text) in ["one", "One!", "two", "one two", "one two.", "", " "].iter().enumerate() {
+        documents.push((format!("short{number}"), text.to_string()));
+    }
+    random.shuffle(&mut documents);
+    documents
+}
+
+const THRESHOLDS: [(&str, (u64, u64)); 6] =
+    [("0.8", (4, 5)), ("0.5", (1, 2)), ("0.3", (3, 10)), ("2/3", (2, 3)), ("0.95", (19, 20)), ("1", (1, 1))];
+
+#[test]
+fn bands_that_miss_nothing_find_every_pair_at_or_above_the_threshold() {
+    for (round, (typed, ratio)) in THRESHOLDS.into_iter().enumerate() {
+        for sketch in ["fss", "classic"] {
+            let width = round % 5 + 1;
+            let documents = corpus(round as u64, width, ratio);
+            let expected = expected(&documents, width, ratio);
+            // A pair at 0.3 is missed with probability 0.7⁶⁴ = 1e-10.
+            let settings = [("threshold", typed), ("rows", "1"), ("bands", "64"), ("sketch", sketch)];
+            let width = width.to_string();
+            let found = outcome(&documents, &recipe("minhash", &[&settings[..], &[("shingle", &width)]].concat()));
+            assert_eq!(pairs(&found), expected, "at {typed} with shingles of {width}");
+            assert_eq!(found.report.counts.pairs, expected.len() as u64);
+            assert!(expected.len() > 40, "{} pairs at {typed}", expected.len());
+            let exactly = |s: f64| s == ratio.0 as f64 / ratio.1 as f64;
+            assert!(expected.iter().filter(|(_, _, s)| exactly(*s)).count() >= 5, "none exactly at {typed}");
+        }
+    }
+}
+
+#[test]
+fn bands_that_miss_some_report_nothing_else() {
+    for (round, (typed, ratio)) in THRESHOLDS.into_iter().enumerate() {
+        for rows in ["2", "8", "20"] {
+            let width = round % 5 + 1;
+            let documents = corpus(100 + round as u64, width, ratio);
+            let expected = expected(&documents, width, ratio);
+            let settings = [("threshold", typed), ("rows", rows), ("bands", "6"), ("shingle", &width.to_string())];
+            let found = pairs(&outcome(&documents, &recipe("minhash", &settings)));
+            // Both are in input order, so that a subset is a subsequence.
+            let mut rest = expected.iter();
+            let foreign = found.iter().find(|pair| !rest.any(|other| other == *pair));
+            assert_eq!(foreign, None, "at {typed} with {rows} rows");
+            assert!(found.len() > 20, "{} pairs at {typed} with {rows} rows", found.len());
+        }
+    }
+}
+
+#[test]
+fn the_default_settings_find_nearly_every_pair_and_no_other() {
+    let documents = corpus(9, 5, (4, 5));
+    let expected = expected(&documents, 5, (4, 5));
+    let found = pairs(&outcome(&documents, &recipe("minhash", &[("shingle", "5")])));
+    assert!(found.iter().all(|pair| expected.contains(pair)));
+    assert!(found.len() as f64 > 0.97 * expected.len() as f64, "{} of {}", found.len(), expected.len());
+}

@@ -1,0 +1,8 @@
+//! What the tests share: random numbers and corpora that are the same every time, plain reference implementations, shorter
+//! ways to run a scan, and exact bounds for statistical claims.
+
+pub mod corpus;
+pub mod plain;
+pub mod random;
+pub mod scanning;
+pub mod statistics;

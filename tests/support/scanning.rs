@@ -1,0 +1,127 @@
+//! Shorter ways to run a scan.
+
+use super::corpus::Text;
+use neardups::Error;
+use neardups::algorithm::parameter::Settings;
+use neardups::algorithm::{Algorithm, Entry, Features, Recipe, Setup, TableRecipe};
+use neardups::engine::{KEEP_POLICIES, Options, Outcome, scan};
+use neardups::report::JsonLines;
+use neardups::source::{Batch, Documents, Source};
+use neardups::tokenizer::{Keep, Tokenizer, Tokens};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+/// An algorithm of the table with these settings.
+pub fn recipe(algorithm: &str, settings: &[(&str, &str)]) -> TableRecipe {
+    Entry::by_name(algorithm).unwrap().recipe(Settings::from_pairs(settings.iter().copied())).unwrap()
+}
+
+/// A recipe that always gives what `make` makes.
+pub fn always<A: Algorithm + 'static>(make: impl Fn() -> A + Sync) -> impl Recipe {
+    move |_: usize| -> Result<Setup, Error> { Ok(Setup::new(make())) }
+}
+
+/// Scans with two threads.
+pub fn outcome(documents: &[Text], recipe: &dyn Recipe) -> Outcome {
+    outcome_with(documents, recipe, &Options { threads: 2, ..Options::default() })
+}
+
+/// Scans with these options.
+pub fn outcome_with(documents: &[Text], recipe: &dyn Recipe, options: &Options) -> Outcome {
+    scan(&mut Documents::new(documents.iter().cloned()), None, recipe, options, &()).unwrap()
+}
+
+/// Scans against a reference.
+pub fn outcome_against(reference: &[Text], documents: &[Text], recipe: &dyn Recipe) -> Outcome {
+    let mut reference = Documents::new(reference.iter().cloned());
+    let mut source = Documents::new(documents.iter().cloned());
+    scan(&mut source, Some(&mut reference), recipe, &Options { threads: 2, ..Options::default() }, &()).unwrap()
+}
+
+/// The pairs, in the order in which they are reported.
+pub fn pairs(outcome: &Outcome) -> Vec<(String, String, f64)> {
+    let mut pairs = Vec::new();
+    let each = outcome.pairs(|pair| {
+        pairs.push((pair.a.to_string(), pair.b.to_string(), pair.similarity.value()));
+        Ok::<_, Infallible>(())
+    });
+    each.unwrap();
+    pairs
+}
+
+/// The pairs of ids, each with the lesser id first, and their similarities: what must not depend on the order of the input.
+/// Fails if a pair was reported twice.
+pub fn unordered(outcome: &Outcome) -> BTreeMap<(String, String), f64> {
+    let mut all = BTreeMap::new();
+    for (a, b, similarity) in pairs(outcome) {
+        let key = if a < b { (a, b) } else { (b, a) };
+        assert!(all.insert(key.clone(), similarity).is_none(), "{key:?} was reported twice");
+    }
+    all
+}
+
+/// Everything that can be written about an outcome, as it would be written.
+pub fn json(outcome: &Outcome) -> String {
+    let mut out = Vec::new();
+    let mut lines = JsonLines::new(&mut out, outcome);
+    outcome.pairs(|pair| lines.pair(&pair)).unwrap();
+    for (_, policy, _) in KEEP_POLICIES {
+        let kept = outcome.keep(*policy);
+        kept.clusters(|cluster| lines.cluster(&cluster)).unwrap();
+        kept.verdicts(|verdict| lines.verdict(&verdict)).unwrap();
+    }
+    lines.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Documents in memory that come in batches of a chosen size.
+pub struct Batched<'a> {
+    pub documents: &'a [Text],
+    pub size: usize,
+}
+
+impl Source for Batched<'_> {
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
+        for batch in self.documents.chunks(self.size) {
+            if deliver(Batch::from_documents(batch.to_vec())).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+/// Features of weight 1.
+pub fn features(hashes: &[u64]) -> Features {
+    let mut features = Features::default();
+    features.hashes.extend_from_slice(hashes);
+    features
+}
+
+/// What an algorithm makes of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// The token hashes.
+    pub tokens: Vec<u64>,
+    pub fingerprint: Vec<u64>,
+    pub keys: Vec<u64>,
+    /// The features, ascending and without repeats.
+    pub set: Vec<u64>,
+}
+
+/// Asks an algorithm all its questions about a text, as anybody could.
+pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, text: &str) -> Made {
+    let mut tokens = Tokens::new(Keep::Hashes, seed);
+    tokenizer.tokenize(text, &mut tokens);
+    let mut features = Features::default();
+    algorithm.features(&tokens, &mut features);
+    let (mut fingerprint, mut keys) = (Vec::new(), Vec::new());
+    algorithm.fingerprint(&features, &mut fingerprint);
+    if !fingerprint.is_empty() {
+        algorithm.keys(&fingerprint, &mut keys);
+    }
+    let mut set = features.hashes;
+    set.sort_unstable();
+    set.dedup();
+    Made { tokens: tokens.hashes().to_vec(), fingerprint, keys, set }
+}
