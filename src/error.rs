@@ -30,6 +30,9 @@ pub enum Error {
         /// What the system said.
         error: io::Error,
     },
+    /// More pairs of distinct documents than a run can number.
+    #[error("more than {0} pairs of documents that are not copies: raise the threshold, or split the input")]
+    TooManyPairs(u64),
     /// More documents than a run can number.
     #[error("more than {0} documents: split the input")]
     TooManyDocuments(u64),

@@ -9,7 +9,7 @@ use crate::hash::{combine, mix};
 /// than those whose hash has not. A tie is 0. `bits` is a multiple of 64.
 ///
 /// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. Weights are given side by side
-/// with the hashes, or not at all, which means 1 each. Sums are exact for up to 2³¹ features of weight below 2³².
+/// with the hashes, or not at all, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
 ///
 /// Cost: 64 additions a feature and word with weights, a third of that without.
 pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64>) {

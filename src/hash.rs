@@ -8,9 +8,10 @@
 //! | a document's token sequence | XXH3-128 of its token hashes, little-endian |
 //!
 //! XXH3 is a published specification with implementations in every language, so a signature made here can be made anywhere.
-//! The seed goes into the token hash: with a secret seed nobody can craft texts that collide.
+//! The seed goes into the token hash: texts crafted to collide under one seed do not under another. (XXH3 is no cryptographic
+//! hash; a secret seed makes crafting them hard, not impossible.)
 
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 /// The version of everything in this file; stored with each fingerprint that outlives a run.
 pub const HASH_VERSION: u32 = 1;
@@ -27,12 +28,16 @@ pub fn token_hash(token: &[u8], seed: u64) -> u64 {
 /// The 128-bit hash of a token sequence: equal sequences, and for all practical purposes only those, agree
 /// (N documents collide by chance with probability N²/2¹²⁹).
 pub fn sequence_hash(tokens: &[u64], seed: u64) -> u128 {
-    // A short document is hashed from the stack; a long one in one pass over a byte copy.
-    let mut bytes = Vec::with_capacity(tokens.len() * 8);
-    for token in tokens {
-        bytes.extend_from_slice(&token.to_le_bytes());
+    // Through a buffer on the stack: no allocation a document.
+    let mut hasher = Xxh3::with_seed(seed);
+    let mut bytes = [0u8; 1024];
+    for tokens in tokens.chunks(bytes.len() / 8) {
+        for (place, token) in bytes.chunks_exact_mut(8).zip(tokens) {
+            place.copy_from_slice(&token.to_le_bytes());
+        }
+        hasher.update(&bytes[..8 * tokens.len()]);
     }
-    xxh3_128_with_seed(&bytes, seed)
+    hasher.digest128()
 }
 
 /// A bijection of 64-bit words with full avalanche (the finaliser of SplitMix64: Steele, Lea & Flood, OOPSLA 2014).
@@ -53,7 +58,7 @@ pub const fn combine(state: u64, word: u64) -> u64 {
 /// Fewer tokens than `width` are one shingle of all of them; no tokens give none.
 ///
 /// Rolling polynomial hash mod 2⁶⁴ (Karp & Rabin 1987; Broder 1997 uses Rabin's over GF(2)) followed by [`mix`]: two
-/// multiplications a shingle whatever the width. Against texts made to collide the token hashes are seeded; shingles wider
+/// multiplications a shingle whatever the width. Shingles wider
 /// than 64 are refused by the callers, because a polynomial mod 2⁶⁴ loses bits on very long self-similar sequences.
 pub fn shingle_hashes(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
     assert!(width >= 1, "a shingle has at least one token");
@@ -90,6 +95,37 @@ mod tests {
         // First outputs of SplitMix64 with seed 0 (state advances by the golden gamma before mixing).
         assert_eq!(mix(0x9e3779b97f4a7c15), 0xe220a8397b1dcdaf);
         assert_eq!(mix(0x9e3779b97f4a7c15u64.wrapping_mul(2)), 0x6e789e6aa1b965f4);
+    }
+
+    /// Computed with the reference implementation of XXH3 and a few lines of Python.
+    #[test]
+    fn fixed_values() {
+        let words = ["the", "quick", "brown", "fox", "jumps", "over"];
+        let expected = [
+            (
+                0,
+                [0xcb1283631cf33d7d, 0xa484d68ab370b322],
+                [0x53951680105ce700, 0x2e3061a59aaa02c9],
+                0x46660f3336c6116ad0d492bdd7944a90,
+            ),
+            (
+                42,
+                [0xfee50c6a94780e85, 0x4f5528fa1748502c],
+                [0x564f84e53ecb23e2, 0x9a1e77c44365b7ca],
+                0xca1921aff375c00f26a35638062dd50b,
+            ),
+        ];
+        for (seed, first_tokens, shingles_of_five, sequence) in expected {
+            let tokens: Vec<u64> = words.iter().map(|word| token_hash(word.as_bytes(), seed)).collect();
+            assert_eq!(tokens[..2], first_tokens);
+            let mut shingles = Vec::new();
+            shingle_hashes(&tokens, 5, &mut shingles);
+            assert_eq!(shingles, shingles_of_five);
+            assert_eq!(sequence_hash(&tokens, seed), sequence);
+        }
+        let long: Vec<u64> = (0..300).map(mix).collect();
+        assert_eq!(sequence_hash(&long, 7), 0x93ea6123014b7ea75508fc11be5de143);
+        assert_eq!([combine(1, 2), combine(mix(1), 3)], [0xee89d4c441c1e64b, 0x9dd86239c17b7d54]);
     }
 
     #[test]

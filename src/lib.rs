@@ -17,8 +17,8 @@
 //! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
 //! | [`report`] | results as JSON lines |
 //!
-//! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print, and read the clock,
-//! the environment and the terminal.
+//! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
+//! terminal; the library reads the clock only to time its stages.
 //!
 //! # What always holds
 //!

@@ -80,14 +80,15 @@ pub trait Algorithm: Send + Sync {
     /// What the similarity measures, as in the records: `jaccard`, `hamming`, ….
     fn measure(&self) -> &'static str;
 
-    /// Fills `features`, which comes cleared.
+    /// Fills `features`, which comes cleared. The tokens have hashes only, no texts and no spans.
     fn features(&self, tokens: &Tokens, features: &mut Features);
 
     /// Appends the document's fingerprint; appends nothing when there are no features to make it from. Such a document is
     /// never reported as like another: it is counted apart.
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>);
 
-    /// Appends the keys under which this fingerprint can be found. Two documents are compared iff they share a key.
+    /// Appends the keys under which this fingerprint can be found. Two documents are compared iff they share a key; exact
+    /// copies (documents with equal tokens) are not compared at all, and reported with [`Similarity::ONE`].
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>);
 
     /// `Some(n)` if every fingerprint has exactly `n` keys and the i-th key of one can only equal the i-th of another. The
@@ -193,7 +194,18 @@ impl TableRecipe {
     /// # Errors
     /// As for [`Recipe::prepare`].
     pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-        (self.entry.plan)(&self.settings, median_tokens, documents)
+        let setup = self.prepare(median_tokens)?;
+        let mut plan = (self.entry.plan)(&self.settings, median_tokens, documents)?;
+        if self.tokenizer_is_fixed
+            && let Some((_, value)) = setup.algorithm.resolved().into_iter().find(|(name, _)| *name == SHINGLE)
+            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
+            && row.1 != value
+        {
+            (row.1, row.2) = (value, "tokens, of the tokenizer that was asked for".into());
+        }
+        plan.notes.extend(setup.warnings);
+        plan.notes.extend(setup.refusal);
+        Ok(plan)
     }
 }
 

@@ -50,8 +50,12 @@ impl Parameter {
         match &self.values {
             Values::Integer(r) => range(r),
             Values::AutoInteger(r) => format!("auto, or {}", range(r)),
-            Values::Threshold => "a number above 0 and at most 1, such as 0.8".into(),
-            Values::AutoThreshold => "auto, or a number above 0 and at most 1".into(),
+            Values::Threshold => {
+                "a number above 0 and at most 1 with up to 12 decimals, such as 0.8, or a fraction, such as 2/3".into()
+            }
+            Values::AutoThreshold => {
+                "auto, or a number above 0 and at most 1 with up to 12 decimals, or a fraction".into()
+            }
             Values::Probability => "a number above 0 and below 1, such as 0.99".into(),
             Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
             Values::Sum(r) => format!("whole numbers from {} to {} joined by +, such as 1+2", r.start(), r.end()),

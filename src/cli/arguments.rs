@@ -7,6 +7,8 @@ use neardups::Error;
 use neardups::algorithm::parameter::{Parameter, Settings, Values};
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
 use neardups::tokenizer::{self, TOKENIZERS};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::ops::RangeInclusive;
 
 /// Where the flags made from the tables stand in the help.
@@ -119,6 +121,15 @@ pub fn whole_number(
         Ok(number) if range.contains(&number) => Ok(number),
         _ if *range.end() == u64::MAX => Err(format!("expected a whole number from {}", range.start())),
         _ => Err(format!("expected a whole number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// An object whose fields stay in their order.
+pub struct Ordered<'a>(pub Vec<(&'a str, &'a Value)>);
+
+impl Serialize for Ordered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 

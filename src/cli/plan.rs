@@ -1,12 +1,11 @@
 //! `dedup plan`: what the options resolve to. Runs nothing.
 
+use super::arguments::Ordered;
 use super::{Status, arguments};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::Error;
 use neardups::algorithm::Plan;
 use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -64,7 +63,7 @@ struct Record<'a> {
     algo: &'a str,
     documents: u64,
     tokens: u64,
-    parameters: BTreeMap<&'a str, &'a Value>,
+    parameters: Ordered<'a>,
     curve_of: &'a str,
     curve: Vec<Point>,
     costs: Vec<Cost<'a>>,
@@ -90,7 +89,7 @@ fn as_json(algorithm: &str, documents: u64, tokens: u64, plan: &Plan) -> String 
         algo: algorithm,
         documents,
         tokens,
-        parameters: plan.parameters.iter().map(|(name, value, _)| (*name, value)).collect(),
+        parameters: Ordered(plan.parameters.iter().map(|(name, value, _)| (*name, value)).collect()),
         curve_of: plan.curve_of,
         curve: plan.curve.iter().map(|&(similarity, probability)| Point { similarity, probability }).collect(),
         costs: plan.costs.iter().map(|&(what, value, unit)| Cost { what, value, unit }).collect(),

@@ -1,11 +1,13 @@
 //! `dedup scan`: the batch.
 
-use super::arguments::{self, bytes, count, counted};
+use super::arguments::{self, Ordered, bytes, count, counted};
 use super::terminal::Terminal;
 use super::{Status, usage_error};
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
+use neardups::algorithm::{Compares, Recipe};
 use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report};
 use neardups::report::JsonLines;
 use neardups::source::{FORMATS, FieldPath, Format, Input, Source};
@@ -17,7 +19,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tempfile::NamedTempFile;
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,14 +111,18 @@ fn input_args() -> Vec<Arg> {
 fn run_args() -> Vec<Arg> {
     vec![
         size("memory", "1G", "Memory for what verification looks at")
-            .long_help("Memory for what verification looks at. If it does not suffice, candidates are read a second time: slower, the same result."),
+            .long_help(
+                "Memory for what verification looks at. If it does not suffice, documents are read a second time, and only what belongs \
+                 to candidates is kept, however much that is: slower, the same result.",
+            ),
         Arg::new("temp-dir")
             .long("temp-dir")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
             .help("Where standard input is kept if it must be read twice [default: the system's]")
             .long_help(
-                "Where standard input is kept if it must be read twice. Up to 64 MiB of it stay in memory. [default: the system's \
+                "Where a copy of standard input is kept as it is read, because MinHash may have to read it twice. Up to 64 MiB of it \
+                 stay in memory. [default: the system's \
                  folder for temporary files]",
             ),
         Arg::new("threads")
@@ -132,7 +137,7 @@ fn run_args() -> Vec<Arg> {
             .value_parser(arguments::whole_number(0..=u64::MAX))
             .allow_negative_numbers(true)
             .default_value("0")
-            .help("Seeds the hashes; a secret one keeps others from making texts that collide"),
+            .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
         Arg::new("stats")
             .long("stats")
             .value_name("FILE")
@@ -176,7 +181,14 @@ struct Request {
 /// Scans, writes the results, and says how it went.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let started = Instant::now();
-    let (_, recipe) = arguments::recipe(given)?;
+    let (entry, recipe) = arguments::recipe(given)?;
+    let compares = recipe.prepare(0)?.algorithm.compares();
+    if compares == Compares::Fingerprints && given.value_source("memory") == Some(ValueSource::CommandLine) {
+        return Err(usage_error(format!(
+            "--memory has no effect on {}: it compares fingerprints, which are all in memory",
+            entry.name
+        )));
+    }
     let options = source_options(given)?;
     let mut input = Input::new(paths(given)?, options.clone());
     let mut reference =
@@ -195,9 +207,24 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let outcome = outcome?;
     outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
 
-    let written = write(&outcome, &request)?;
+    let (written, closed) = match write(&outcome, &request) {
+        // Whoever read the results has seen enough: a quiet end, but not one without statistics and a status.
+        Err(error) if error.is_closed_pipe() => (Written::default(), true),
+        written => (written?, false),
+    };
     let hidden = input.counts().hidden + reference.as_ref().map_or(0, |r| r.counts().hidden);
-    summarise(&terminal, &outcome.report, &request, &written, hidden, started);
+    if !closed {
+        summarise(&terminal, &outcome.report, &request, &written, hidden, started);
+    }
+    let Counts { unnamed, documents, .. } = outcome.report.counts;
+    if unnamed > 0 && given.value_source("id-field") == Some(ValueSource::CommandLine) {
+        terminal.warning(&format!(
+            "{} of {} have no --id-field '{}', and are called FILE:LINE",
+            count(unnamed),
+            counted(documents, "document"),
+            options.id_field
+        ));
+    }
     if let Some(file) = request.stats.take() {
         file.write(&stats(&outcome.report, &request, &written, hidden, started))?;
     }
@@ -223,6 +250,13 @@ fn paths(given: &ArgMatches) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
+    let typed = |name: &str| given.value_source(name) == Some(ValueSource::CommandLine);
+    let format = given.get_one::<String>("format").map(String::as_str);
+    if let (Some(format @ ("text" | "lines")), Some(field)) =
+        (format, ["text-field", "id-field"].into_iter().find(|name| typed(name)))
+    {
+        return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
+    }
     let text = |name: &str| given.get_one::<String>(name).expect("has a default");
     let max_record = *given.get_one::<u64>("max-record").expect("has a default");
     let options = source::Options {
@@ -274,8 +308,8 @@ struct StatsFile {
 }
 
 enum Target {
-    /// Beside the file that it will replace.
-    New(NamedTempFile),
+    /// A new file, made in this folder under another name first.
+    New(PathBuf),
     /// Something that cannot be replaced, such as a pipe or a terminal.
     Existing(File),
 }
@@ -295,18 +329,21 @@ impl StatsFile {
             File::options().write(true).open(path).map(Target::Existing)
         } else {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            folder.metadata().and_then(|_| beside().tempfile_in(folder)).map(Target::New)
+            // Only to see that it can be done: nothing may lie about while the folder is scanned.
+            folder.metadata().and_then(|_| beside().tempfile_in(folder)).map(|_| Target::New(folder.to_path_buf()))
         };
         let target = target.map_err(|e| Self::error(path, e))?;
-        Ok(StatsFile { path: path.to_path_buf(), target })
+        // Through a link, the file that it leads to is replaced.
+        Ok(StatsFile { path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), target })
     }
 
     fn write(self, stats: &Stats<'_>) -> Result<(), Error> {
         let line = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";
         match self.target {
-            Target::New(mut file) => file
-                .write_all(line.as_bytes())
-                .and_then(|()| file.persist(&self.path).map(drop).map_err(io::Error::from)),
+            Target::New(folder) => beside().tempfile_in(folder).and_then(|mut file| {
+                file.write_all(line.as_bytes())?;
+                file.persist(&self.path).map(drop).map_err(io::Error::from)
+            }),
             Target::Existing(mut file) => file.write_all(line.as_bytes()),
         }
         .map_err(|e| Self::error(&self.path, e))
@@ -417,8 +454,8 @@ fn summarise(
 /// What was not read, or not as it stood.
 fn left_out(terminal: &Terminal, report: &Report, hidden: u64) {
     let Counts { repaired, skipped, failed, .. } = report.counts;
-    let left_out =
-        [(failed, "failed"), (skipped, "skipped"), (hidden, "hidden entries left out"), (repaired, "repaired")];
+    let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
+    let left_out = [(failed, "failed"), (skipped, "skipped"), (hidden, entries), (repaired, "repaired")];
     let left_out: Vec<_> =
         left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
     if !left_out.is_empty() {
@@ -444,7 +481,7 @@ struct Stats<'a> {
     measure: &'a str,
     tokenizer: &'a str,
     seed: u64,
-    parameters: BTreeMap<&'a str, &'a Value>,
+    parameters: Ordered<'a>,
     median_tokens: usize,
     counts: &'a Counts,
     hidden: u64,
@@ -469,7 +506,7 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         measure: report.measure,
         tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
         seed: request.engine.seed,
-        parameters: report.resolved.iter().map(|(name, value)| (*name, value)).collect(),
+        parameters: Ordered(report.resolved.iter().map(|(name, value)| (*name, value)).collect()),
         median_tokens: report.median_tokens,
         counts: &report.counts,
         hidden,

@@ -82,12 +82,12 @@ pub struct Outcome {
 /// The edges of each group, in both directions: `edges[of[ends[g − 1]..ends[g]]]`.
 struct Neighbours {
     of: Vec<u32>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl Neighbours {
     fn new(groups: usize, edges: &[Edge]) -> Self {
-        let mut ends = vec![0u32; groups];
+        let mut ends = vec![0usize; groups];
         for edge in edges {
             ends[edge.a as usize] += 1;
             ends[edge.b as usize] += 1;
@@ -97,11 +97,11 @@ impl Neighbours {
             // For now where the group starts; filling moves each on to its end.
             sum += std::mem::replace(end, sum);
         }
-        let mut of = vec![0u32; sum as usize];
+        let mut of = vec![0u32; sum];
         for (number, edge) in edges.iter().enumerate() {
             for group in [edge.a, edge.b] {
                 let at = &mut ends[group as usize];
-                of[*at as usize] = number as u32;
+                of[*at] = number as u32;
                 *at += 1;
             }
         }
@@ -110,7 +110,7 @@ impl Neighbours {
 
     fn edges(&self, group: u32) -> &[u32] {
         let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };
-        &self.of[start as usize..self.ends[group as usize] as usize]
+        &self.of[start..self.ends[group as usize]]
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::corpus::Corpus;
 use crate::algorithm::{Algorithm, Compares};
+use crate::hash::mix;
 use rayon::prelude::*;
 
 /// The keys of every group of distinct documents.
@@ -100,7 +101,7 @@ impl<'a> Keys<'a> {
             }
             Keys::Free { keys, ends, .. } => {
                 let bits = self.tables().trailing_zeros();
-                let table_of = |key: u64| if bits == 0 { 0 } else { (key >> (64 - bits)) as usize };
+                let table_of = |key: u64| if bits == 0 { 0 } else { (mix(key) >> (64 - bits)) as usize };
                 for group in 0..groups {
                     let own = slice(keys, ends, group).iter().filter(|&&key| table_of(key) == table);
                     own.for_each(|&key| each(key, group));
@@ -188,7 +189,7 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
 pub(super) struct Table {
     /// The members of all runs, ascending within each.
     pub members: Vec<u32>,
-    /// For each run, its key and where it ends in `members`.
+    /// For each run, its key (of free keys; else part of its hash) and where it ends in `members`.
     pub runs: Vec<(u64, u32)>,
 }
 
@@ -234,7 +235,8 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize, groups: u32) -> T
         let bits = u32::BITS - groups.leading_zeros();
         let low = (1u64 << bits) - 1;
         let mut records: Vec<u64> = Vec::with_capacity(groups as usize);
-        keys.each(table, groups, |key, group| records.push(key & !low | u64::from(group)));
+        // Mixed, so that keys need not be hashes: a length or a few bits will do.
+        keys.each(table, groups, |key, group| records.push(mix(key) & !low | u64::from(group)));
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
             keep(&mut run.iter().map(|&record| (record & low) as u32), run[0] & !low, &mut out);

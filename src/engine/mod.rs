@@ -89,6 +89,8 @@ pub struct Counts {
     pub compared: u64,
     /// Pairs at or above the threshold, copies included.
     pub pairs: u64,
+    /// Records without an id of their own, called by their place.
+    pub unnamed: u64,
     /// Bytes of input, compressed as they came.
     pub bytes: u64,
     /// Tokens.
@@ -138,8 +140,13 @@ pub struct Report {
 /// of `source`.
 ///
 /// # Errors
-/// The algorithm is refused for these documents, there are more than 2³² − 2 of them, or threads cannot be had. Problems
-/// with single documents are no errors: they go to the observer and the counts.
+/// The algorithm is refused for these documents, there are more than 2³² − 2 of them or 2³² pairs, or threads cannot be had.
+/// Problems with single documents are no errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of everything; a second one if the first documents misled about the median length, and one for candidates if
+/// features do not fit [`Options::memory`]. Time and memory grow linearly with the documents, and with the square of how many
+/// are alike without being copies.
 pub fn scan(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
@@ -153,7 +160,7 @@ pub fn scan(
         .map_err(|e| Error::io("cannot start threads", std::io::Error::other(e)))?;
     let mut clock = Clock::start();
     let threads = pool.current_num_threads();
-    let reader = read::Reader { options, threads, observer };
+    let reader = read::Reader { options, threads, observer, told: Default::default() };
     let against = reference.is_some();
     let reference = reference.map(|source| Side { reference: true, source });
     // The reference comes first in input order.
@@ -204,6 +211,9 @@ pub fn scan(
     observer.stage(Stage::Verifying);
     let (edges, compared) = pool.install(|| verify::edges(algorithm, &keys, &groups, &evidence, &corpus));
     counts.compared = compared;
+    if edges.len() > u32::MAX as usize {
+        return Err(Error::TooManyPairs(u32::MAX.into()));
+    }
     clock.lap("verify");
 
     let mut report = Report {

@@ -6,11 +6,12 @@ use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::source::{Batch, Document, Place, Problem};
 use crate::tokenizer::{Keep, Tokenizer, Tokens};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// How the algorithm is chosen.
 pub(super) enum Choice<'a> {
@@ -59,6 +60,8 @@ pub(super) struct Part {
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
     pub problems: Vec<Problem>,
+    /// How many records have no id of their own.
+    pub unnamed: u64,
 }
 
 impl Part {
@@ -99,13 +102,13 @@ pub(super) struct Reader<'a> {
     pub options: &'a Options,
     pub threads: usize,
     pub observer: &'a dyn Observer,
+    /// Hashes of the problems that were told.
+    pub told: Mutex<HashSet<u64>>,
 }
 
 impl Reader<'_> {
     /// Reads everything: the reference first, then the source.
     pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Reading, Error> {
-        // Of a second reading the problems are known already.
-        let tell = matches!(choice, Choice::Sampled(_));
         let retain = AtomicBool::new(true);
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let (mut parts, mut counts) = (Vec::new(), Counts::default());
@@ -120,21 +123,21 @@ impl Reader<'_> {
             |part| {
                 for problem in &part.problems {
                     counts.problem(problem);
-                    if tell {
-                        self.observer.problem(problem);
-                    }
+                    self.tell(problem);
                 }
+                counts.unnamed += part.unnamed;
                 self.observer.progress(part.bytes, part.documents() as u64);
                 bytes += part.bytes;
                 kept += 8 * part.features.len() as u64;
                 parts.push(part);
-                if retain.load(Ordering::Relaxed) && !self.fits(kept, bytes, total_bytes) {
-                    retain.store(false, Ordering::Relaxed);
-                }
+                let drop_features = |part: &mut Part| (part.features, part.feature_ends) = Default::default();
                 if !retain.load(Ordering::Relaxed) {
-                    // Verification will read the candidates again. Features may still come in from parts under way.
-                    let kept = parts.iter_mut().rev().take_while(|part| !part.features.is_empty());
-                    kept.for_each(|part| (part.features, part.feature_ends) = Default::default());
+                    // From a part that was under way when it was decided.
+                    parts.last_mut().into_iter().for_each(drop_features);
+                } else if !self.fits(kept, bytes, total_bytes) {
+                    // Verification will read the candidates again.
+                    retain.store(false, Ordering::Relaxed);
+                    parts.iter_mut().for_each(drop_features);
                 }
             },
         )?;
@@ -145,6 +148,14 @@ impl Reader<'_> {
             part.measured = Vec::new();
         }
         Ok(Reading { setup, parts, median_tokens: median(&mut lengths), counts, retained: retain.into_inner() })
+    }
+
+    /// Tells a problem, unless an earlier reading met it already.
+    fn tell(&self, problem: &Problem) {
+        let known = xxh3_64(problem.to_string().as_bytes());
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(known) {
+            self.observer.problem(problem);
+        }
     }
 
     /// Whether features of this size fit the budget, and seem to when everything has been read.
@@ -266,6 +277,7 @@ impl Reader<'_> {
             part.measured.push(clamp(tokens.len()));
         }
         self.tokenizer(setup).tokenize(&document.text, tokens);
+        part.unnamed += u64::from(document.place.names(&document.id));
         part.ids.push_str(&document.id);
         part.id_ends.push(part.ids.len());
         part.places.push(document.place.clone());

@@ -30,15 +30,15 @@ pub(super) enum Evidence {
 /// Ascending sets, in chunks, with where each group's is.
 pub(super) struct Sets {
     chunks: Vec<Vec<u64>>,
-    /// Chunk, start and length, by group; length 0 where there is none.
-    at: Vec<(u32, u32, u32)>,
+    /// Start, length and chunk, by group; length 0 where there is none.
+    at: Vec<(usize, u32, u32)>,
 }
 
 impl Sets {
     #[inline]
     fn get(&self, group: u32) -> &[u64] {
-        let (chunk, start, length) = self.at[group as usize];
-        if length == 0 { &[] } else { &self.chunks[chunk as usize][start as usize..][..length as usize] }
+        let (start, length, chunk) = self.at[group as usize];
+        if length == 0 { &[] } else { &self.chunks[chunk as usize][start..][..length as usize] }
     }
 
     fn collect(groups: usize, chunks: Vec<Chunk>) -> Self {
@@ -46,7 +46,8 @@ impl Sets {
         for chunk in chunks {
             let mut start = 0;
             for (group, end) in chunk.ends {
-                sets.at[group as usize] = (sets.chunks.len() as u32, start as u32, (end - start) as u32);
+                let length = u32::try_from(end - start).expect("a document has fewer than 2³² features");
+                sets.at[group as usize] = (start, length, sets.chunks.len() as u32);
                 start = end;
             }
             sets.chunks.push(chunk.flat);
@@ -274,7 +275,9 @@ pub(super) fn edges(
         found
     };
     let found: Vec<Vec<Edge>> = tasks(tables).par_iter().map(work).collect();
-    let mut edges = found.concat();
+    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    // Each piece is freed as it is moved over.
+    found.into_iter().for_each(|piece| edges.extend(piece));
     edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
     (edges, compared.into_inner())
 }

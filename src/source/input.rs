@@ -1,5 +1,6 @@
 //! Files, folders and standard input, in the order given.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
@@ -40,13 +41,23 @@ pub struct Input {
     stdin: Option<Box<dyn Read + Send>>,
     /// What comes only once, from when it is first read, by its place among the paths.
     once: HashMap<usize, Rewind>,
+    /// The total, once it was asked for: it takes a walk through all folders.
+    total: OnceCell<Option<u64>>,
 }
 
 impl Input {
     /// The paths, in the order in which they will be read.
     pub fn new(paths: Vec<PathBuf>, options: Options) -> Self {
         let stdin = Some(Box::new(io::stdin()) as Box<dyn Read + Send>);
-        Input { paths, options, counts: Counts::default(), keep: false, stdin, once: HashMap::new() }
+        Input {
+            paths,
+            options,
+            counts: Counts::default(),
+            keep: false,
+            stdin,
+            once: HashMap::new(),
+            total: OnceCell::new(),
+        }
     }
 
     /// Reads this where standard input is asked for.
@@ -111,6 +122,12 @@ impl Source for Input {
     }
 
     fn total_bytes(&self) -> Option<u64> {
+        *self.total.get_or_init(|| self.sum_of_sizes())
+    }
+}
+
+impl Input {
+    fn sum_of_sizes(&self) -> Option<u64> {
         let mut total = 0;
         let all = self.paths.iter().try_for_each(|path| {
             if path.as_os_str() == STDIN {

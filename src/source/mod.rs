@@ -77,6 +77,14 @@ pub struct Place {
     pub line: Option<u64>,
 }
 
+impl Place {
+    /// Whether an id is only this place, written as `path:LINE`.
+    pub fn names(&self, id: &str) -> bool {
+        let line = id.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix(':'));
+        self.line.is_some_and(|own| line.is_some_and(|line| line.parse() == Ok(own)))
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

@@ -110,6 +110,7 @@ pub struct Counts {
     pub copies: u64,
     pub compared: u64,
     pub pairs: u64,
+    pub unnamed: u64,
     pub bytes: u64,
     pub tokens: u64,
     pub repaired: u64,

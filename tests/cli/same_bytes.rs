@@ -28,7 +28,9 @@ fn threads_and_memory_change_nothing() {
         let run = |tuning: &str| shell.dedup(&format!("scan all.jsonl -q {options} {tuning}")).done();
         let expected = run("-j1");
         assert!(expected.lines().count() > 100, "{}", expected.lines().count());
-        for tuning in tuning() {
+        // What compares fingerprints has no use for the memory budget, and says so.
+        let simhash = options.contains("simhash");
+        for tuning in tuning().filter(|tuning| !(simhash && tuning.contains("--memory"))) {
             assert!(run(&tuning) == expected, "{options} {tuning}");
         }
     }

@@ -248,3 +248,36 @@ proptest! {
         prop_assert_eq!(code(&both, &vec![weight; both.len()], 64), [0]);
     }
 }
+
+/// Which share of the pairs that differ in 2 % of their words is within a distance, with the default features. The help of
+/// `--distance` says: a quarter at 3, three quarters at 6, nearly all at 10.
+#[test]
+fn what_each_distance_finds_of_small_edits() {
+    const PAIRS: usize = 400;
+    let simhash = SimHash::new(64, 10, vec![1, 2], Weights::Binary, None);
+    let mut random = Random::new(11);
+    // Word ranks by a Zipf distribution over 50,000 words.
+    let mut sums = vec![0.0];
+    (1..=50_000).for_each(|rank| sums.push(sums[rank - 1] + 1.0 / rank as f64));
+    let word = |random: &mut Random| {
+        let at = (random.next() >> 11) as f64 / (1u64 << 53) as f64 * sums[50_000];
+        format!("w{}", sums.partition_point(|&sum| sum <= at))
+    };
+    for length in [300, 1000] {
+        let mut within = [0; 3];
+        for _ in 0..PAIRS {
+            let mut words: Vec<String> = (0..length).map(|_| word(&mut random)).collect();
+            let a = made(&simhash, &Word, 0, &words.join(" ")).fingerprint;
+            for _ in 0..length / 50 {
+                let at = random.below(length);
+                words[at] = word(&mut random);
+            }
+            let apart = distance(&a, &made(&simhash, &Word, 0, &words.join(" ")).fingerprint);
+            [3, 6, 10].iter().zip(&mut within).for_each(|(&limit, count)| *count += usize::from(apart <= limit));
+        }
+        let [at_3, at_6, at_10] = within.map(|count| count as f64 / PAIRS as f64);
+        assert!((0.15..0.35).contains(&at_3), "{length} words, distance 3: {at_3}");
+        assert!((0.65..0.85).contains(&at_6), "{length} words, distance 6: {at_6}");
+        assert!(at_10 > 0.95, "{length} words, distance 10: {at_10}");
+    }
+}

@@ -49,6 +49,9 @@ pub const ENTRY: Entry = Entry {
 /// The parameters, in the order of the help.
 pub const PARAMETERS: &[&Parameter] = &[&THRESHOLD, &RECALL, &SHINGLE, &SKETCH, &BANDS, &ROWS, &HASHES];
 
+/// The longest signature.
+const MOST_SLOTS: usize = 16384;
+
 static THRESHOLD: Parameter = Parameter {
     name: "threshold",
     placeholder: "S",
@@ -98,9 +101,9 @@ static HASHES: Parameter = Parameter {
     name: "hashes",
     placeholder: "K",
     default: "256",
-    values: Values::Integer(1..=16384),
+    values: Values::Integer(1..=MOST_SLOTS as u64),
     help: "Most slots that a signature may have",
-    details: "Bounds bands times rows where those are auto. At thresholds of 0.6 and below, 512 compares far fewer unrelated pairs.",
+    details: "Bounds bands times rows where at least one of them is auto. At thresholds of 0.6 and below, 512 compares far fewer unrelated pairs.",
 };
 
 /// The detector.
@@ -189,27 +192,37 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let recall = settings.probability(&RECALL)?;
     let most = settings.integer(&HASHES)?.expect("never auto");
-    let chosen = match (settings.integer(&BANDS)?, settings.integer(&ROWS)?) {
-        (None, None) => Bands::for_recall(threshold.as_f64(), recall, most),
-        (None, Some(rows)) => Some(Bands { bands: bands::needed(threshold.as_f64(), recall, rows), rows })
-            .filter(|bands| bands.bands <= 4096),
-        (Some(bands), None) => (1..=256)
-            .map(|rows| Bands { bands, rows })
-            .rfind(|choice| choice.slots() <= most.max(bands) && choice.probability(threshold.as_f64()) >= recall),
+    let hashes_given = settings.has(&HASHES);
+    // With bands or rows given, the hashes are bounded only if that was asked for; a signature has a limit in any case.
+    let limit = if hashes_given { most } else { MOST_SLOTS };
+    let (chosen, limit) = match (settings.integer(&BANDS)?, settings.integer(&ROWS)?) {
+        (None, None) => (Bands::for_recall(threshold.as_f64(), recall, most), most),
+        (None, Some(rows)) => {
+            let bands = Bands { bands: bands::needed(threshold.as_f64(), recall, rows), rows };
+            (Some(bands).filter(|bands| bands.bands.saturating_mul(rows) <= limit), limit)
+        }
+        (Some(bands), None) => {
+            let fits = |choice: &Bands| choice.slots() <= limit && choice.probability(threshold.as_f64()) >= recall;
+            ((1..=256).map(|rows| Bands { bands, rows }).rfind(fits), limit)
+        }
         (Some(bands), Some(rows)) => {
-            if settings.has(&RECALL) || settings.has(&HASHES) {
+            if settings.has(&RECALL) || hashes_given {
                 return Err(Error::Usage(
                     "--bands with --rows fixes the recall: give --recall and --hashes with at most one of the two"
                         .into(),
                 ));
             }
-            Some(Bands { bands, rows })
+            (Some(Bands { bands, rows }).filter(|bands| bands.slots() <= MOST_SLOTS), MOST_SLOTS)
         }
     };
     let chosen = chosen.ok_or_else(|| {
+        let fixed = settings.has(&BANDS) || settings.has(&ROWS);
         Error::Usage(format!(
-            "no bands and rows find a pair at {threshold} with probability {recall} within {most} hashes: \
-             lower --recall, raise --threshold or --hashes"
+            "no {} a pair at {threshold} with probability {recall} in a signature of {limit} hashes: lower --recall, raise \
+             --threshold{}{}",
+            if fixed { "such bands and rows find" } else { "bands and rows find" },
+            if limit < MOST_SLOTS { " or --hashes" } else { "" },
+            if fixed { ", or leave --bands and --rows out" } else { "" },
         ))
     })?;
     Ok((threshold, recall, chosen))
@@ -250,13 +263,20 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
     let given = |parameter: &Parameter, otherwise: &str| {
         if settings.has(parameter) { "as given".to_string() } else { otherwise.to_string() }
     };
+    let found = bands.probability(threshold.as_f64());
+    let fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
+    let recall_row = if fixed {
+        ("recall", json!((found * 1e4).round() / 1e4), "of the bands and rows given, at the threshold".to_string())
+    } else {
+        ("recall", json!(recall), given(&RECALL, "default: wanted at the threshold"))
+    };
     let fss = settings.choice(&SKETCH)? == "fss";
     let slots = bands.slots() as f64;
     let shingles = median_tokens.max(1) as f64;
     let evaluations = if fss { (slots * slots.ln() + slots * 0.58).max(shingles) } else { shingles * slots };
     let mut notes = vec![format!(
         "a pair at {threshold} is found with probability {:.4}; every reported pair is verified exactly",
-        bands.probability(threshold.as_f64())
+        found
     )];
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
         notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
@@ -264,7 +284,7 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
     Ok(Plan {
         parameters: vec![
             ("threshold", json!(threshold.as_f64()), given(&THRESHOLD, "default")),
-            ("recall", json!(recall), given(&RECALL, "default: wanted at the threshold")),
+            recall_row,
             ("shingle", width, why_width),
             ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH, "default")),
             ("bands", json!(bands.bands), given(&BANDS, "the fewest that reach the recall")),
@@ -311,8 +331,11 @@ mod tests {
             prepare(&Settings::from_pairs(pairs.iter().copied()), 0).err().map(|e| e.to_string()).unwrap_or_default()
         };
         assert!(error(&[("bands", "9"), ("rows", "13"), ("recall", "0.9")]).contains("--recall"));
-        assert!(error(&[("threshold", "0.01")]).contains("within 256 hashes"));
-        assert!(error(&[("rows", "200"), ("threshold", "0.5")]).contains("lower --recall"));
+        assert!(error(&[("threshold", "0.01")]).contains("in a signature of 256 hashes"));
+        assert!(error(&[("rows", "200"), ("threshold", "0.5")]).contains("of 16384 hashes: lower --recall"));
+        assert!(error(&[("rows", "8"), ("hashes", "10")]).contains("of 10 hashes"));
+        assert!(error(&[("bands", "1000"), ("hashes", "20")]).contains("of 20 hashes"));
+        assert!(error(&[("bands", "4096"), ("rows", "256")]).contains("of 16384 hashes"));
     }
 
     #[test]
@@ -320,6 +343,16 @@ mod tests {
         // What a well-known library picks for 0.8 finds 40 % of the pairs at 0.8.
         let setup = prepare(&Settings::from_pairs([("bands", "9"), ("rows", "13")]), 300).unwrap();
         assert!(setup.warnings[0].contains("only 39.9 %"), "{:?}", setup.warnings);
+    }
+
+    #[test]
+    fn keys_are_fixed() {
+        // Computed by a few lines of Python; keys will be part of stored indexes.
+        let bands = Bands { bands: 2, rows: 2 };
+        let minhash = MinHash::new("0.8".parse().unwrap(), 5, sketch::Kind::Fss, bands);
+        let mut keys = Vec::new();
+        minhash.keys(&[10, 20, 30, 40], &mut keys);
+        assert_eq!(keys, [0x534a83afd902fa4f, 0xba75e26e327bbb5c]);
     }
 
     #[test]

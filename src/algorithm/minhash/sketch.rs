@@ -95,7 +95,7 @@ impl Sketch {
     /// rounds share no randomness. An element's value in round `i` is `mix(x + i·γ)`, whose high bits choose the slot, so
     /// that values within a slot are compared by the low ones.
     ///
-    /// Cost: `n` evaluations a round, `K ln K / n` rounds or one. The loop over the elements has no branch: a slot that was
+    /// Cost: `n` evaluations a round and as many steps to settle, or `K` if that is less; `K ln K / n` rounds, at most `2·K`. The loop over the elements has no branch: a slot that was
     /// filled in an earlier round is closed by a least value of 0, which nothing can lower. (That two elements of a run in
     /// fact hash to 0 is as improbable as any collision, and as harmless: it would cost a slot.)
     fn fss(elements: &[u64], slots: &mut [u64], least: &mut [u64]) {
@@ -113,12 +113,20 @@ impl Sketch {
                 let slot = &mut least[(round - count) as usize];
                 *slot = elements.iter().map(value).min().unwrap_or(EMPTY).min(*slot);
             }
-            for (slot, least) in slots.iter_mut().zip(least.iter_mut()) {
-                if *least != CLOSED && *least != EMPTY {
-                    *slot = *least;
-                    *least = CLOSED;
+            let mut settle = |slot: usize| {
+                if least[slot] != CLOSED && least[slot] != EMPTY {
+                    slots[slot] = least[slot];
+                    least[slot] = CLOSED;
                     empty -= 1;
                 }
+            };
+            // Only slots that something fell into can have changed; few elements fall into few.
+            if round >= count {
+                settle((round - count) as usize);
+            } else if (elements.len() as u64) < count {
+                elements.iter().for_each(|element| settle(scale(value(element), count)));
+            } else {
+                (0..count as usize).for_each(settle);
             }
             if empty == 0 {
                 return;
