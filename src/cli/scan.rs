@@ -194,6 +194,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let mut reference =
         given.get_many::<PathBuf>("against").map(|paths| Input::new(paths.cloned().collect(), options.clone()));
     let mut request = request(given)?;
+    check_folders(given)?;
 
     let total = |input: &Input| input.total_bytes();
     let total = match &reference {
@@ -247,6 +248,19 @@ fn paths(given: &ArgMatches) -> Result<Vec<PathBuf>, Error> {
         ));
     }
     Ok(vec![PathBuf::from("-")])
+}
+
+/// What would be found out too late: a reference that is not there, without which everything would seem new; a folder for
+/// temporary files that cannot take any.
+fn check_folders(given: &ArgMatches) -> Result<(), Error> {
+    for reference in given.get_many::<PathBuf>("against").into_iter().flatten().filter(|path| path.as_os_str() != "-") {
+        reference.metadata().map_err(|e| Error::io(format!("cannot read the reference {}", reference.display()), e))?;
+    }
+    if let Some(folder) = given.get_one::<PathBuf>("temp-dir") {
+        tempfile::tempfile_in(folder)
+            .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
+    }
+    Ok(())
 }
 
 fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {

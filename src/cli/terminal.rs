@@ -60,6 +60,12 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is well formed")
 }
 
+/// A problem on one line. Ids and file names come from anywhere, and must not speak to the terminal.
+fn visible(problem: &Problem) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    problem.to_string().chars().map(escape).collect()
+}
+
 impl Observer for Terminal {
     fn stage(&self, stage: Stage) {
         self.bar.set_message(match stage {
@@ -81,9 +87,9 @@ impl Observer for Terminal {
 
     fn problem(&self, problem: &Problem) {
         match problem.severity {
-            Severity::Failed => self.line(&format!("{RED}failed:{RED:#} {problem}")),
-            Severity::Skipped => self.line(&format!("skipped: {problem}")),
-            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {problem}")),
+            Severity::Failed => self.line(&format!("{RED}failed:{RED:#} {}", visible(problem))),
+            Severity::Skipped => self.line(&format!("skipped: {}", visible(problem))),
+            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", visible(problem))),
         }
     }
 }

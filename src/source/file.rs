@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use memchr::memchr;
+use memchr::memchr_iter;
 
 use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
@@ -81,12 +81,13 @@ impl<'a> Pass<'a> {
             Err(error) => return self.fail(file.path, None, error.to_string()),
         };
         reader.fill_head(file.size);
-        if is_binary(&reader.head) {
+        let format = self.format(file, &reader.head);
+        if is_binary(&reader.head, format) {
             counts.binary += 1;
             return self.problem(Problem::new(Severity::Skipped, file.path, None, "binary file"));
         }
         counts.files += 1;
-        match self.format(file, &reader.head) {
+        match format {
             // Nothing on standard input is no document, while an empty file is one.
             Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
             Format::Auto | Format::Text => self.read_text(file.path, reader),
@@ -226,8 +227,15 @@ struct Transcoded {
     damaged: Rc<Cell<bool>>,
 }
 
-fn is_binary(head: &[u8]) -> bool {
-    decode::utf16_by_mark(head).is_none() && memchr(0, &head[..head.len().min(BINARY_BYTES)]).is_some()
+/// Whether a file is no text. A stray NUL in a stream of records spoils one record; nobody is served by losing the others.
+fn is_binary(head: &[u8], format: Format) -> bool {
+    let start = &head[..head.len().min(BINARY_BYTES)];
+    let few = match format {
+        Format::Jsonl | Format::Csv | Format::Tsv => return false,
+        Format::Lines => start.len() / 64,
+        Format::Text | Format::Auto => 0,
+    };
+    decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
 }
 
 /// The format that a file name tells, if it has an extension, that of the compression aside.
@@ -301,11 +309,16 @@ mod tests {
 
     #[test]
     fn binary_by_a_nul_near_the_start() {
-        assert!(is_binary(b"\x7fELF\0"));
-        assert!(is_binary(b"\xff\xfe\0\0a\0\0\0"), "UTF-32");
-        assert!(!is_binary(b"\xff\xfea\0"), "UTF-16");
+        assert!(is_binary(b"\x7fELF\0", Format::Text));
+        assert!(is_binary(b"\xff\xfe\0\0a\0\0\0", Format::Text), "UTF-32");
+        assert!(!is_binary(b"\xff\xfea\0", Format::Text), "UTF-16");
         let mut far = vec![b'x'; BINARY_BYTES];
         far.push(0);
-        assert!(!is_binary(&far));
+        assert!(!is_binary(&far, Format::Text));
+        // One NUL among records spoils one of them.
+        far[100] = 0;
+        let binary = [Format::Text, Format::Jsonl, Format::Csv, Format::Lines].map(|format| is_binary(&far, format));
+        assert_eq!(binary, [true, false, false, false]);
+        assert!(is_binary(&[0; 64], Format::Lines));
     }
 }

@@ -423,11 +423,19 @@ mod tests {
     }
 
     #[test]
-    fn binary_files_are_skipped_in_any_format() {
-        let fixture = Fixture::new(&[("a.txt", b"a\0"), ("b.jsonl", b"\0"), ("c.txt.gz", &gzip(b"\x7fELF\0"))]);
-        let expected = ["Skipped a.txt: binary file", "Skipped b.jsonl: binary file", "Skipped c.txt.gz: binary file"];
+    fn binary_files_are_skipped_unless_records_are_expected() {
+        let jsonl = b"{\"text\":\"x\"}\n{\"text\":\"\0\"}\n{\"text\":\"y\"}\n";
+        let fixture = Fixture::new(&[("a.txt", b"a\0"), ("b.jsonl", jsonl), ("c.txt.gz", &gzip(b"\x7fELF\0"))]);
+        let spoilt = "malformed JSON: control character (\\u0000-\\u001F) found while parsing a string at column 10";
+        let expected = [
+            "Skipped a.txt: binary file",
+            "b.jsonl:1|x",
+            &format!("Failed b.jsonl:2: {spoilt}"),
+            "b.jsonl:3|y",
+            "Skipped c.txt.gz: binary file",
+        ];
         let counts = fixture.check(&[""], &expected);
-        assert_eq!(counts, Counts { binary: 3, ..Counts::default() });
+        assert_eq!(counts, Counts { binary: 2, files: 1, ..Counts::default() });
     }
 
     #[test]

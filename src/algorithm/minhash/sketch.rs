@@ -1,6 +1,7 @@
 //! MinHash signatures: `K` slots, each of which agrees between two sets with probability equal to their Jaccard similarity.
 
 use crate::hash::mix;
+use std::borrow::Cow;
 
 /// The kinds of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,10 +99,21 @@ impl Sketch {
     /// Cost: `n` evaluations a round and as many steps to settle, or `K` if that is less; `K ln K / n` rounds, at most `2·K`. The loop over the elements has no branch: a slot that was
     /// filled in an earlier round is closed by a least value of 0, which nothing can lower. (That two elements of a run in
     /// fact hash to 0 is as improbable as any collision, and as harmless: it would cost a slot.)
+    ///
+    /// Repeats do not fill slots, so a text that says one thing over and over would take every round over all of it: when
+    /// twice the rounds have passed that so many distinct elements would need, repeats are removed.
     fn fss(elements: &[u64], slots: &mut [u64], least: &mut [u64]) {
         let count = slots.len() as u64;
         let mut empty = slots.len();
+        let mut elements = Cow::Borrowed(elements);
+        let patience = 4 + (2.0 * count as f64 * (count as f64).ln() / elements.len() as f64) as u64;
         for round in 0..2 * count {
+            if round == patience {
+                let mut sorted = elements.to_vec();
+                sorted.sort_unstable();
+                sorted.dedup();
+                elements = Cow::Owned(sorted);
+            }
             let step = round.wrapping_mul(GAMMA);
             let value = |element: &u64| mix(element.wrapping_add(step));
             if round < count {
@@ -199,6 +211,15 @@ mod tests {
                 prop_assert_eq!(once, again);
             }
         }
+    }
+
+    #[test]
+    fn repeats_without_end_are_removed() {
+        // More than any number of rounds over all of them would be done in.
+        let elements: Vec<u64> = (0..3_000_000).map(|i| mix(1 + i % 3)).collect();
+        let mut signature = Vec::new();
+        Sketch::new(Kind::Fss, 208).signature(&elements, &mut signature);
+        assert_eq!(signature, fss_plain(&elements[..3], 208));
     }
 
     #[test]
