@@ -168,6 +168,30 @@ pub fn binomial(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64)
 }
 
+/// Probability that one sign bit differs between two feature vectors of this cosine: `θ / π`, `θ = arccos(c)` (Charikar, STOC
+/// 2002, section 3). With hash bits in the place of normal deviates it holds where many features differ; a single feature more
+/// on one side flips bits up to √(π/2) ≈ 1.25 times as often, one replaced by another 0.89 times.
+pub fn bits_differ(cosine: f64) -> f64 {
+    cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI
+}
+
+/// The cosine at which this share of the bits differs on average: `cos(π·share)`.
+pub fn cosine_of(share: f64) -> f64 {
+    (std::f64::consts::PI * share).cos()
+}
+
+/// Probability that two fingerprints of `bits` bits are at most `distance` apart when their feature vectors have this
+/// cosine: the bits differ independently with probability `θ / π` ([`bits_differ`]).
+pub fn probability_within(bits: usize, distance: usize, cosine: f64) -> f64 {
+    let p = bits_differ(cosine);
+    if p == 0.0 {
+        return 1.0;
+    }
+    // Terms in logarithms: powers of p underflow at 128 bits.
+    let term = |i: usize| (binomial(bits, i).ln() + i as f64 * p.ln() + (bits - i) as f64 * (-p).ln_1p()).exp();
+    (0..=distance).map(term).sum::<f64>().min(1.0)
+}
+
 /// What one number of blocks costs for a self-join of `documents` fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockCost {

@@ -12,6 +12,7 @@
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, compressed or not |
+//! | [`lexicon`] | what is counted over a whole collection, then frozen |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
 //! | [`algorithm`] | the families: the trait and the table, a folder each |
 //! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
@@ -59,6 +60,7 @@ pub mod engine;
 mod error;
 pub mod hamming;
 pub mod hash;
+pub mod lexicon;
 pub mod report;
 pub mod similarity;
 pub mod source;

@@ -55,6 +55,31 @@ impl Threshold {
         (p * (a as u128 + b as u128)).div_ceil(p + q) as usize
     }
 
+    /// The smallest part of `whole` that reaches the threshold: `⌈τ·whole⌉`.
+    #[inline]
+    pub fn part_of(self, whole: usize) -> usize {
+        (self.numerator as u128 * whole as u128).div_ceil(self.denominator as u128) as usize
+    }
+
+    /// Whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product and these
+    /// squared norms. Squared, `(dot·q)² ≥ (p·a)·(p·b)`, in 256 bits. No cosine of nothing is.
+    pub fn reached_by_cosine(self, dot: u128, a: u128, b: u128) -> bool {
+        // Counts of documents below 2⁴⁴ features: every factor stays below 2⁸⁸ · 2⁴⁰.
+        let (p, q) = (u128::from(self.numerator), u128::from(self.denominator));
+        let wide = |x: u128, y: u128| {
+            let (low, high) = x.carrying_mul(y, 0);
+            (high, low)
+        };
+        a > 0 && b > 0 && wide(dot * q, dot * q) >= wide(p * a, p * b)
+    }
+
+    /// The largest whole of which `part` is still at the threshold: `⌊part / τ⌋`.
+    #[inline]
+    pub fn whole_of(self, part: usize) -> usize {
+        let whole = self.denominator as u128 * part as u128 / self.numerator as u128;
+        whole.try_into().unwrap_or(usize::MAX)
+    }
+
     /// The nearest double, for probabilities and for people; never for a decision.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
@@ -121,6 +146,7 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
 }
 
 /// The exact Jaccard similarity of two ascending sets without repeats, or `None` below the threshold or if one is empty.
+/// Of multisets (with repeats): the sum of the smaller counts over the sum of the larger ones.
 pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
     let needed = threshold.jaccard_overlap(a.len(), b.len());
     if a.is_empty() || b.is_empty() || needed > a.len().min(b.len()) {
@@ -128,6 +154,30 @@ pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity>
     }
     let shared = overlap_at_least(a, b, needed)? as u64;
     Some(Similarity::ratio(shared, a.len() as u64 + b.len() as u64 - shared))
+}
+
+/// The exact cosine similarity of two ascending multisets, seen as vectors of counts, or `None` below the threshold or if one
+/// is empty. Decided in integers; the value is `dot / √(|a|²·|b|²)`.
+///
+/// Cost: a walk along both.
+pub fn cosine(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
+    fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {
+        multiset.chunk_by(|x, y| x == y)
+    }
+    let square = |multiset| runs(multiset).map(|run| (run.len() as u128).pow(2)).sum::<u128>();
+    let (mut dot, mut others) = (0, runs(b).peekable());
+    for run in runs(a) {
+        while others.next_if(|other| other[0] < run[0]).is_some() {}
+        if let Some(other) = others.next_if(|other| other[0] == run[0]) {
+            dot += run.len() as u128 * other.len() as u128;
+        }
+    }
+    let (a, b) = (square(a), square(b));
+    threshold.reached_by_cosine(dot, a, b).then(|| {
+        let value = dot as f64 / (a as f64 * b as f64).sqrt();
+        // Rounding must not print a pair below the threshold that it is at, or above 1.
+        Similarity(value.clamp(threshold.as_f64(), 1.0))
+    })
 }
 
 #[cfg(test)]
@@ -160,6 +210,14 @@ mod tests {
         assert!(threshold("0.7").reached_by(7, 10) && !threshold("0.7").reached_by(69, 99));
         assert!(!threshold("0.1").reached_by(0, 0));
         assert_eq!(threshold("0.8").jaccard_overlap(9, 9), 8);
+        assert_eq!(
+            [threshold("0.8").part_of(500), threshold("0.8").part_of(501), threshold("1").part_of(7)],
+            [400, 401, 7]
+        );
+        assert_eq!(
+            [threshold("0.8").whole_of(400), threshold("2/3").whole_of(5), threshold("1").whole_of(7)],
+            [500, 7, 7]
+        );
     }
 
     #[test]
@@ -175,6 +233,25 @@ mod tests {
     fn empty_sets_are_like_nothing() {
         assert_eq!(jaccard(&[], &[], threshold("0.1")), None);
         assert_eq!(jaccard(&[1], &[], threshold("0.1")), None);
+        assert_eq!(cosine(&[], &[], threshold("0.1")), None);
+        assert_eq!(cosine(&[1], &[], threshold("0.1")), None);
+    }
+
+    #[test]
+    fn a_pair_exactly_at_a_cosine_reaches_it() {
+        // Four of five elements in common, 4 / √(5·5); counts (3, 4) and (4, 3), 24 / 25; multiples have the same direction.
+        assert_eq!(cosine(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6], threshold("0.8")).unwrap().value(), 0.8);
+        let (a, b) = ([1, 1, 1, 2, 2, 2, 2], [1, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(cosine(&a, &b, threshold("0.96")).unwrap().value(), 0.96);
+        assert_eq!(cosine(&a, &b, threshold("0.960000000001")), None);
+        assert_eq!(cosine(&[1, 2], &[1, 1, 1, 2, 2, 2], threshold("1")), Some(Similarity::ONE));
+        assert_eq!(cosine(&[1, 2], &[1, 1, 1, 2, 2], threshold("1")), None);
+        // Beyond 128 bits.
+        let huge = 1u128 << 80;
+        assert!(threshold("1").reached_by_cosine(huge, huge, huge));
+        assert!(!threshold("0.999999999999").reached_by_cosine(huge - (huge >> 20), huge, huge));
+        assert!(threshold("0.000000000001").reached_by_cosine(huge >> 39, huge, huge));
+        assert!(!threshold("0.000000000001").reached_by_cosine(huge >> 40, huge, huge));
     }
 
     proptest! {

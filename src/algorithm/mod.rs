@@ -5,13 +5,19 @@
 //! know each other. A new one is a folder here and a line in [`ALGORITHMS`]; flags, help, `plan`, and the property tests
 //! follow from the table. One of your own needs no line: see `examples/custom_algorithm.rs`.
 
+pub mod bands;
+pub mod imatch;
 pub mod minhash;
 pub mod parameter;
+mod prefix;
+pub mod projection;
 pub mod simhash;
+pub mod spotsigs;
 
 use crate::error::Error;
+use crate::lexicon::{Lexicon, Rarity};
 use crate::similarity::Similarity;
-use crate::tokenizer::{self, Tokenizer, Tokens};
+use crate::tokenizer::{self, Keep, Tokenizer, Tokens};
 use parameter::{Parameter, Settings};
 use serde_json::Value;
 use std::sync::Arc;
@@ -67,6 +73,26 @@ pub enum Compares {
     Fingerprints,
     /// Their feature hashes, ascending and without repeats. The engine keeps them, or makes them again, for candidates only.
     Features,
+    /// Their feature hashes, ascending, as often as they occur; otherwise the same.
+    Multisets,
+}
+
+/// What an algorithm must know of the whole collection before it makes the first fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learns {
+    /// In how many documents each token occurs.
+    Terms,
+    /// How rare each of its own features is.
+    Features,
+}
+
+/// What was counted for it.
+#[derive(Clone)]
+pub enum Learned {
+    /// In how many documents each token occurs, by token hash.
+    Terms(Arc<Lexicon>),
+    /// How rare features are.
+    Features(Arc<Rarity>),
 }
 
 /// One way to find near-duplicates.
@@ -80,7 +106,21 @@ pub trait Algorithm: Send + Sync {
     /// What the similarity measures, as in the records: `jaccard`, `hamming`, ….
     fn measure(&self) -> &'static str;
 
-    /// Fills `features`, which comes cleared. The tokens have hashes only, no texts and no spans.
+    /// What it reads of the tokens. Hashes alone are fastest.
+    fn reads(&self) -> Keep {
+        Keep::Hashes
+    }
+
+    /// What must be counted over the collection first; it costs a reading of its own.
+    fn learns(&self) -> Option<Learns> {
+        None
+    }
+
+    /// Told what was counted, before the first fingerprint. [`features`](Self::features) are asked for before that too, to be
+    /// counted, and must not depend on it if the algorithm learns features.
+    fn learn(&mut self, _learned: &Learned) {}
+
+    /// Fills `features`, which comes cleared. The tokens have what [`reads`](Self::reads) asks for.
     fn features(&self, tokens: &Tokens, features: &mut Features);
 
     /// Appends the document's fingerprint; appends nothing when there are no features to make it from. Such a document is
@@ -113,6 +153,12 @@ pub trait Algorithm: Send + Sync {
     /// Told how many distinct fingerprints there are, before the first key is asked for. May choose other keys if that is
     /// faster; must not change which pairs are found.
     fn tune(&mut self, _fingerprints: usize) {}
+
+    /// What users should know now that it has learned, and that so many documents were read, of so many of which no fingerprint
+    /// could be made; a sentence each.
+    fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The number of differing bits behind a similarity, for measures that have one.
     fn distance(&self, _similarity: Similarity) -> Option<u32> {
@@ -233,7 +279,7 @@ pub struct Plan {
     pub parameters: Vec<(&'static str, Value, String)>,
     /// What the first column of `curve` is.
     pub curve_of: &'static str,
-    /// Probability that a pair is found, by its similarity.
+    /// Probability that a pair is found, by its similarity; or by how much it differs, falling. It rises from one to the next.
     pub curve: Vec<(f64, f64)>,
     /// Costs: what, value, unit.
     pub costs: Vec<(&'static str, f64, &'static str)>,
@@ -253,6 +299,8 @@ pub struct Entry {
     pub advice: &'static str,
     /// Its parameters; each is a flag.
     pub parameters: &'static [&'static Parameter],
+    /// Those whose default is another one in this algorithm, with that default.
+    pub defaults: &'static [(&'static Parameter, &'static str)],
     /// The setup for given parameters and median document length in tokens.
     pub prepare: fn(&Settings, usize) -> Result<Setup, Error>,
     /// Whether another median can make another algorithm of the same parameters (warnings aside).
@@ -262,7 +310,7 @@ pub struct Entry {
 }
 
 /// Every algorithm, the default first.
-pub static ALGORITHMS: &[Entry] = &[minhash::ENTRY, simhash::ENTRY];
+pub static ALGORITHMS: &[Entry] = &[minhash::ENTRY, simhash::ENTRY, imatch::ENTRY, projection::ENTRY, spotsigs::ENTRY];
 
 impl Entry {
     /// Finds an algorithm by name or alias.
@@ -281,12 +329,19 @@ impl Entry {
         self.parameters.iter().any(|p| p.name == parameter)
     }
 
+    /// The default of a parameter in this algorithm.
+    pub fn default_of(&self, parameter: &Parameter) -> &'static str {
+        let own = self.defaults.iter().find(|(other, _)| other.name == parameter.name);
+        own.map_or(parameter.default, |(_, default)| default)
+    }
+
     /// Checks settings against the parameters and makes the recipe that a scan needs.
     ///
     /// # Errors
     /// A setting that this algorithm does not have, a value out of range, or values that contradict each other.
     pub fn recipe(&'static self, settings: Settings) -> Result<TableRecipe, Error> {
         self.check(&settings)?;
+        let settings = settings.with_defaults(self.defaults);
         // Contradictions show now, whatever the documents are.
         (self.prepare)(&settings, 0)?;
         Ok(TableRecipe { entry: self, settings, tokenizer_is_fixed: false })
@@ -328,12 +383,18 @@ mod tests {
             names.extend(entry.aliases);
             assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.name);
             assert!(!entry.advice.is_empty());
-            (entry.prepare)(&Settings::default(), 300).expect("the defaults are sound");
-            (entry.plan)(&Settings::default(), 300, 1_000_000).expect("the defaults can be planned");
+            let recipe = entry.recipe(Settings::default()).expect("the defaults are sound");
+            recipe.prepare(300).expect("the defaults are sound");
+            recipe.plan(300, 1_000_000).expect("the defaults can be planned");
+            for (parameter, default) in entry.defaults {
+                assert!(entry.uses(parameter.name) && *default != parameter.default, "{}", parameter.name);
+            }
             for parameter in entry.parameters {
                 let switch = matches!(parameter.values, parameter::Values::Switch);
                 assert!(!parameter.help.is_empty() && parameter.placeholder.is_empty() == switch, "{}", parameter.name);
-                parameter.check(parameter.default).unwrap_or_else(|e| panic!("default out of range: {e}"));
+                for default in [parameter.default, entry.default_of(parameter)] {
+                    parameter.check(default).unwrap_or_else(|e| panic!("default out of range: {e}"));
+                }
                 // The same name means the same parameter in every algorithm that has it.
                 let same = *parameters.entry(parameter.name).or_insert(*parameter as *const _);
                 assert!(std::ptr::eq(same, *parameter), "two parameters are called {}", parameter.name);

@@ -27,6 +27,8 @@ pub struct Parameter {
 pub enum Values {
     /// A whole number in a range.
     Integer(RangeInclusive<u64>),
+    /// A whole number in a range that is a multiple of the first.
+    Multiple(u64, RangeInclusive<u64>),
     /// `auto`, or a whole number in a range.
     AutoInteger(RangeInclusive<u64>),
     /// A similarity above 0 and at most 1, as an exact fraction.
@@ -35,10 +37,14 @@ pub enum Values {
     AutoThreshold,
     /// A probability strictly between 0 and 1.
     Probability,
+    /// A decimal of at most three places, as a range of thousandths.
+    Thousandths(RangeInclusive<u64>),
     /// One of some words, each with a line of help.
     Choice(&'static [(&'static str, &'static str)]),
     /// Whole numbers in a range joined by `+`.
     Sum(RangeInclusive<u64>),
+    /// `off`, or a number of groups and how many each holds, joined by `x`.
+    Groups(RangeInclusive<u64>, RangeInclusive<u64>),
     /// On when given.
     Switch,
 }
@@ -49,6 +55,7 @@ impl Parameter {
         let range = |r: &RangeInclusive<u64>| format!("a whole number from {} to {}", r.start(), r.end());
         match &self.values {
             Values::Integer(r) => range(r),
+            Values::Multiple(of, r) => format!("a multiple of {of} from {} to {}", r.start(), r.end()),
             Values::AutoInteger(r) => format!("auto, or {}", range(r)),
             Values::Threshold => {
                 "a number above 0 and at most 1 with up to 12 decimals, such as 0.8, or a fraction, such as 2/3".into()
@@ -57,8 +64,19 @@ impl Parameter {
                 "auto, or a number above 0 and at most 1 with up to 12 decimals, or a fraction".into()
             }
             Values::Probability => "a number above 0 and below 1, such as 0.99".into(),
+            Values::Thousandths(r) => {
+                let [least, most] = [r.start(), r.end()].map(|end| *end as f64 / 1000.0);
+                format!("a number from {least} to {most} with at most three decimals, such as 0.3")
+            }
             Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
             Values::Sum(r) => format!("whole numbers from {} to {} joined by +, such as 1+2", r.start(), r.end()),
+            Values::Groups(groups, size) => format!(
+                "off, or {} to {} groups of {} to {}, such as 6x14",
+                groups.start(),
+                groups.end(),
+                size.start(),
+                size.end()
+            ),
             Values::Switch => "true or false".into(),
         }
     }
@@ -71,46 +89,73 @@ impl Parameter {
         let integer = |r: &RangeInclusive<u64>, v: &str| v.parse().is_ok_and(|n| r.contains(&n));
         let fine = match &self.values {
             Values::Integer(r) => integer(r, value),
+            Values::Multiple(of, r) => value.parse().is_ok_and(|n: u64| r.contains(&n) && n.is_multiple_of(*of)),
             Values::AutoInteger(r) => value == "auto" || integer(r, value),
             Values::Threshold => value.parse::<Threshold>().is_ok(),
             Values::AutoThreshold => value == "auto" || value.parse::<Threshold>().is_ok(),
             Values::Probability => value.parse::<f64>().is_ok_and(|p| p > 0.0 && p < 1.0),
+            Values::Thousandths(r) => thousandths(value).is_some_and(|n| r.contains(&n)),
             Values::Choice(words) => words.iter().any(|(word, _)| *word == value),
             Values::Sum(r) => value.split('+').all(|part| integer(r, part)),
+            Values::Groups(groups, size) => {
+                value == "off" || value.split_once('x').is_some_and(|(m, l)| integer(groups, m) && integer(size, l))
+            }
             Values::Switch => value == "true" || value == "false",
         };
         if fine { Ok(()) } else { Err(Error::parameter(self.name, value, self.expected())) }
     }
 }
 
+/// A decimal of at most three places, in thousandths.
+fn thousandths(typed: &str) -> Option<u64> {
+    let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
+    let digits = |part: &str, most: usize| part.len() <= most && part.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole, 6) || !digits(decimals, 3) || (whole.is_empty() && decimals.is_empty()) {
+        return None;
+    }
+    format!("{whole}{decimals:0<3}").parse().ok()
+}
+
 /// Parameter values as typed, by name. What is not given has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings(BTreeMap<String, String>);
+pub struct Settings {
+    given: BTreeMap<String, String>,
+    /// Defaults of the algorithm that the settings are for, where they are not the parameter's own.
+    defaults: BTreeMap<&'static str, &'static str>,
+}
 
 impl Settings {
     /// Settings from name and value pairs.
     pub fn from_pairs<N: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        Settings(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let given = pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Settings { given, defaults: BTreeMap::new() }
+    }
+
+    /// The same settings for an algorithm with defaults of its own: they stand in for those of the parameters.
+    pub fn with_defaults(mut self, defaults: &[(&'static Parameter, &'static str)]) -> Self {
+        self.defaults = defaults.iter().map(|(parameter, default)| (parameter.name, *default)).collect();
+        self
     }
 
     /// Gives a parameter a value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.insert(name.into(), value.into());
+        self.given.insert(name.into(), value.into());
     }
 
     /// What was given, by name.
     pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Whether the parameter was given.
     pub fn has(&self, parameter: &Parameter) -> bool {
-        self.0.contains_key(parameter.name)
+        self.given.contains_key(parameter.name)
     }
 
     /// The value as typed, or the default.
     pub fn text<'a>(&'a self, parameter: &'a Parameter) -> &'a str {
-        self.0.get(parameter.name).map_or(parameter.default, String::as_str)
+        let default = || self.defaults.get(parameter.name).copied().unwrap_or(parameter.default);
+        self.given.get(parameter.name).map_or_else(default, String::as_str)
     }
 
     /// A whole number; `None` for `auto`.
@@ -138,6 +183,15 @@ impl Settings {
     pub fn probability(&self, parameter: &Parameter) -> Result<f64, Error> {
         parameter.check(self.text(parameter))?;
         Ok(self.text(parameter).parse().expect("checked"))
+    }
+
+    /// A decimal, in thousandths.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn thousandths(&self, parameter: &Parameter) -> Result<u64, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(thousandths(self.text(parameter)).expect("checked"))
     }
 
     /// One of the words of a choice.
@@ -170,6 +224,18 @@ impl Settings {
         Ok(parts)
     }
 
+    /// A number of groups and how many each holds; `None` for `off`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn groups(&self, parameter: &Parameter) -> Result<Option<(usize, usize)>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter).split_once('x').map(|(m, l)| {
+            let number = |digits: &str| digits.parse().expect("checked");
+            (number(m), number(l))
+        }))
+    }
+
     /// A switch.
     ///
     /// # Errors
@@ -182,6 +248,17 @@ impl Settings {
 
 // Parameters that more than one family has.
 
+/// `--threshold`.
+pub static THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    placeholder: "S",
+    default: "0.8",
+    values: Values::Threshold,
+    help: "Least similarity of a reported pair",
+    details: "An exact fraction: a pair with 4 of 5 features in common is at 0.8. 0.8 suits copies with edits; 0.5 finds loose revisions \
+              and, on short documents, coincidences.",
+};
+
 /// `--recall`.
 pub static RECALL: Parameter = Parameter {
     name: "recall",
@@ -190,5 +267,31 @@ pub static RECALL: Parameter = Parameter {
     values: Values::Probability,
     help: "Probability that a pair exactly at the threshold is found",
     details: "MinHash: the bands are chosen so that a pair at the threshold is found with at least this probability, and pairs above it more \
-              surely; what is reported is verified exactly, so a higher recall costs time, never precision. SimHash: goes with --cosine.",
+              surely; what is reported is verified exactly, so a higher recall costs time, never precision. SimHash, random projection: goes with --cosine.",
 };
+
+/// `--cosine`.
+pub static COSINE: Parameter = Parameter {
+    name: "cosine",
+    placeholder: "C",
+    default: "auto",
+    values: Values::AutoThreshold,
+    help: "Look for pairs of this cosine similarity",
+    details: "SimHash: takes the least distance that a pair at this cosine keeps with probability --recall (7 for 0.98 at recall 0.9), \
+              instead of --distance. Random projection: reports the pairs whose exact cosine of token counts is at least this, each \
+              found with probability --recall or more, instead of --agree.",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_in_thousandths() {
+        let good = ["0", "1", ".2", "0.2", "0.200", "00.999", "12."].map(thousandths);
+        assert_eq!(good, [0, 1000, 200, 200, 200, 999, 12_000].map(Some));
+        for bad in ["", ".", "0.1234", "-0.1", "+1", "1e-1", "1/5", "nan", "1234567", "٣"] {
+            assert_eq!(thousandths(bad), None, "{bad}");
+        }
+    }
+}

@@ -70,7 +70,9 @@ fn flag(parameter: &'static Parameter) -> Arg {
             .help(format!("{}{only}", parameter.help))
             .long_help(format!("{}{only}.\n\n{}", parameter.help, parameter.details));
     }
-    let default = parameter.default;
+    let others = ALGORITHMS.iter().filter(|e| e.uses(parameter.name) && e.default_of(parameter) != parameter.default);
+    let others: String = others.map(|e| format!("; {}: {}", e.name, e.default_of(parameter))).collect();
+    let default = format!("{}{others}", parameter.default);
     let arg = arg
         .value_name(parameter.placeholder)
         // A negative number is out of range, not another flag.

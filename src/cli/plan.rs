@@ -104,9 +104,10 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan) -> String {
         writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
     };
     row(format_args!("{algorithm}, {} documents\n", arguments::count(documents)));
+    let width = plan.parameters.iter().map(|(name, ..)| name.len()).fold(12, usize::max);
     for (name, value, why) in &plan.parameters {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-        row(format_args!("  {name:<12} {value:<10} {why}"));
+        row(format_args!("  {name:<width$} {value:<10} {why}"));
     }
     row(format_args!("\n  {:<12} found with probability", plan.curve_of));
     for (similarity, probability) in &plan.curve {

@@ -69,15 +69,16 @@ fn visible(problem: &Problem) -> String {
 impl Observer for Terminal {
     fn stage(&self, stage: Stage) {
         self.bar.set_message(match stage {
+            Stage::Counting => "counting",
             Stage::Reading => "reading",
             Stage::ReadingAgain | Stage::Rereading => "rereading",
             Stage::Grouping => "grouping",
             Stage::Verifying => "verifying",
         });
         match stage {
-            Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
+            Stage::Reading | Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
             Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
-            Stage::Reading => {}
+            Stage::Counting => {}
         }
     }
 

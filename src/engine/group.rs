@@ -56,11 +56,11 @@ impl<'a> Keys<'a> {
                 }
                 Keys::Free { keys, ends, fingerprints }
             }
-            (Compares::Features, Some(tables)) => {
+            (_, Some(tables)) => {
                 assert_eq!(words.len(), tables * corpus.distinct(), "every fingerprint must have {tables} keys");
                 Keys::Aligned { tables, keys: words }
             }
-            (Compares::Features, None) => {
+            (_, None) => {
                 let (mut keys, mut sorted_ends) = (Vec::with_capacity(words.len()), Vec::with_capacity(ends.len()));
                 for group in 0..corpus.distinct() as u32 {
                     let start = keys.len();

@@ -49,6 +49,8 @@ impl Default for Options {
 /// What a scan is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Counting terms or features over all documents.
+    Counting,
     /// Reading and fingerprinting.
     Reading,
     /// Reading everything again, because the documents turned out longer or shorter than their beginning promised.
@@ -166,17 +168,24 @@ pub fn scan(
     // The reference comes first in input order.
     let mut sources: Vec<Side<'_>> = reference.into_iter().chain([Side { reference: false, source }]).collect();
     let first = recipe.prepare(0)?;
-    if recipe.depends_on_length() || first.algorithm.compares() == Compares::Features {
+    if recipe.depends_on_length()
+        || first.algorithm.compares() != Compares::Fingerprints
+        || first.algorithm.learns().is_some()
+    {
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
     }
 
-    observer.stage(Stage::Reading);
-    let mut reading = reader.read(&mut sources, read::Choice::Sampled(recipe))?;
-    let settled = recipe.prepare(reading.median_tokens)?;
-    if let Some(refusal) = settled.refusal {
-        return Err(Error::Unsuitable(refusal));
+    let mut choice = read::Choice::Sampled(recipe);
+    if first.algorithm.learns().is_some() {
+        observer.stage(Stage::Counting);
+        choice = read::Choice::Settled(learned(&reader, &mut sources, recipe)?);
+        clock.lap("count");
     }
-    if !same(&settled, &reading.setup) {
+    let sampled = matches!(choice, read::Choice::Sampled(_));
+    observer.stage(Stage::Reading);
+    let mut reading = reader.read(&mut sources, choice)?;
+    let settled = settle(recipe, reading.median_tokens)?;
+    if sampled && !same(&settled, &reading.setup) {
         // The sample misled. What all documents say counts, so that the result does not depend on their order.
         observer.stage(Stage::ReadingAgain);
         drop(reading);
@@ -195,11 +204,11 @@ pub fn scan(
     let groups = pool.install(|| group::groups(&keys, &corpus));
     clock.lap("group");
 
-    let reread = algorithm.compares() == Compares::Features && !retained;
+    let reread = algorithm.compares() != Compares::Fingerprints && !retained;
     let evidence = if algorithm.compares() == Compares::Fingerprints {
         verify::Evidence::Fingerprints
     } else if retained {
-        pool.install(|| verify::Evidence::retained(&mut corpus, &groups))
+        pool.install(|| verify::Evidence::retained(algorithm.compares(), &mut corpus, &groups))
     } else {
         observer.stage(Stage::Rereading);
         verify::Evidence::reread(&reader, &mut sources, &setup, &corpus, &groups, &mut counts)
@@ -216,6 +225,8 @@ pub fn scan(
     }
     clock.lap("verify");
 
+    let mut warnings = setup.warnings.clone();
+    warnings.extend(algorithm.warnings(counts.documents + counts.references, counts.featureless));
     let mut report = Report {
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
@@ -223,13 +234,34 @@ pub fn scan(
         resolved: algorithm.resolved(),
         median_tokens,
         counts,
-        warnings: setup.warnings.clone(),
+        warnings,
         timings: clock.laps,
         reread,
     };
     drop((keys, groups, evidence));
     report.counts.pairs = arrange::count_pairs(&corpus, &edges);
     Ok(Outcome::new(corpus, edges, setup.algorithm, report))
+}
+
+/// The setup for documents of this median length, unless it is refused.
+fn settle(recipe: &dyn Recipe, median_tokens: usize) -> Result<Setup, Error> {
+    let setup = recipe.prepare(median_tokens)?;
+    match setup.refusal {
+        Some(refusal) => Err(Error::Unsuitable(refusal)),
+        None => Ok(setup),
+    }
+}
+
+/// The setup, with what it must know of the collection.
+fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<Setup, Error> {
+    let mut counted = reader.count(sources, read::Choice::Sampled(recipe))?;
+    let settled = settle(recipe, counted.median_tokens)?;
+    if !same(&settled, &counted.setup) {
+        // The features of another setup were counted, because the sample misled.
+        counted = reader.count(sources, read::Choice::Settled(settled))?;
+    }
+    counted.setup.algorithm.learn(&counted.learned);
+    Ok(counted.setup)
 }
 
 /// One of the sources of a scan.

@@ -1,16 +1,17 @@
 //! Reading: batches of documents become ids, hashes, keys and features, on all threads, collected in input order.
 
 use super::{Counts, Observer, Options, Side};
-use crate::algorithm::{Compares, Features, Recipe, Setup};
+use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
+use crate::lexicon::{LexiconBuilder, Rarity};
 use crate::source::{Batch, Document, Place, Problem};
-use crate::tokenizer::{Keep, Tokenizer, Tokens};
+use crate::tokenizer::{Keep, Tokens};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How the algorithm is chosen.
@@ -34,6 +35,13 @@ pub(super) struct Reading {
     pub counts: Counts,
     /// Whether the parts hold the features of every document.
     pub retained: bool,
+}
+
+/// What counting gives.
+pub(super) struct Counted {
+    pub setup: Setup,
+    pub learned: Learned,
+    pub median_tokens: usize,
 }
 
 /// What one batch became: flat arrays, one entry a document unless said otherwise.
@@ -115,10 +123,7 @@ impl Reader<'_> {
         let (mut bytes, mut kept) = (0, 0);
         let setup = self.in_parallel(
             sources,
-            |queue| match choice {
-                Choice::Settled(setup) => Ok(setup),
-                Choice::Sampled(recipe) => recipe.prepare(self.sample(queue)),
-            },
+            |queue| self.choose(choice, queue),
             |setup, numbered, scratch| self.part(setup, numbered, scratch, &retain),
             |part| {
                 for problem in &part.problems {
@@ -148,6 +153,71 @@ impl Reader<'_> {
             part.measured = Vec::new();
         }
         Ok(Reading { setup, parts, median_tokens: median(&mut lengths), counts, retained: retain.into_inner() })
+    }
+
+    /// Counts what the algorithm learns from, over everything.
+    pub fn count(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Counted, Error> {
+        let (lexicon, rarity) = (LexiconBuilder::new(), OnceLock::new());
+        let mut lengths: Vec<u32> = Vec::new();
+        let mut documents = 0;
+        let setup = self.in_parallel(
+            sources,
+            |queue| self.choose(choice, queue),
+            |setup, numbered, scratch| self.count_batch(setup, numbered, scratch, &lexicon, &rarity),
+            |part| {
+                part.problems.iter().for_each(|problem| self.tell(problem));
+                self.observer.progress(part.bytes, part.measured.len() as u64);
+                documents += part.measured.len() as u64;
+                lengths.extend(part.measured.iter().filter(|&&length| length > 0));
+            },
+        )?;
+        let learned = match setup.algorithm.learns() {
+            Some(Learns::Features) => Learned::Features(Arc::new(rarity.into_inner().unwrap_or_else(Rarity::new))),
+            _ => Learned::Terms(Arc::new(lexicon.freeze(documents))),
+        };
+        Ok(Counted { setup, learned, median_tokens: median(&mut lengths) })
+    }
+
+    fn count_batch(
+        &self,
+        setup: &Setup,
+        numbered: Numbered,
+        scratch: &mut Scratch,
+        lexicon: &LexiconBuilder,
+        rarity: &OnceLock<Rarity>,
+    ) -> Part {
+        let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
+        let mut terms = Vec::new();
+        numbered.batch.documents(&mut |document| match document {
+            Ok(document) => {
+                part.measured.push(self.tokenize(setup, &document.text, scratch));
+                let (tokens, features) = (&scratch.tokens, &mut scratch.features);
+                features.clear();
+                match setup.algorithm.learns() {
+                    Some(Learns::Features) => setup.algorithm.features(tokens, features),
+                    _ => features.hashes.extend_from_slice(tokens.hashes()),
+                }
+                features.weights.clear();
+                features.remove_repeats();
+                match setup.algorithm.learns() {
+                    Some(Learns::Features) => {
+                        let rarity = rarity.get_or_init(Rarity::new);
+                        features.hashes.iter().for_each(|&feature| rarity.add(feature));
+                    }
+                    _ => terms.extend_from_slice(&features.hashes),
+                }
+            }
+            Err(problem) => part.problems.push(problem),
+        });
+        lexicon.add(&mut terms);
+        part
+    }
+
+    fn choose(&self, choice: Choice<'_>, queue: &mut Queue) -> Result<Setup, Error> {
+        match choice {
+            Choice::Settled(setup) => Ok(setup),
+            Choice::Sampled(recipe) => recipe.prepare(self.sample(queue)),
+        }
     }
 
     /// Tells a problem, unless an earlier reading met it already.
@@ -271,12 +341,11 @@ impl Reader<'_> {
         retain: &AtomicBool,
         part: &mut Part,
     ) {
-        let Scratch { tokens, features, fingerprint } = scratch;
+        let measured = self.tokenize(setup, &document.text, scratch);
         if setup.tokenizer.is_some() {
-            self.options.tokenizer.tokenize(&document.text, tokens);
-            part.measured.push(clamp(tokens.len()));
+            part.measured.push(measured);
         }
-        self.tokenizer(setup).tokenize(&document.text, tokens);
+        let Scratch { tokens, features, fingerprint } = scratch;
         part.unnamed += u64::from(document.place.names(&document.id));
         part.ids.push_str(&document.id);
         part.id_ends.push(part.ids.len());
@@ -293,7 +362,7 @@ impl Reader<'_> {
                 algorithm.fingerprint(features, &mut part.records);
                 part.featureless.push(part.records.len() == start);
             }
-            Compares::Features => {
+            Compares::Features | Compares::Multisets => {
                 fingerprint.clear();
                 algorithm.fingerprint(features, fingerprint);
                 part.featureless.push(fingerprint.is_empty());
@@ -309,9 +378,19 @@ impl Reader<'_> {
         part.record_ends.push(part.records.len());
     }
 
-    /// The tokenizer of a setup.
-    pub fn tokenizer<'a>(&'a self, setup: &'a Setup) -> &'a dyn Tokenizer {
-        setup.tokenizer.as_ref().map_or(&*self.options.tokenizer, |(tokenizer, _)| &**tokenizer)
+    /// Fills the tokens of the scratch with what the algorithm reads. Returns the length in tokens of the tokenizer that was
+    /// asked for, which need not be the one that the algorithm uses.
+    pub fn tokenize(&self, setup: &Setup, text: &str, scratch: &mut Scratch) -> u32 {
+        let tokens = &mut scratch.tokens;
+        if tokens.keeps() != setup.algorithm.reads() {
+            *tokens = Tokens::new(setup.algorithm.reads(), self.options.seed);
+        }
+        self.options.tokenizer.tokenize(text, tokens);
+        let measured = clamp(tokens.len());
+        if let Some((other, _)) = &setup.tokenizer {
+            other.tokenize(text, tokens);
+        }
+        measured
     }
 }
 

@@ -4,7 +4,7 @@ use super::corpus::Corpus;
 use super::group::{Keys, Table, sort_tail};
 use super::read::{Numbered, Reader, Scratch};
 use super::{Counts, Side};
-use crate::algorithm::{Algorithm, Setup};
+use crate::algorithm::{Algorithm, Compares, Setup};
 use crate::hash::sequence_hash;
 use crate::similarity::Similarity;
 use crate::source::{Place, Problem, Severity};
@@ -64,11 +64,14 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Adds a set: sorted, without repeats.
-    fn push(&mut self, group: u32, features: &[u64]) {
+    /// Adds a set, or a multiset: sorted.
+    fn push(&mut self, compares: Compares, group: u32, features: &[u64]) {
         let start = self.flat.len();
         self.flat.extend_from_slice(features);
-        sort_tail(&mut self.flat, start);
+        match compares {
+            Compares::Multisets => self.flat[start..].sort_unstable(),
+            _ => sort_tail(&mut self.flat, start),
+        }
         self.ends.push((group, self.flat.len()));
     }
 }
@@ -87,7 +90,7 @@ fn wanted(corpus: &Corpus, candidate: &[bool], document: u32) -> Option<u32> {
 
 impl Evidence {
     /// From the features that reading kept.
-    pub fn retained(corpus: &mut Corpus, tables: &[Table]) -> Self {
+    pub fn retained(compares: Compares, corpus: &mut Corpus, tables: &[Table]) -> Self {
         let candidate = candidates(corpus, tables);
         let mut parts = std::mem::take(&mut corpus.parts);
         let chunks = parts
@@ -98,7 +101,7 @@ impl Evidence {
                 let (mut chunk, mut start) = (Chunk::default(), 0);
                 for (document, end) in (first..).zip(ends) {
                     if let Some(group) = wanted(corpus, &candidate, document) {
-                        chunk.push(group, &features[start..end]);
+                        chunk.push(compares, group, &features[start..end]);
                     }
                     start = end;
                 }
@@ -133,11 +136,11 @@ impl Evidence {
                 if document < end
                     && let Some(group) = wanted(corpus, &candidate, document)
                 {
-                    reader.tokenizer(setup).tokenize(&read.text, &mut scratch.tokens);
+                    reader.tokenize(setup, &read.text, scratch);
                     if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
                         scratch.features.clear();
                         setup.algorithm.features(&scratch.tokens, &mut scratch.features);
-                        chunk.push(group, &scratch.features.hashes);
+                        chunk.push(setup.algorithm.compares(), group, &scratch.features.hashes);
                     } else {
                         problems.push(changed(read.place, corpus.id(document)));
                     }

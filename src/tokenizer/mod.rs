@@ -76,6 +76,11 @@ impl Tokens {
         }
     }
 
+    /// What is kept besides the hashes.
+    pub fn keeps(&self) -> Keep {
+        self.keep
+    }
+
     /// Forgets the tokens, keeps the memory.
     pub fn clear(&mut self) {
         self.hashes.clear();

@@ -57,7 +57,7 @@ fn check(pairs: &[Pair], clusters: &[Cluster], verdicts: &[Verdict]) {
 fn every_form_of_output_tells_the_same() {
     let shell = Shell::new();
     for folder in FIXTURES {
-        for options in ["", "--threshold 0.5", "--algo simhash --distance 10 --force"] {
+        for options in ["", "--threshold 0.5", "--algo simhash --distance 10 --force", "--algo spotsigs"] {
             let run = |emit: &str| shell.dedup(&format!("scan {folder} {options} -q --emit {emit}")).done();
             let pairs = records::pairs(&run("pairs"));
             for keep in ["first", "last", "longest", "shortest"] {

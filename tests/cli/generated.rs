@@ -47,7 +47,7 @@ fn bash_completes_commands_flags_and_values() {
         ("dedup s", "scan"),
         ("dedup scan --thresh", "--threshold"),
         ("dedup scan --emit v", "verdicts"),
-        ("dedup plan --algo s", "simhash"),
+        ("dedup plan --algo si", "simhash"),
     ] {
         if let Some(found) = complete(words) {
             assert_eq!(found.trim(), offered, "{words}");

@@ -54,18 +54,63 @@ fn simhash_as_a_record() {
 }
 
 #[test]
+fn imatch_as_a_record() {
+    let default = plan("--algo imatch");
+    assert_eq!((&*default.algo, &*default.curve_of), ("imatch", "differing"));
+    assert_eq!((&default.parameters()["least_df"], &default.parameters()["most_df"]), (&16.into(), &63_095.into()));
+    for options in ["--documents 22", "--lexicons 0 --idf-low 0.8 --tokens 7", "--idf-high 0.9 --drop-fraction 0.5"] {
+        assert_eq!(plan(&format!("--algo i-match {options}")).algo, "imatch", "{options}");
+    }
+}
+
+#[test]
+fn projection_as_a_record() {
+    let default = plan("--algo random-projection");
+    assert_eq!((&*default.algo, &*default.curve_of), ("projection", "cosine"));
+    assert_eq!((&default.parameters()["bits"], &default.parameters()["agree"]), (&384.into(), &372.into()));
+    for options in ["--agree 350 --documents 1000", "--projection-bits 64", "--cosine 0.95 --recall 0.9", "--cosine 1"]
+    {
+        assert_eq!(plan(&format!("--algo projection {options}")).algo, "projection", "{options}");
+    }
+}
+
+#[test]
+fn supershingles_as_a_record() {
+    let six = plan("--supershingles 6x14");
+    assert_eq!((&*six.algo, &*six.curve_of), ("minhash", "jaccard"));
+    assert_eq!((&six.parameters()["tables"], &six.parameters()["hashes"]), (&15.into(), &84.into()));
+}
+
+#[test]
+fn spotsigs_as_a_record() {
+    let default = plan("--algo spotsigs");
+    assert_eq!((&*default.algo, &*default.curve_of), ("spotsigs", "jaccard"));
+    assert_eq!((&default.parameters()["threshold"], &default.parameters()["min_spots"]), (&0.5.into(), &4.into()));
+    assert_eq!(plan("--algo spotsigs --threshold 1 --spot-chain 3").parameters()["spot_chain"], 3);
+}
+
+#[test]
 fn what_is_planned_is_what_is_run() {
     let shell = Shell::new();
-    for options in
-        ["", "--threshold 0.7 --recall 0.9", "--bands 20 --sketch classic", "--algo simhash --distance 5 --grams 1"]
-    {
+    for options in [
+        "",
+        "--threshold 0.7 --recall 0.9",
+        "--bands 20 --sketch classic",
+        "--supershingles 4x10 --min-supershingles 1",
+        "--algo simhash --distance 5 --grams 1",
+        "--algo imatch --lexicons 3",
+        "--algo projection --projection-bits 128",
+        "--algo projection --cosine 0.97",
+        "--algo spotsigs --threshold 0.44 --antecedents zh",
+    ] {
         let planned = plan(options).parameters();
         shell.dedup(&format!("scan fixtures/english/docs -q --stats stats.json {options}")).done();
         let stats = std::fs::read_to_string(shell.folder().join("stats.json")).unwrap();
         let stats = records::stats(&stats).remove(0);
         for (name, value) in stats.parameters() {
-            // The number of tables goes by the number of documents, and here there are few.
-            if let Some(planned) = planned.get(&name).filter(|_| name != "tables" && name != "blocks") {
+            // These go by the number of documents, and here there are few.
+            let by_documents = ["tables", "blocks", "least_df", "most_df"].contains(&&*name);
+            if let Some(planned) = planned.get(&name).filter(|_| !by_documents) {
                 assert_eq!(&value, planned, "{options} {name}");
             }
         }

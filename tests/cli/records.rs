@@ -182,8 +182,19 @@ impl Pair {
     fn check(&self) -> bool {
         let Some(value) = similarity(&self.similarity) else { return false };
         match (&*self.algo, &*self.measure, self.distance) {
-            ("minhash", "jaccard", None) => true,
+            ("minhash" | "spotsigs", "jaccard", None) => true,
+            ("minhash", "supershingles", None) => {
+                (1..=32).any(|all| (1..=all).any(|n| value == f64::from(n) / f64::from(all)))
+            }
+            ("projection", "hamming", Some(bits)) => {
+                (1..=16).any(|words| value == 1.0 - f64::from(bits) / f64::from(64 * words))
+            }
+            ("projection", "cosine", None) => true,
             ("simhash", "hamming", Some(bits)) => [64.0, 128.0].iter().any(|all| value == 1.0 - f64::from(bits) / all),
+            // A share of at most 101 digests.
+            ("imatch", "imatch", None) => {
+                (1..=101u32).any(|all| (1..=all).any(|n| value == f64::from(n) / f64::from(all)))
+            }
             _ => false,
         }
     }
@@ -225,8 +236,12 @@ impl Verdict {
 impl Plan {
     fn check(&self) -> bool {
         let curve: Vec<Point> = inner(&self.curve);
-        let rising =
-            curve.windows(2).all(|w| w[0].similarity < w[1].similarity && w[0].probability <= w[1].probability);
+        // By a similarity, or by how much pairs differ.
+        let ordered = match &*self.curve_of {
+            "differing" => curve.is_sorted_by(|a, b| a.similarity > b.similarity),
+            _ => curve.is_sorted_by(|a, b| a.similarity < b.similarity),
+        };
+        let rising = ordered && curve.is_sorted_by(|a, b| a.probability <= b.probability);
         let probable = curve.iter().all(|point| (0.0..=1.0).contains(&point.probability));
         !self.parameters().is_empty()
             && !curve.is_empty()

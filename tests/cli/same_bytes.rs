@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::support::corpus::related;
+use crate::support::corpus::{related, with_articles};
 use crate::support::random::Random;
 
 use super::shell::Shell;
@@ -10,7 +10,7 @@ use super::shell::Shell;
 /// A corpus with pairs at all similarities, as JSON lines.
 fn corpus(documents: usize, longest: usize) -> String {
     let line = |(id, text): &(String, String)| serde_json::json!({ "id": id, "text": text }).to_string() + "\n";
-    related(&mut Random::new(7), documents, longest).iter().map(line).collect()
+    with_articles(related(&mut Random::new(7), documents, longest)).iter().map(line).collect()
 }
 
 /// Ways to run a scan that must not change what it finds.
@@ -24,7 +24,9 @@ fn tuning() -> impl Iterator<Item = String> {
 fn threads_and_memory_change_nothing() {
     let shell = Shell::new();
     shell.write("all.jsonl", corpus(1500, 200));
-    for options in ["", "--emit verdicts --keep longest", "--algo simhash --distance 8 --emit clusters"] {
+    for options in
+        ["", "--emit verdicts --keep longest", "--algo simhash --distance 8 --emit clusters", "--algo spotsigs"]
+    {
         let run = |tuning: &str| shell.dedup(&format!("scan all.jsonl -q {options} {tuning}")).done();
         let expected = run("-j1");
         assert!(expected.lines().count() > 100, "{}", expected.lines().count());

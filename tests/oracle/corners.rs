@@ -1,7 +1,7 @@
 //! Empty, tiny and equal documents are ordinary input.
 
 use crate::support::corpus::Text;
-use crate::support::scanning::{json, outcome, outcome_against, pairs, recipe};
+use crate::support::scanning::{follows_the_collection, json, outcome, outcome_against, pairs, recipe};
 use neardups::algorithm::{ALGORITHMS, TableRecipe};
 
 fn texts(texts: &[&str]) -> Vec<Text> {
@@ -10,8 +10,18 @@ fn texts(texts: &[&str]) -> Vec<Text> {
 
 /// Every algorithm of the table, made to run on texts of any length.
 fn recipes() -> Vec<TableRecipe> {
-    let force = |name| if name == "simhash" { &[("force", "true")][..] } else { &[] };
-    ALGORITHMS.iter().map(|entry| recipe(entry.name, force(entry.name))).collect()
+    let settings = |name| match name {
+        "simhash" => &[("force", "true")][..],
+        "imatch" => &[("min-terms", "1")],
+        _ => &[],
+    };
+    ALGORITHMS.iter().map(|entry| recipe(entry.name, settings(entry.name))).collect()
+}
+
+/// Those to which every word is a feature. SpotSigs needs stop words with others after them.
+fn recipes_of_any_word() -> Vec<TableRecipe> {
+    let all = ALGORITHMS.iter().zip(recipes()).filter(|(entry, _)| entry.name != "spotsigs");
+    all.map(|(_, recipe)| recipe).collect()
 }
 
 #[test]
@@ -45,17 +55,19 @@ fn documents_without_features_are_like_nothing_and_kept() {
 #[test]
 fn documents_of_one_word() {
     // The second is a copy of the first, the third another word; the fourth is none.
-    for recipe in recipes() {
+    for recipe in recipes_of_any_word() {
         let outcome = outcome(&texts(&["word", " Word\r\n", "difference", " "]), &recipe);
         assert_eq!(pairs(&outcome), [("0".to_string(), "1".to_string(), 1.0)]);
-        assert_eq!(outcome.report.counts.featureless, 1);
+        // What no other document has is no feature where the collection decides.
+        let lone = u64::from(follows_the_collection(&recipe));
+        assert_eq!(outcome.report.counts.featureless, 1 + lone);
     }
 }
 
 #[test]
 fn all_equal() {
     for text in ["x", "a few words of text", &"a longer text, ".repeat(100)] {
-        for recipe in recipes() {
+        for recipe in recipes_of_any_word() {
             let outcome = outcome(&texts(&[text; 40]), &recipe);
             assert_eq!(pairs(&outcome).len(), 40 * 39 / 2);
             let counts = &outcome.report.counts;
@@ -66,10 +78,11 @@ fn all_equal() {
 
 #[test]
 fn one_document() {
-    for recipe in recipes() {
+    for recipe in recipes_of_any_word() {
+        let note = if follows_the_collection(&recipe) { ",\"note\":\"no features\"" } else { "" };
         assert_eq!(
             json(&outcome(&texts(&["alone"]), &recipe)),
-            "{\"type\":\"verdict\",\"id\":\"0\",\"keep\":true}\n".repeat(4)
+            format!("{{\"type\":\"verdict\",\"id\":\"0\",\"keep\":true{note}}}\n").repeat(4)
         );
     }
 }

@@ -1,7 +1,7 @@
 //! The same bytes out, whatever the number of threads, the size of batches and the memory; and the same pairs in whatever order
 //! the documents come.
 
-use crate::support::corpus::{Text, related, words};
+use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, json, outcome, recipe, unordered};
 use neardups::algorithm::{ALGORITHMS, Entry, Recipe, TableRecipe};
@@ -14,7 +14,7 @@ const MEMORY: [u64; 4] = [0, 1, 20_000, 1 << 30];
 
 /// Documents long enough for every algorithm, with near-duplicates, copies and empty ones.
 fn corpus(seed: u64, count: usize) -> Vec<Text> {
-    related(&mut Random::new(seed), count, 300)
+    with_articles(related(&mut Random::new(seed), count, 300))
 }
 
 /// The algorithm with settings that find some pairs in the corpus.

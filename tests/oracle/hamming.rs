@@ -16,13 +16,13 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// SimHash, but for the fingerprints: the one token of a document says which of the given codes is its.
-struct Coded {
-    inner: SimHash,
-    codes: Arc<HashMap<u64, Vec<u64>>>,
+/// An algorithm, but for the fingerprints: the one token of a document says which of the given codes is its.
+pub(super) struct Coded<A> {
+    pub inner: A,
+    pub codes: Arc<HashMap<u64, Vec<u64>>>,
 }
 
-impl Algorithm for Coded {
+impl<A: Algorithm> Algorithm for Coded<A> {
     fn name(&self) -> &'static str {
         "coded"
     }
@@ -59,7 +59,7 @@ impl Algorithm for Coded {
 }
 
 /// Random codes, and near ones of some of them: bits flipped anywhere, next to each other, or at either end of a block.
-fn codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u64>> {
+pub(super) fn codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u64>> {
     let mut codes: Vec<Vec<u64>> = vec![vec![0; bits / 64], vec![!0; bits / 64]];
     while codes.len() < count {
         if codes.len() < count / 5 {
@@ -79,12 +79,12 @@ fn codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u64>> {
 }
 
 /// Pairs by number, with the number of differing bits.
-fn all_within(codes: &[Vec<u64>], distance: u32) -> Vec<(usize, usize, u32)> {
+pub(super) fn all_within(codes: &[Vec<u64>], distance: u32) -> Vec<(usize, usize, u32)> {
     let apart = |i: usize, j: usize| codes[i].iter().zip(&codes[j]).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
     all_pairs(codes.len()).map(|(i, j)| (i, j, apart(i, j))).filter(|found| found.2 <= distance).collect()
 }
 
-fn found(outcome: &Outcome, bits: usize) -> Vec<(usize, usize, u32)> {
+pub(super) fn found(outcome: &Outcome, bits: usize) -> Vec<(usize, usize, u32)> {
     let mut found = Vec::new();
     let each = outcome.pairs(|pair| {
         let number = |id: &str| id[1..].parse::<usize>().unwrap();

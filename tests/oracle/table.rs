@@ -2,7 +2,7 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
-use crate::support::scanning::{Made, made, outcome_with, pairs, recipe};
+use crate::support::scanning::{Made, learn, made, outcome_with, pairs, recipe};
 use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Recipe};
 use neardups::engine::Options;
 use neardups::similarity::Similarity;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 fn evidence<'a>(algorithm: &dyn Algorithm, made: &'a Made) -> &'a [u64] {
     match algorithm.compares() {
         Compares::Fingerprints => &made.fingerprint,
-        Compares::Features => &made.set,
+        Compares::Features | Compares::Multisets => &made.set,
     }
 }
 
@@ -29,9 +29,10 @@ fn check(texts: &[String], seed: u64) -> Result<(), TestCaseError> {
     for entry in ALGORITHMS {
         let recipe = recipe(entry.name, &[]);
         let outcome = outcome_with(&documents, &recipe, &Options { seed, threads: 2, ..Options::default() });
-        let setup = recipe.prepare(outcome.report.median_tokens).unwrap();
-        let algorithm = &*setup.algorithm;
+        let mut setup = recipe.prepare(outcome.report.median_tokens).unwrap();
         let tokenizer: &dyn Tokenizer = setup.tokenizer.as_ref().map_or(&Word, |(tokenizer, _)| &**tokenizer);
+        learn(&mut *setup.algorithm, tokenizer, seed, texts);
+        let algorithm = &*setup.algorithm;
         let all: Vec<Made> = texts.iter().map(|text| made(algorithm, tokenizer, seed, text)).collect();
 
         for (text, made_once) in texts.iter().zip(&all) {
@@ -69,9 +70,9 @@ fn check(texts: &[String], seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Texts of some 60 words and more, which no algorithm refuses: three of their own, and others made from them by edits.
+/// Texts of some 60 words and more, with stop words, which no algorithm refuses: three of their own, and others made from them by edits.
 fn texts() -> impl Strategy<Value = Vec<String>> {
-    let word = || (0u32..400).prop_map(|n| format!("w{n}"));
+    let word = || prop_oneof![3 => (0u32..400).prop_map(|n| format!("w{n}")), 1 => Just("the".to_string())];
     let own = prop::collection::vec(prop::collection::vec(word(), 60..120), 3);
     let edits = prop::collection::vec((any::<prop::sample::Index>(), word()), 0..8);
     let near = prop::collection::vec((0usize..3, edits, any::<bool>()), 0..10);

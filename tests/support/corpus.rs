@@ -31,6 +31,18 @@ pub fn related(random: &mut Random, documents: usize, longest: usize) -> Vec<Tex
     all.iter().enumerate().map(|(number, words)| (format!("d{number}"), words.join(" "))).collect()
 }
 
+/// The same documents as running text: an article before every other word, roughly.
+pub fn with_articles(documents: Vec<Text>) -> Vec<Text> {
+    let spoken = |text: String| {
+        let words = text.split_whitespace().map(|word| match word.as_bytes().last() {
+            Some(b'0' | b'2' | b'4' | b'6' | b'8') => format!("the {word}"),
+            _ => word.to_string(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    documents.into_iter().map(|(id, text)| (id, spoken(text))).collect()
+}
+
 /// Replaces, removes and adds words, each with a third of the rate; sometimes moves a block to the front.
 fn edit(random: &mut Random, text: &mut Vec<String>, rate: f64) {
     let mut edited = Vec::with_capacity(text.len());

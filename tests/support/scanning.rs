@@ -3,14 +3,16 @@
 use super::corpus::Text;
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{Algorithm, Entry, Features, Recipe, Setup, TableRecipe};
+use neardups::algorithm::{Algorithm, Compares, Entry, Features, Learned, Learns, Recipe, Setup, TableRecipe};
 use neardups::engine::{KEEP_POLICIES, Options, Outcome, scan};
+use neardups::lexicon::{Lexicon, Rarity};
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Documents, Source};
-use neardups::tokenizer::{Keep, Tokenizer, Tokens};
-use std::collections::BTreeMap;
+use neardups::tokenizer::{Tokenizer, Tokens};
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// An algorithm of the table with these settings.
 pub fn recipe(algorithm: &str, settings: &[(&str, &str)]) -> TableRecipe {
@@ -20,6 +22,11 @@ pub fn recipe(algorithm: &str, settings: &[(&str, &str)]) -> TableRecipe {
 /// A recipe that always gives what `make` makes.
 pub fn always<A: Algorithm + 'static>(make: impl Fn() -> A + Sync) -> impl Recipe {
     move |_: usize| -> Result<Setup, Error> { Ok(Setup::new(make())) }
+}
+
+/// Whether a fingerprint depends on the other documents, so that one document more can change which others are alike.
+pub fn follows_the_collection(recipe: &dyn Recipe) -> bool {
+    recipe.prepare(0).unwrap().algorithm.learns() == Some(Learns::Terms)
 }
 
 /// Scans with two threads.
@@ -105,13 +112,13 @@ pub struct Made {
     pub tokens: Vec<u64>,
     pub fingerprint: Vec<u64>,
     pub keys: Vec<u64>,
-    /// The features, ascending and without repeats.
+    /// The features, ascending, and without repeats unless multisets are compared.
     pub set: Vec<u64>,
 }
 
 /// Asks an algorithm all its questions about a text, as anybody could.
 pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, text: &str) -> Made {
-    let mut tokens = Tokens::new(Keep::Hashes, seed);
+    let mut tokens = Tokens::new(algorithm.reads(), seed);
     tokenizer.tokenize(text, &mut tokens);
     let mut features = Features::default();
     algorithm.features(&tokens, &mut features);
@@ -122,6 +129,31 @@ pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, tex
     }
     let mut set = features.hashes;
     set.sort_unstable();
-    set.dedup();
+    if algorithm.compares() != Compares::Multisets {
+        set.dedup();
+    }
     Made { tokens: tokens.hashes().to_vec(), fingerprint, keys, set }
+}
+
+/// Tells an algorithm what it must know of these texts, counted one document after the other.
+pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, texts: &[String]) {
+    let sets = texts.iter().map(|text| {
+        let made = made(algorithm, tokenizer, seed, text);
+        let counted = if algorithm.learns() == Some(Learns::Terms) { made.tokens } else { made.set };
+        counted.into_iter().collect::<BTreeSet<u64>>()
+    });
+    let sets: Vec<BTreeSet<u64>> = sets.collect();
+    match algorithm.learns() {
+        None => {}
+        Some(Learns::Terms) => {
+            let mut frequencies = BTreeMap::new();
+            sets.iter().flatten().for_each(|&term| *frequencies.entry(term).or_insert(0) += 1);
+            algorithm.learn(&Learned::Terms(Arc::new(Lexicon::new(texts.len() as u64, frequencies))));
+        }
+        Some(Learns::Features) => {
+            let rarity = Rarity::new();
+            sets.iter().flatten().for_each(|&feature| rarity.add(feature));
+            algorithm.learn(&Learned::Features(Arc::new(rarity)));
+        }
+    }
 }

@@ -5,10 +5,12 @@
 //!
 //! **Source.** Shingles and resemblance: Broder 1997 (SEQUENCES). Minima as a signature: Broder, Charikar, Frieze &
 //! Mitzenmacher 1998 (STOC). Bands and rows: Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4. The default
-//! sketch: Dahlgaard, Knudsen & Thorup, *Fast Similarity Sketching*, FOCS 2017.
+//! sketch: Dahlgaard, Knudsen & Thorup, *Fast Similarity Sketching*, FOCS 2017. Supershingles: Broder, Glassman,
+//! Manasse & Zweig 1997 (WWW), and Broder 2000.
 //!
 //! **Formula.** `J(A, B) = |A ∩ B| / |A ∪ B|` over the sets of shingles. A slot of the signature agrees with probability
-//! `J`; with `b` bands of `r` slots a pair is a candidate with probability `1 − (1 − Jʳ)ᵇ`.
+//! `J`; with `b` bands of `r` slots a pair is a candidate with probability `1 − (1 − Jʳ)ᵇ`. With supershingles a pair is reported if at least `b` of `m′` groups
+//! of `l` slots are equal, each of which is with probability `Jˡ`.
 //!
 //! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the threshold and the recall ([`bands`]); `w` from the median
 //! length of the documents ([`shingle_width`]).
@@ -19,19 +21,24 @@
 //! **Where it is weak.** Short documents: one changed word spoils `w` shingles (with `w = 5` a document needs 49 words for one
 //! substitution to stay at 0.8). A document quoted whole inside a much longer one has a low Jaccard similarity.
 
-pub mod bands;
+pub mod exact;
 pub mod sketch;
+pub mod supershingles;
 
-use super::parameter::{Parameter, RECALL, Settings, Values};
+pub use super::bands;
+
+use super::parameter::{Parameter, RECALL, Settings, THRESHOLD, Values};
 use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix, shingle_hashes};
 use crate::similarity::{Similarity, Threshold, jaccard};
 use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
+use exact::ExactJoin;
 use serde_json::{Value, json};
 use sketch::Sketch;
 use std::sync::Arc;
+use supershingles::{Shape, Supershingles};
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -41,25 +48,27 @@ pub const ENTRY: Entry = Entry {
     advice: "The default, for nearly every text. Reported pairs are exactly at or above the threshold; a pair at the threshold is found \
              with probability --recall, and one above it more surely. Weak on very short documents and on quotations inside longer ones.",
     parameters: PARAMETERS,
+    defaults: &[],
     prepare,
     depends_on_length: |settings| settings.text(&SHINGLE) == "auto",
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&THRESHOLD, &RECALL, &SHINGLE, &SKETCH, &BANDS, &ROWS, &HASHES];
+pub const PARAMETERS: &[&Parameter] =
+    &[&THRESHOLD, &RECALL, &EXACT, &SHINGLE, &SKETCH, &BANDS, &ROWS, &HASHES, &SUPERSHINGLES, &MIN_SUPERSHINGLES];
 
 /// The longest signature.
 const MOST_SLOTS: usize = 16384;
 
-static THRESHOLD: Parameter = Parameter {
-    name: "threshold",
-    placeholder: "S",
-    default: "0.8",
-    values: Values::Threshold,
-    help: "Least similarity of a reported pair",
-    details: "An exact fraction: a pair with 4 of 5 shingles in common is at 0.8. 0.8 suits copies with edits; 0.5 finds loose revisions \
-              and, on short documents, coincidences.",
+static EXACT: Parameter = Parameter {
+    name: "exact",
+    placeholder: "",
+    default: "false",
+    values: Values::Switch,
+    help: "Find every pair at or above the threshold, none missed",
+    details: "A prefix-filter join instead of sketches: documents are read once more to count shingles, rare shingles bring candidates \
+              together, and recall is 1. Slower and hungrier than MinHash on large corpora.",
 };
 static SHINGLE: Parameter = Parameter {
     name: "shingle",
@@ -105,6 +114,28 @@ static HASHES: Parameter = Parameter {
     help: "Most slots that a signature may have",
     details: "Bounds bands times rows where at least one of them is auto. At thresholds of 0.6 and below, 512 compares far fewer unrelated pairs.",
 };
+
+static SUPERSHINGLES: Parameter = Parameter {
+    name: "supershingles",
+    placeholder: "MxL",
+    default: "off",
+    values: Values::Groups(1..=32, 1..=256),
+    help: "Report pairs by equal supershingles: M hashes of L minima each",
+    details: "6x14 is what Henzinger compared other ways with: 84 minima, 48 bytes a document. Instead of --threshold, --recall and \
+              bands: no Jaccard similarity is computed, and which pairs are reported follows a curve that plan prints; half of those \
+              at 0.91 are. --sketch classic takes the minima by the letter.",
+};
+static MIN_SUPERSHINGLES: Parameter = Parameter {
+    name: "min-supershingles",
+    placeholder: "B",
+    default: "2",
+    values: Values::Integer(1..=32),
+    help: "Least number of supershingles in common",
+    details: "Goes with --supershingles. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
+};
+
+/// The most keys, C(M, B), that supershingles may ask for.
+const MOST_TABLES: f64 = 2000.0;
 
 /// The detector.
 pub struct MinHash {
@@ -188,6 +219,34 @@ pub fn shingle_width(median_tokens: usize) -> Option<usize> {
 /// The sizes that characters come in when documents are too short for word shingles.
 const SHORT_TEXT_CHARACTERS: usize = 4;
 
+/// The threshold of an exact join, for which nothing is sketched.
+fn exact_threshold(settings: &Settings) -> Result<Threshold, Error> {
+    if let Some(sketching) = [&RECALL, &SKETCH, &BANDS, &ROWS, &HASHES].into_iter().find(|p| settings.has(p)) {
+        return Err(Error::Usage(format!("--{} has no effect with --exact, which misses nothing", sketching.name)));
+    }
+    Ok(settings.threshold(&THRESHOLD)?.expect("never auto"))
+}
+
+/// The shape of supershingles, if they were asked for.
+fn resolve_supershingles(settings: &Settings) -> Result<Option<Shape>, Error> {
+    let Some((groups, rows)) = settings.groups(&SUPERSHINGLES)? else {
+        if settings.has(&MIN_SUPERSHINGLES) {
+            return Err(Error::Usage("--min-supershingles has no effect without --supershingles".into()));
+        }
+        return Ok(None);
+    };
+    let unused = [&THRESHOLD, &RECALL, &EXACT, &BANDS, &ROWS, &HASHES];
+    if let Some(unused) = unused.into_iter().find(|p| settings.has(p)) {
+        return Err(Error::Usage(format!("--{} has no effect with --supershingles", unused.name)));
+    }
+    let shape = Shape { groups, rows, least: settings.integer(&MIN_SUPERSHINGLES)?.expect("never auto") };
+    if shape.least > groups || shape.tables() > MOST_TABLES {
+        let expected = format!("at most {groups}, and so that there are at most {MOST_TABLES} ways to choose them");
+        return Err(Error::parameter("min-supershingles", shape.least, expected));
+    }
+    Ok(Some(shape))
+}
+
 fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> {
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let recall = settings.probability(&RECALL)?;
@@ -229,14 +288,24 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
 }
 
 fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+    let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
+    let short_text = |mut setup: Setup| {
+        if width.is_none() {
+            let tokenizer = Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS));
+            setup.tokenizer = Some((tokenizer, format!("char:{SHORT_TEXT_CHARACTERS}")));
+        }
+        setup
+    };
+    if let Some(shape) = resolve_supershingles(settings)? {
+        let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
+        return Ok(short_text(Setup::new(Supershingles::new(width.unwrap_or(1), sketch, shape))));
+    }
+    if settings.switch(&EXACT)? {
+        return Ok(short_text(Setup::new(ExactJoin::new(exact_threshold(settings)?, width.unwrap_or(1)))));
+    }
     let (threshold, recall, bands) = resolve_bands(settings)?;
     let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
-    let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
-    let mut setup = Setup::new(MinHash::new(threshold, width.unwrap_or(1), sketch, bands));
-    if width.is_none() {
-        let tokenizer = Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS));
-        setup.tokenizer = Some((tokenizer, format!("char:{SHORT_TEXT_CHARACTERS}")));
-    }
+    let mut setup = short_text(Setup::new(MinHash::new(threshold, width.unwrap_or(1), sketch, bands)));
     let found = bands.probability(threshold.as_f64());
     if found < recall {
         setup.warnings.push(format!(
@@ -250,8 +319,8 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     Ok(setup)
 }
 
-fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let (threshold, recall, bands) = resolve_bands(settings)?;
+/// What the shingle width is, and why.
+fn plan_width(settings: &Settings, median_tokens: usize) -> Result<(Value, String), Error> {
     let (width, why_width) = match (settings.integer(&SHINGLE)?, shingle_width(median_tokens)) {
         (Some(width), _) => (json!(width), "as given".to_string()),
         (None, Some(width)) => (json!(width), format!("tokens, for a median of {median_tokens} tokens a document")),
@@ -260,6 +329,74 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
             format!("characters, for a median of {median_tokens} tokens a document"),
         ),
     };
+    Ok((width, why_width))
+}
+
+fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let threshold = exact_threshold(settings)?;
+    let (width, why_width) = plan_width(settings, median_tokens)?;
+    let why = if settings.has(&THRESHOLD) { "as given" } else { "default" };
+    let keys = median_tokens.max(1) - threshold.part_of(median_tokens.max(1)) + 1;
+    Ok(Plan {
+        parameters: vec![("threshold", json!(threshold.as_f64()), why.into()), ("shingle", width, why_width)],
+        curve_of: "jaccard",
+        curve: vec![(threshold.as_f64(), 1.0), (1.0, 1.0)],
+        costs: vec![
+            ("keys, at most", 8.0 * keys as f64, "bytes a document"),
+            ("keys of all documents, at most", 8.0 * keys as f64 * documents as f64, "bytes"),
+        ],
+        notes: vec![
+            format!("every pair at or above {threshold} is found"),
+            "shingles that only one document has are no keys, so there are usually far fewer".into(),
+        ],
+    })
+}
+
+fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let (width, why_width) = plan_width(settings, median_tokens)?;
+    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
+    let Shape { groups, rows, least } = shape;
+    let half = shape.similarity_found_with(0.5);
+    Ok(Plan {
+        parameters: vec![
+            ("shingle", width, why_width),
+            ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH)),
+            ("supershingles", json!(format!("{groups}x{rows}")), "as given".into()),
+            ("min_supershingles", json!(least), given(&MIN_SUPERSHINGLES)),
+            ("hashes", json!(shape.slots()), "supershingles × minima in each".into()),
+            ("tables", json!(shape.tables() as u64), format!("C({groups}, {least})")),
+        ],
+        curve_of: "jaccard",
+        curve: [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0]
+            .map(|similarity| (similarity, shape.probability(similarity)))
+            .to_vec(),
+        costs: vec![
+            ("fingerprint", 8.0 * groups as f64, "bytes a document"),
+            ("fingerprints of all documents", 8.0 * groups as f64 * documents as f64, "bytes"),
+        ],
+        notes: vec![
+            format!(
+                "every pair with at least {least} of {groups} supershingles in common is reported, whatever its Jaccard similarity"
+            ),
+            format!(
+                "half of the pairs at a Jaccard similarity of {half:.3} are, 1 % of those at {:.3} and 99 % of those at {:.3}: a \
+                 detector of pairs at {half:.2}",
+                shape.similarity_found_with(0.01),
+                shape.similarity_found_with(0.99)
+            ),
+        ],
+    })
+}
+
+fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    if let Some(shape) = resolve_supershingles(settings)? {
+        return plan_supershingles(settings, shape, median_tokens, documents);
+    }
+    if settings.switch(&EXACT)? {
+        return plan_exact(settings, median_tokens, documents);
+    }
+    let (threshold, recall, bands) = resolve_bands(settings)?;
+    let (width, why_width) = plan_width(settings, median_tokens)?;
     let given = |parameter: &Parameter, otherwise: &str| {
         if settings.has(parameter) { "as given".to_string() } else { otherwise.to_string() }
     };
@@ -336,6 +473,39 @@ mod tests {
         assert!(error(&[("rows", "8"), ("hashes", "10")]).contains("of 10 hashes"));
         assert!(error(&[("bands", "1000"), ("hashes", "20")]).contains("of 20 hashes"));
         assert!(error(&[("bands", "4096"), ("rows", "256")]).contains("of 16384 hashes"));
+    }
+
+    #[test]
+    fn supershingles_take_no_flags_of_bands() {
+        let error = |pairs: &[(&str, &str)]| {
+            let given = [pairs, &[("supershingles", "6x14")]].concat();
+            prepare(&Settings::from_pairs(given), 0).err().map(|e| e.to_string()).unwrap_or_default()
+        };
+        for (flag, value) in [
+            ("threshold", "0.9"),
+            ("recall", "0.9"),
+            ("bands", "9"),
+            ("rows", "9"),
+            ("hashes", "99"),
+            ("exact", "true"),
+        ] {
+            assert_eq!(error(&[(flag, value)]), format!("--{flag} has no effect with --supershingles"));
+        }
+        assert_eq!(error(&[("shingle", "8"), ("sketch", "classic"), ("min-supershingles", "3")]), "");
+        assert!(error(&[("min-supershingles", "7")]).contains("at most 6"));
+        let alone = Settings::from_pairs([("min-supershingles", "2")]);
+        assert!(prepare(&alone, 0).err().unwrap().to_string().contains("without --supershingles"));
+        let many = Settings::from_pairs([("supershingles", "32x1"), ("min-supershingles", "16")]);
+        assert!(prepare(&many, 0).err().unwrap().to_string().contains("at most 2000 ways"));
+        for bad in ["6", "6x", "x14", "0x14", "6x0", "33x1", "6x14x2", "6X14", "on"] {
+            assert!(prepare(&Settings::from_pairs([("supershingles", bad)]), 0).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn half_of_the_pairs_as_the_help_says() {
+        let half = |least| Shape { groups: 6, rows: 14, least }.similarity_found_with(0.5);
+        assert_eq!([1, 2, 3].map(|least| (half(least) * 100.0).round()), [85.0, 91.0, 94.0]);
     }
 
     #[test]

@@ -21,7 +21,7 @@
 //! words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution) it finds about a quarter of the pairs
 //! at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
-use super::parameter::{Parameter, RECALL, Settings, Values};
+use super::parameter::{COSINE, Parameter, RECALL, Settings, Values};
 use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
 use crate::error::Error;
 use crate::hamming::{self, BlockTables};
@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
     advice: "For long documents with tiny edits, and where a fingerprint must be 8 bytes. At its default distance of 3 it misses many \
              pairs that MinHash finds; it is refused where the median document has fewer than 50 tokens.",
     parameters: PARAMETERS,
+    defaults: &[],
     prepare,
     depends_on_length: |_| false,
     plan,
@@ -54,15 +55,6 @@ static DISTANCE: Parameter = Parameter {
     help: "Most bits in which a reported pair may differ",
     details: "3 of 64 is what Google's crawler used; it finds about a quarter of the pairs that differ in 2 % of their words, 6 three \
               quarters, 10 nearly all. Unrelated documents are about half the bits apart.",
-};
-static COSINE: Parameter = Parameter {
-    name: "cosine",
-    placeholder: "C",
-    default: "auto",
-    values: Values::AutoThreshold,
-    help: "Choose the distance for pairs of this cosine similarity",
-    details: "Takes the least distance that a pair at this cosine keeps with probability --recall: 7 for 0.98 at recall 0.9. \
-              Instead of --distance.",
 };
 static BITS: Parameter = Parameter {
     name: "bits",
@@ -219,22 +211,9 @@ impl Algorithm for SimHash {
     }
 }
 
-/// Probability that two fingerprints of `bits` bits are at most `distance` apart when their feature vectors have this
-/// cosine: the bits differ independently with probability `arccos(c) / π`.
-pub fn probability_within(bits: usize, distance: usize, cosine: f64) -> f64 {
-    let p = cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI;
-    if p == 0.0 {
-        return 1.0;
-    }
-    // Terms in logarithms: powers of p underflow at 128 bits.
-    let term =
-        |i: usize| (hamming::binomial(bits, i).ln() + i as f64 * p.ln() + (bits - i) as f64 * (-p).ln_1p()).exp();
-    (0..=distance).map(term).sum::<f64>().min(1.0)
-}
-
 /// The least distance that a pair at `cosine` keeps with probability `recall`.
 pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
-    (0..bits).find(|&k| probability_within(bits, k, cosine) >= recall).unwrap_or(bits)
+    (0..bits).find(|&k| hamming::probability_within(bits, k, cosine) >= recall).unwrap_or(bits)
 }
 
 struct Resolved {
@@ -336,7 +315,7 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
         ],
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
-            .map(|cosine| (cosine, probability_within(bits, distance, cosine)))
+            .map(|cosine| (cosine, hamming::probability_within(bits, distance, cosine)))
             .to_vec(),
         costs: vec![
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),

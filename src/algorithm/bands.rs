@@ -1,4 +1,5 @@
-//! How many bands, of how many rows: chosen so that the recall *at the threshold* is what was asked for.
+//! How many bands, of how many rows: chosen so that the recall *at the threshold* is what was asked for. For every family
+//! whose fingerprint is a row of slots that agree independently with a known probability: minima, or sign bits.
 //!
 //! Many tools put the threshold where the curve is steepest, and so find half of the pairs there or fewer. Here the curve is
 //! placed so that a pair exactly at the threshold is a candidate with probability at least `recall`. That lets more

@@ -1,0 +1,539 @@
+//! I-Match: a digest of the set of a document's informative terms; near-duplicates have the same one.
+//!
+//! **What it detects.** Documents with the same vocabulary: copies whose words were put in another order, repeated, or changed only
+//! where every document has them (`the`) or no other has them (a date, a counter, a typing error). With randomized lexicons also
+//! copies that differ in a few informative terms.
+//!
+//! **Source.** Chowdhury, Frieder, Grossman & McCabe, *Collection statistics for fast duplicate document detection*, TOIS 20(2),
+//! 2002. The randomized lexicons: Kołcz, Chowdhury & Alspector, KDD 2004; Kołcz & Chowdhury, J. Supercomputing 45, 2008.
+//!
+//! **Formula.** Of `N` documents `df` have a term; its normalised idf is `ln((N + 1) / df) / ln(N + 1)`. The lexicon is the
+//! terms whose normalised idf is from `--idf-low` to `--idf-high`. Lexicon 0 is all of it; lexicons 1 to `K` each lack a random
+//! fraction `p`. A digest is the SHA-1 of a document's distinct terms in the lexicon, in the order of their bytes, joined by line
+//! breaks. Two documents are alike if any digest is equal in the same lexicon; the similarity is the share of the `K + 1` digests
+//! that are equal, and 1 if that of lexicon 0 is, because then all filtered sets are. If documents differ in `x` terms of the lexicon, a
+//! randomized one hides them all with probability `pˣ`, so they are found with probability `1 − (1 − pˣ)ᴷ`; a replaced word is
+//! `x = 2`.
+//!
+//! **Parameters.** See [`PARAMETERS`]. The band and the least number of terms are those of the I-Match baseline in the reference
+//! program of SpotSigs (Theobald, Siddharth & Paepcke, SIGIR 2008). The band is decided in integers ([`band`]). A term
+//! that only one document has says nothing about pairs and never counts; a document of which more than half the distinct terms are such has
+//! no near-duplicate here and gets no digest. Below [`SMALL`] documents idf says little: see [`informative`].
+//!
+//! **Cost.** The collection is read twice, once for counting. A sort of the tokens, a look-up a term, `K + 1` SHA-1 digests; 16
+//! bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's number: no lexicon is copied.
+//!
+//! **Where it is weak.** A fingerprint depends on the whole collection. Texts of the same words are alike, whatever
+//! they say. Long documents: the more terms, the more of them differ; from some 4 on hardly a pair is found. No threshold
+//! can be asked for.
+
+pub mod band;
+
+use super::parameter::{Parameter, Settings, Values};
+use super::{Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use crate::error::Error;
+use crate::hash::{combine, mix};
+use crate::lexicon::Lexicon;
+use crate::similarity::Similarity;
+use crate::tokenizer::{Keep, Tokens};
+use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// The line of the table.
+pub const ENTRY: Entry = Entry {
+    name: "imatch",
+    aliases: &["i-match"],
+    summary: "SHA-1 digests of the informative terms, under one lexicon and randomized parts of it; all pairs with an equal one, exactly",
+    advice: "For large collections of copies that differ in their order of words, in common words, and in a term or two besides. Reads \
+             the collection twice, because what is informative depends on all of it: below 1,000 documents that is judged roughly, \
+             and warned of. Finds few pairs that differ in more than three informative terms; minhash does.",
+    parameters: PARAMETERS,
+    defaults: &[],
+    prepare,
+    depends_on_length: |_| false,
+    plan,
+};
+
+/// The parameters, in the order of the help.
+pub const PARAMETERS: &[&Parameter] = &[&IDF_LOW, &IDF_HIGH, &LEXICONS, &DROP_FRACTION, &MIN_TERMS];
+
+static IDF_LOW: Parameter = Parameter {
+    name: "idf-low",
+    placeholder: "L",
+    default: "0.2",
+    values: Values::Thousandths(0..=1000),
+    help: "Least normalised idf of a term that counts; drops common terms",
+    details: "Normalised idf is ln((N+1)/df) / ln(N+1): nearly 0 for a term that all N documents have, 1 for one that a single document has. At \
+              0.2 a term may be in 63,095 of a million documents. Fewer than 1,000 documents are judged as if they were 1,000: at 0.2 a \
+              term may be in 251 of them.",
+};
+static IDF_HIGH: Parameter = Parameter {
+    name: "idf-high",
+    placeholder: "H",
+    default: "0.8",
+    values: Values::Thousandths(0..=1000),
+    help: "Most normalised idf of a term that counts; drops rare terms",
+    details: "At 0.8 a term must be in 16 of a million documents. A term that only one document has never counts: no pair shares it. Below \
+              1,000 documents all others count at this end, whatever is given.",
+};
+static LEXICONS: Parameter = Parameter {
+    name: "lexicons",
+    placeholder: "K",
+    default: "10",
+    values: Values::Integer(0..=100),
+    help: "Randomized lexicons beside the whole one",
+    details: "Each makes a digest of its own, and any equal one makes a pair. 0 is plain I-Match, which finds a pair only if no term that \
+              counts differs.",
+};
+static DROP_FRACTION: Parameter = Parameter {
+    name: "drop-fraction",
+    placeholder: "P",
+    default: "0.3",
+    values: Values::Thousandths(0..=1000),
+    help: "Fraction of the terms that each randomized lexicon lacks",
+    details: "A pair that differs in x terms is found with probability 1 - (1 - P^x)^K: at 0.3 and 10 lexicons 0.97 for one term, 0.61 \
+              for two, 0.24 for three. More finds more, and calls more alike that is not: at 0.5 a digest speaks for half of a document's \
+              terms.",
+};
+static MIN_TERMS: Parameter = Parameter {
+    name: "min-terms",
+    placeholder: "N",
+    default: "4",
+    values: Values::Integer(1..=1_000_000),
+    help: "Least terms that make a digest",
+    details: "A document with fewer terms in a lexicon has no digest under it; one with fewer in the whole lexicon is never a duplicate.",
+};
+
+/// Below so many documents idf is not trusted.
+pub const SMALL: u64 = 1000;
+
+/// How a document becomes digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The ends of the band of normalised idf, in thousandths.
+    pub idf: RangeInclusive<u64>,
+    /// Randomized lexicons.
+    pub lexicons: usize,
+    /// What each of them lacks, in thousandths.
+    pub drop: u64,
+    /// Least terms that make a digest.
+    pub min_terms: usize,
+}
+
+/// The document frequencies of terms that count, in a collection that was counted itself.
+///
+/// From [`SMALL`] documents on this is the band, without what only one document has. In fewer documents idf is coarse — among
+/// 10 the band would drop what 7 of them share, and so lose a group of seven near-duplicates — and they are judged as
+/// [`SMALL`] documents at the common end;
+/// at the rare end every term counts that two of them have.
+pub fn informative(documents: u64, idf: &RangeInclusive<u64>) -> RangeInclusive<u64> {
+    if documents < SMALL {
+        return 2..=band::most_frequency(SMALL, *idf.start());
+    }
+    let band = band::document_frequencies(documents, *idf.start(), *idf.end());
+    2.max(*band.start())..=*band.end()
+}
+
+/// The SHA-1 digest of a set of terms, given ascending and without repeats: of the terms joined by line breaks, which no
+/// token has.
+pub fn digest<'a>(terms: impl IntoIterator<Item = &'a str>) -> [u8; 20] {
+    let mut sha1 = Sha1::new();
+    for (i, term) in terms.into_iter().enumerate() {
+        if i > 0 {
+            sha1.update(b"\n");
+        }
+        sha1.update(term.as_bytes());
+    }
+    sha1.finalize().into()
+}
+
+/// Words of the fingerprint a digest: its first 128 bits. Two of N digests agree by chance with probability N²/2¹²⁹.
+const WORDS: usize = 2;
+/// In place of a digest that there are too few terms for.
+const ABSENT: [u64; WORDS] = [0; WORDS];
+
+/// The detector.
+pub struct IMatch {
+    parameters: Parameters,
+    lexicon: Arc<Lexicon>,
+    /// Document frequencies of terms that count.
+    informative: RangeInclusive<u64>,
+}
+
+impl IMatch {
+    /// A detector that has yet to learn how frequent terms are; until then none counts.
+    pub fn new(parameters: Parameters) -> Self {
+        let informative = informative(0, &parameters.idf);
+        IMatch { parameters, lexicon: Arc::default(), informative }
+    }
+
+    /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
+    pub fn lacks(&self, lexicon: usize, term: u64) -> bool {
+        // H < p·2⁶⁴
+        let hash = combine(mix(lexicon as u64), term);
+        u128::from(hash) * 1000 < u128::from(self.parameters.drop) << 64
+    }
+
+    /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text. None if most terms of
+    /// the document are in no other.
+    fn filter(&self, tokens: &Tokens, kept: &mut Vec<u32>) {
+        let hashes = tokens.hashes();
+        // Documents have far fewer tokens; of one that has not, the rest is not looked at.
+        kept.extend(0..u32::try_from(hashes.len()).unwrap_or(u32::MAX));
+        kept.sort_unstable_by_key(|&i| hashes[i as usize]);
+        kept.dedup_by_key(|i| hashes[*i as usize]);
+        let (terms, mut own) = (kept.len(), 0);
+        kept.retain(|&i| {
+            let frequency = self.lexicon.document_frequency(hashes[i as usize]);
+            own += usize::from(frequency <= 1);
+            self.informative.contains(&frequency.into())
+        });
+        if 2 * own > terms {
+            kept.clear();
+        }
+        kept.sort_unstable_by_key(|&i| tokens.text(i as usize));
+    }
+
+    /// The digest under a lexicon; 0 is the whole one.
+    fn digest(&self, lexicon: usize, tokens: &Tokens, kept: &[u32]) -> [u64; WORDS] {
+        let terms =
+            || kept.iter().map(|&i| i as usize).filter(|&i| lexicon == 0 || !self.lacks(lexicon, tokens.hashes()[i]));
+        if terms().count() < self.parameters.min_terms {
+            return ABSENT;
+        }
+        let digest = digest(terms().map(|i| tokens.text(i)));
+        [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().expect("8 of 20 bytes")))
+    }
+}
+
+/// The digests of a fingerprint, that of the whole lexicon first.
+fn digests(fingerprint: &[u64]) -> impl Iterator<Item = &[u64]> {
+    fingerprint.chunks_exact(WORDS)
+}
+
+impl Algorithm for IMatch {
+    fn name(&self) -> &'static str {
+        "imatch"
+    }
+
+    fn measure(&self) -> &'static str {
+        "imatch"
+    }
+
+    fn reads(&self) -> Keep {
+        Keep::Everything
+    }
+
+    fn learns(&self) -> Option<Learns> {
+        Some(Learns::Terms)
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        if let Learned::Terms(lexicon) = learned {
+            self.informative = informative(lexicon.documents(), &self.parameters.idf);
+            self.lexicon = Arc::clone(lexicon);
+        }
+    }
+
+    /// The digests, which need the texts of the tokens. None if the whole lexicon has too few of the terms: a part of it has no more.
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        // Digests weigh nothing; the buffer of the weights holds the terms meanwhile.
+        let kept = &mut features.weights;
+        self.filter(tokens, kept);
+        if kept.len() >= self.parameters.min_terms {
+            let digests = (0..=self.parameters.lexicons).map(|lexicon| self.digest(lexicon, tokens, kept));
+            features.hashes.extend(digests.flatten());
+        }
+        kept.clear();
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        fingerprint.extend_from_slice(&features.hashes);
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        let present = digests(fingerprint).enumerate().filter(|(_, digest)| *digest != ABSENT);
+        keys.extend(
+            present.map(|(lexicon, digest)| digest.iter().fold(mix(lexicon as u64), |key, &word| combine(key, word))),
+        );
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Fingerprints
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let equal = |(a, b): &(&[u64], &[u64])| a == b && *a != ABSENT;
+        let mut both = digests(a).zip(digests(b));
+        if both.next().as_ref().is_some_and(equal) {
+            return Some(Similarity::ONE);
+        }
+        let equal = both.filter(equal).count() as u64;
+        (equal > 0).then(|| Similarity::ratio(equal, self.parameters.lexicons as u64 + 1))
+    }
+
+    fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
+        let documents = self.lexicon.documents();
+        let few = (1..SMALL).contains(&documents);
+        let warning = || {
+            format!(
+                "I-Match judges terms by how many documents have them, and {documents} are too few to do it well (below {SMALL}): every \
+                 term counts that from 2 to {} of them have; --algo minhash needs no other documents",
+                self.informative.end()
+            )
+        };
+        few.then(warning).into_iter().collect()
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        let Parameters { idf, lexicons, drop, min_terms } = &self.parameters;
+        let mut resolved = vec![
+            ("idf_low", json!(decimal(*idf.start()))),
+            ("idf_high", json!(decimal(*idf.end()))),
+            ("lexicons", json!(lexicons)),
+            ("drop_fraction", json!(decimal(*drop))),
+            ("min_terms", json!(min_terms)),
+        ];
+        if self.lexicon.documents() > 0 {
+            resolved.push(("least_df", json!(self.informative.start())));
+            resolved.push(("most_df", json!(self.informative.end())));
+        }
+        resolved
+    }
+}
+
+fn decimal(thousandths: u64) -> f64 {
+    thousandths as f64 / 1000.0
+}
+
+/// Probability that documents which differ in so many terms of the lexicon have an equal digest, if both have all digests.
+pub fn probability_found(lexicons: usize, drop_fraction: f64, differing: u32) -> f64 {
+    if differing == 0 {
+        return 1.0;
+    }
+    // With exponents as they may be, 1 − (1 − y)ᴷ would lose its digits.
+    -(lexicons as f64 * (-drop_fraction.powi(differing as i32)).ln_1p()).exp_m1()
+}
+
+fn resolve(settings: &Settings) -> Result<Parameters, Error> {
+    let (low, high) = (settings.thousandths(&IDF_LOW)?, settings.thousandths(&IDF_HIGH)?);
+    if low > high {
+        return Err(Error::Usage(format!(
+            "no idf is from {} (--idf-low) to {} (--idf-high): turn them round",
+            decimal(low),
+            decimal(high)
+        )));
+    }
+    let drop = settings.thousandths(&DROP_FRACTION)?;
+    let lexicons = settings.integer(&LEXICONS)?.expect("never auto");
+    if lexicons == 0 && settings.has(&DROP_FRACTION) {
+        return Err(Error::Usage("--drop-fraction has no effect without randomized lexicons (--lexicons 0)".into()));
+    }
+    let min_terms = settings.integer(&MIN_TERMS)?.expect("never auto");
+    Ok(Parameters { idf: low..=high, lexicons, drop, min_terms })
+}
+
+fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
+    Ok(Setup::new(IMatch::new(resolve(settings)?)))
+}
+
+fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let parameters = resolve(settings)?;
+    let Parameters { idf, lexicons, drop, min_terms } = &parameters;
+    let informative = informative(documents, idf);
+    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
+    let (fewest, most) = match documents < SMALL {
+        true => ("all that two documents have", format!("as of {SMALL} documents")),
+        false => ("from the band", "from the band".to_string()),
+    };
+    let mut notes = vec![
+        "every pair with an equal digest is found; the curve is by how many terms that count are in one of the two documents only, a replaced \
+         word being two"
+            .to_string(),
+    ];
+    if informative.is_empty() {
+        notes.push("no term can count: the band has no document frequency above 1".into());
+    }
+    if documents < SMALL {
+        notes.push(format!("below {SMALL} documents idf says little about a term; minhash needs no other documents"));
+    }
+    if median_tokens < 4 * min_terms {
+        notes.push(format!(
+            "many documents of {median_tokens} tokens will have fewer than {min_terms} terms that count, and no digest"
+        ));
+    }
+    let digests = lexicons + 1;
+    Ok(Plan {
+        parameters: vec![
+            ("idf_low", json!(decimal(*idf.start())), given(&IDF_LOW)),
+            ("idf_high", json!(decimal(*idf.end())), given(&IDF_HIGH)),
+            ("lexicons", json!(lexicons), given(&LEXICONS)),
+            ("drop_fraction", json!(decimal(*drop)), given(&DROP_FRACTION)),
+            ("min_terms", json!(min_terms), given(&MIN_TERMS)),
+            ("least_df", json!(informative.start()), format!("fewest documents that must have a term: {fewest}")),
+            ("most_df", json!(informative.end()), format!("most documents that may have a term: {most}")),
+        ],
+        curve_of: "differing",
+        curve: [8, 6, 4, 3, 2, 1, 0]
+            .map(|differing| (f64::from(differing), probability_found(*lexicons, decimal(*drop), differing)))
+            .to_vec(),
+        costs: vec![
+            ("SHA-1 digests a document", digests as f64, "at most"),
+            ("fingerprint", (8 * WORDS * digests) as f64, "bytes a document"),
+            ("fingerprints of all documents", (8 * WORDS * digests) as f64 * documents as f64, "bytes"),
+        ],
+        notes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(digest: [u8; 20]) -> String {
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_terms_joined_by_line_breaks() {
+        // printf 'cat\nmat\nsat' | sha1sum
+        assert_eq!(hex(digest(["cat", "mat", "sat"])), "ff68e756a2be9db2e7eba6823447a31ab4872325");
+        assert_ne!(digest(["ab", "c"]), digest(["a", "bc"]));
+    }
+
+    fn detector(lexicons: usize, drop: u64, min_terms: usize) -> IMatch {
+        IMatch::new(Parameters { idf: 200..=800, lexicons, drop, min_terms })
+    }
+
+    fn tokens(words: &str) -> Tokens {
+        let mut tokens = Tokens::new(Keep::Everything, 0);
+        words.split_whitespace().for_each(|word| tokens.push(word, 0..0));
+        tokens
+    }
+
+    fn fingerprint(detector: &IMatch, words: &str) -> Vec<u64> {
+        let (mut features, mut fingerprint) = (Features::default(), Vec::new());
+        detector.features(&tokens(words), &mut features);
+        detector.fingerprint(&features, &mut fingerprint);
+        fingerprint
+    }
+
+    fn taught(mut detector: IMatch, frequencies: &[(&str, u32)]) -> IMatch {
+        let frequencies = frequencies.iter().map(|(term, frequency)| (tokens(term).hashes()[0], *frequency));
+        detector.learn(&Learned::Terms(Arc::new(Lexicon::new(9_999, frequencies))));
+        detector
+    }
+
+    /// The words of the golden digest count; so do two more.
+    const KNOWN: &[(&str, u32)] =
+        &[("mat", 7), ("cat", 30), ("sat", 1584), ("dog", 10), ("log", 10), ("the", 1585), ("rare", 6), ("own", 1)];
+
+    #[test]
+    fn the_terms_of_the_band_in_any_order_make_the_fingerprint() {
+        let detector = taught(detector(0, 300, 3), KNOWN);
+        let expected = [0xff68e756a2be9db2, 0xe7eba6823447a31a];
+        for words in ["mat cat sat", "sat cat mat", "the cat sat cat the mat rare own"] {
+            assert_eq!(fingerprint(&detector, words), expected, "{words}");
+        }
+        assert_ne!(fingerprint(&detector, "cat sat mat dog"), expected);
+    }
+
+    #[test]
+    fn too_few_terms_make_no_fingerprint() {
+        let detector = taught(detector(10, 300, 4), KNOWN);
+        for words in ["", "the the", "mat cat sat", "the mat cat sat rare cat"] {
+            assert!(fingerprint(&detector, words).is_empty(), "{words}");
+        }
+        assert_eq!(fingerprint(&detector, "mat cat sat dog").len(), 22);
+        // Not taught yet.
+        assert!(fingerprint(&self::detector(10, 300, 1), "mat cat sat dog").is_empty());
+    }
+
+    #[test]
+    fn a_document_of_mostly_its_own_terms_has_no_fingerprint() {
+        let detector = taught(detector(0, 300, 1), KNOWN);
+        assert!(!fingerprint(&detector, "mat cat own own own unknown").is_empty());
+        assert!(fingerprint(&detector, "mat mat cat own unknown unheard").is_empty());
+    }
+
+    #[test]
+    fn a_lexicon_that_leaves_too_few_terms_has_no_digest_and_no_key() {
+        let detector = taught(detector(60, 500, 4), KNOWN);
+        let made = fingerprint(&detector, "mat cat sat dog log");
+        let expected: Vec<bool> = (0..=60)
+            .map(|i| {
+                let left = ["mat", "cat", "sat", "dog", "log"]
+                    .iter()
+                    .filter(|t| i == 0 || !detector.lacks(i, tokens(t).hashes()[0]));
+                left.count() >= 4
+            })
+            .collect();
+        let found: Vec<bool> = digests(&made).map(|digest| digest != ABSENT).collect();
+        assert_eq!(found, expected);
+        assert!(found.iter().any(|present| !present) && found[1..].iter().any(|present| *present));
+        let mut keys = Vec::new();
+        detector.keys(&made, &mut keys);
+        assert_eq!(keys.len(), found.iter().filter(|present| **present).count());
+    }
+
+    #[test]
+    fn the_similarity_is_the_share_of_equal_digests() {
+        let detector = detector(3, 300, 1);
+        let (a, b) = ([1, 1, 2, 2, 3, 3, 0, 0], [9, 9, 2, 2, 4, 3, 0, 0]);
+        assert_eq!(detector.compare(&a, &b), Some(Similarity::ratio(1, 4)));
+        // Equal under the whole lexicon is equal under every part of it.
+        assert_eq!(detector.compare(&a, &a), Some(Similarity::ONE));
+        // Digests that are not there are not equal, nor are equal ones of different lexicons.
+        assert_eq!(detector.compare(&[1, 1, 0, 0, 5, 6, 7, 8], &[2, 2, 0, 0, 7, 8, 5, 6]), None);
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        detector.keys(&[1, 1, 0, 0, 5, 6, 7, 8], &mut of_a);
+        detector.keys(&[2, 2, 0, 0, 7, 8, 5, 6], &mut of_b);
+        assert!(of_a.iter().all(|key| !of_b.contains(key)));
+    }
+
+    #[test]
+    fn small_collections_are_judged_as_larger_ones_at_the_common_end() {
+        let band = |documents| informative(documents, &(200..=800));
+        assert_eq!([band(0), band(10), band(999), band(1000)], [2..=251, 2..=251, 2..=251, 4..=251]);
+        assert_eq!(band(1_000_000), 16..=63_095);
+        assert_eq!(informative(1_000_000, &(0..=1000)), 2..=1_000_000);
+        let warnings = |documents| {
+            let mut detector = detector(10, 300, 4);
+            detector.learn(&Learned::Terms(Arc::new(Lexicon::new(documents, []))));
+            detector.warnings(0, 0).len()
+        };
+        assert_eq!([0, 1, 999, 1000].map(warnings), [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn probabilities_by_number_of_differing_terms() {
+        let table = [
+            (0.1, 10, [0.651, 0.096, 0.010, 0.001, 0.000]),
+            (0.3, 5, [0.832, 0.376, 0.128, 0.040, 0.004]),
+            (0.3, 10, [0.972, 0.611, 0.239, 0.078, 0.007]),
+            (0.3, 20, [0.999, 0.848, 0.422, 0.150, 0.015]),
+            (0.5, 10, [0.999, 0.944, 0.737, 0.476, 0.146]),
+            (0.5, 20, [1.000, 0.997, 0.931, 0.725, 0.270]),
+        ];
+        for (drop, lexicons, expected) in table {
+            let found = [1, 2, 3, 4, 6].map(|x| probability_found(lexicons, drop, x));
+            let off = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+            assert!(off.into_iter().all(|off| off < 0.0006), "{drop} {lexicons}: {found:?}");
+        }
+        assert_eq!(
+            [probability_found(0, 0.3, 0), probability_found(0, 0.3, 1), probability_found(5, 1.0, 9)],
+            [1.0, 0.0, 1.0]
+        );
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let error =
+            |pairs: &[(&str, &str)]| resolve(&Settings::from_pairs(pairs.iter().copied())).unwrap_err().to_string();
+        assert!(error(&[("idf-low", "0.9")]).contains("from 0.9 (--idf-low) to 0.8 (--idf-high)"));
+        assert!(error(&[("lexicons", "0"), ("drop-fraction", "0.3")]).contains("no effect"));
+        assert!(error(&[("idf-low", "0.12345")]).contains("at most three decimals"));
+    }
+}

@@ -1,0 +1,80 @@
+//! The exact join: every pair of shingle sets at or above the threshold, none missed.
+
+use crate::algorithm::prefix::Prefix;
+use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns};
+use crate::hash::shingle_hashes;
+use crate::similarity::{Similarity, Threshold, jaccard};
+use crate::tokenizer::Tokens;
+use serde_json::{Value, json};
+
+/// The detector: AllPairs (Bayardo, Ma & Srikant, WWW 2007), with rare shingles first.
+///
+/// The fingerprint is the prefix of the shingle set; its elements are the keys. Candidates whose lengths differ too much fall
+/// before anything is compared, the others are compared until it is sure that they cannot reach the threshold.
+///
+/// Cost: a reading of its own to count shingles, one key for each of about `(1 − τ)·n` shingles that are in more than one
+/// document, and a comparison for each pair that shares one.
+pub struct ExactJoin {
+    threshold: Threshold,
+    width: usize,
+    prefix: Prefix,
+}
+
+impl ExactJoin {
+    /// A detector of pairs at or above `threshold`, with shingles of `width` tokens.
+    pub fn new(threshold: Threshold, width: usize) -> Self {
+        ExactJoin { threshold, width, prefix: Prefix::new(threshold) }
+    }
+}
+
+impl Algorithm for ExactJoin {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn measure(&self) -> &'static str {
+        "jaccard"
+    }
+
+    fn learns(&self) -> Option<Learns> {
+        Some(Learns::Features)
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        if let Learned::Features(rarity) = learned {
+            self.prefix.learn(rarity);
+        }
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
+    }
+
+    /// One word that says that there are features, and the prefix. A document all of whose shingles are its own has no key.
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if !features.hashes.is_empty() {
+            fingerprint.push(0);
+            self.prefix.keys_of_set(&features.hashes, fingerprint);
+        }
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend_from_slice(&fingerprint[1..]);
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Features
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        jaccard(a, b, self.threshold)
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("threshold", json!(self.threshold.as_f64())),
+            ("shingle", json!(self.width)),
+            ("recall_at_threshold", json!(1.0)),
+        ]
+    }
+}

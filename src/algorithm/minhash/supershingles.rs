@@ -1,0 +1,204 @@
+//! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
+
+use super::sketch::{Kind, Sketch};
+use crate::algorithm::{Algorithm, Compares, Features};
+use crate::hamming::{binomial, combinations};
+use crate::hash::{combine, mix, shingle_hashes};
+use crate::similarity::Similarity;
+use crate::tokenizer::Tokens;
+use serde_json::{Value, json};
+
+/// How the signature is cut, and how much of it must be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of supershingles, `m′`.
+    pub groups: usize,
+    /// Slots in each, `l`.
+    pub rows: usize,
+    /// Least number of equal ones, `b`.
+    pub least: usize,
+}
+
+impl Shape {
+    /// Slots of the signature, `m = m′·l`.
+    pub fn slots(self) -> usize {
+        self.groups * self.rows
+    }
+
+    /// Number of keys, C(m′, b).
+    pub fn tables(self) -> f64 {
+        binomial(self.groups, self.least)
+    }
+
+    /// Probability that a pair of this Jaccard similarity is reported: that at least `b` of `m′` supershingles are equal, each
+    /// of which is with probability `sˡ`.
+    pub fn probability(self, similarity: f64) -> f64 {
+        let equal = similarity.powi(self.rows as i32);
+        let exactly = |count: usize| {
+            let (yes, no) = (equal.powi(count as i32), (1.0 - equal).powi((self.groups - count) as i32));
+            binomial(self.groups, count) * yes * no
+        };
+        (self.least..=self.groups).map(exactly).sum::<f64>().min(1.0)
+    }
+
+    /// The similarity at which a pair is reported with this probability.
+    pub fn similarity_found_with(self, probability: f64) -> f64 {
+        let (mut below, mut above) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = (below + above) / 2.0;
+            if self.probability(middle) < probability { below = middle } else { above = middle }
+        }
+        above
+    }
+}
+
+/// The detector (Broder, Glassman, Manasse & Zweig, WWW 1997; Broder 2000).
+///
+/// The fingerprint is the `m′` supershingles. Each choice of `b` of them makes a key (all pairs of six: fifteen keys, the
+/// megashingles), so that two documents share a key iff they have those `b` in common, and nothing is missed or compared in
+/// vain.
+///
+/// Cost: a signature of `m′·l` slots; `8·m′` bytes a document; C(m′, b) tables.
+pub struct Supershingles {
+    width: usize,
+    sketch: Sketch,
+    shape: Shape,
+    /// For each key, the supershingles it is made of.
+    choices: Vec<Vec<usize>>,
+}
+
+impl Supershingles {
+    /// A detector with shingles of `width` tokens.
+    ///
+    /// # Panics
+    /// If the shape has a 0 in it, or `least` is above `groups`.
+    pub fn new(width: usize, sketch: Kind, shape: Shape) -> Self {
+        assert!(shape.least > 0 && shape.least <= shape.groups, "{} of {} supershingles", shape.least, shape.groups);
+        let choices = combinations(shape.groups, shape.least);
+        Supershingles { width, sketch: Sketch::new(sketch, shape.slots()), shape, choices }
+    }
+}
+
+impl Algorithm for Supershingles {
+    fn name(&self) -> &'static str {
+        "minhash"
+    }
+
+    fn measure(&self) -> &'static str {
+        "supershingles"
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        let start = fingerprint.len();
+        self.sketch.signature(&features.hashes, fingerprint);
+        // Each group is folded into the place of its number, which is never behind its first slot.
+        let groups = (fingerprint.len() - start) / self.shape.rows;
+        for group in 0..groups {
+            let slots = &fingerprint[start + group * self.shape.rows..][..self.shape.rows];
+            fingerprint[start + group] = slots.iter().fold(mix(group as u64 + 1), |hash, &slot| combine(hash, slot));
+        }
+        fingerprint.truncate(start + groups);
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend((0..self.choices.len()).map(|table| self.key(fingerprint, table)));
+    }
+
+    fn tables(&self) -> Option<usize> {
+        Some(self.choices.len())
+    }
+
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        self.choices[table].iter().fold(mix(table as u64 + 1), |key, &group| combine(key, fingerprint[group]))
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Fingerprints
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let shared = a.iter().zip(b).filter(|(x, y)| x == y).count();
+        (shared >= self.shape.least).then(|| Similarity::ratio(shared as u64, self.shape.groups as u64))
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        let Shape { groups, rows, least } = self.shape;
+        vec![
+            ("supershingles", json!(format!("{groups}x{rows}"))),
+            ("min_supershingles", json!(least)),
+            ("shingle", json!(self.width)),
+            ("sketch", json!(self.sketch.kind().name())),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRODER: Shape = Shape { groups: 6, rows: 14, least: 2 };
+
+    #[test]
+    fn curve_of_84_minima_in_6_supershingles() {
+        // P(at least 1, 2, 3 of 6) with p = s¹⁴, computed from the binomial by hand.
+        let table = [
+            (0.70, [0.0400, 0.00068, 0.00001]),
+            (0.80, [0.2365, 0.0258, 0.0015]),
+            (0.85, [0.4783, 0.1198, 0.0171]),
+            (0.90, [0.7896, 0.4151, 0.1373]),
+            (0.92, [0.8932, 0.6037, 0.2767]),
+            (0.94, [0.9621, 0.7973, 0.4982]),
+            (0.95, [0.9819, 0.8786, 0.6329]),
+            (0.96, [0.9932, 0.9402, 0.7685]),
+            (0.97, [0.9983, 0.9785, 0.8856]),
+            (0.98, [0.9998, 0.9957, 0.9643]),
+            (0.99, [1.0000, 0.9998, 0.9964]),
+        ];
+        for (similarity, expected) in table {
+            for (least, expected) in (1..).zip(expected) {
+                let got = Shape { least, ..BRODER }.probability(similarity);
+                assert!((got - expected).abs() < 6e-5, "at least {least} at {similarity}: {got}");
+            }
+        }
+        assert_eq!((BRODER.probability(0.0), BRODER.probability(1.0)), (0.0, 1.0));
+        assert_eq!((BRODER.slots(), BRODER.tables()), (84, 15.0));
+        let at = [0.01, 0.1, 0.5, 0.9, 0.99].map(|p| (BRODER.similarity_found_with(p) * 1e3).round() / 1e3);
+        assert_eq!(at, [0.772, 0.844, 0.909, 0.953, 0.975]);
+    }
+
+    #[test]
+    fn a_supershingle_is_a_hash_of_its_slots_and_its_place() {
+        for kind in [Kind::Fss, Kind::Classic] {
+            let detector = Supershingles::new(1, kind, BRODER);
+            let features = Features { hashes: (1..50).map(mix).collect(), ..Features::default() };
+            let (mut slots, mut fingerprint) = (Vec::new(), vec![7]);
+            Sketch::new(kind, 84).signature(&features.hashes, &mut slots);
+            detector.fingerprint(&features, &mut fingerprint);
+            assert_eq!((fingerprint.len(), fingerprint[0]), (7, 7));
+            for (group, slots) in slots.chunks(14).enumerate() {
+                let hash = slots.iter().fold(mix(group as u64 + 1), |hash, &slot| combine(hash, slot));
+                assert_eq!(fingerprint[1 + group], hash);
+            }
+            detector.fingerprint(&Features::default(), &mut fingerprint);
+            assert_eq!(fingerprint.len(), 7);
+        }
+    }
+
+    #[test]
+    fn documents_share_a_key_iff_they_are_alike() {
+        let detector = Supershingles::new(1, Kind::Fss, BRODER);
+        for equal in 0u64..64 {
+            let a = [1, 2, 3, 4, 5, 6];
+            let b: Vec<u64> = a.iter().map(|&x| if equal >> (x - 1) & 1 == 1 { x } else { x + 10 }).collect();
+            let shared = equal.count_ones();
+            let met = (0..15).filter(|&table| detector.key(&a, table) == detector.key(&b, table)).count();
+            assert_eq!(met as u32, shared * shared.saturating_sub(1) / 2);
+            let expected = (shared >= 2).then(|| Similarity::ratio(shared.into(), 6));
+            assert_eq!(detector.compare(&a, &b), expected);
+        }
+    }
+}

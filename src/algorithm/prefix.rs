@@ -1,0 +1,150 @@
+//! The prefix filter: keys that bring together every two sets whose Jaccard similarity reaches a threshold, and few others.
+//!
+//! Put the elements of every set in one order, rare ones first. If `J(x, y) ≥ τ` the two share at least `⌈τ·|x|⌉` elements, so
+//! they cannot share only elements from the end of `x`: one of them is among the first `|x| − ⌈τ·|x|⌉ + 1` of `x`, its prefix;
+//! the first shared element in the order is in both prefixes (Chaudhuri, Ganti & Kaushik, ICDE 2006; Bayardo, Ma & Srikant,
+//! WWW 2007). Each element of the prefix is a key. A multiset is the set of its (element, occurrence) pairs.
+//!
+//! The order decides the cost, not the result: rare elements bring few sets together. An element that only one document has
+//! is no key at all.
+
+use crate::hash::{combine, mix};
+use crate::lexicon::Rarity;
+use crate::similarity::Threshold;
+use std::sync::Arc;
+
+/// Makes prefixes and keys.
+#[derive(Clone)]
+pub(crate) struct Prefix {
+    threshold: Threshold,
+    rarity: Option<Arc<Rarity>>,
+}
+
+impl Prefix {
+    /// For pairs at or above `threshold`. Until [`learn`](Self::learn) is called every element counts as equally rare.
+    pub fn new(threshold: Threshold) -> Self {
+        Prefix { threshold, rarity: None }
+    }
+
+    /// Takes the order of elements from how rare they are in the collection.
+    pub fn learn(&mut self, rarity: &Arc<Rarity>) {
+        self.rarity = Some(Arc::clone(rarity));
+    }
+
+    /// Appends the keys of the prefix of a set, given with or without repeats and in any order. None of an empty set.
+    ///
+    /// Cost: a sort, and a selection by rarity.
+    pub fn keys_of_set(&self, elements: &[u64], keys: &mut Vec<u64>) {
+        let mut set = elements.to_vec();
+        set.sort_unstable();
+        set.dedup();
+        self.keys_of(set.into_iter().map(|element| (element, element)), keys);
+    }
+
+    /// Appends the keys of the prefix of a multiset, given in any order. None of an empty one.
+    ///
+    /// Cost: as for a set.
+    pub fn keys_of_multiset(&self, elements: &[u64], keys: &mut Vec<u64>) {
+        let mut sorted = elements.to_vec();
+        sorted.sort_unstable();
+        let occurrences = sorted.chunk_by(|a, b| a == b).flat_map(|run| {
+            // The first occurrence of an element is the element itself, as in a set.
+            run.iter().enumerate().map(|(i, &x)| (x, if i == 0 { x } else { combine(mix(i as u64), x) }))
+        });
+        self.keys_of(occurrences, keys);
+    }
+
+    /// From elements, each with its key.
+    fn keys_of(&self, elements: impl Iterator<Item = (u64, u64)>, keys: &mut Vec<u64>) {
+        // Rare first; among equals by key, which is as good as any fixed order.
+        let mut ordered: Vec<(u8, u64)> = elements.map(|(element, key)| (self.count(element), key)).collect();
+        if ordered.is_empty() {
+            return;
+        }
+        let length = ordered.len() - self.threshold.part_of(ordered.len()) + 1;
+        if length < ordered.len() {
+            ordered.select_nth_unstable(length);
+            ordered.truncate(length);
+        }
+        // What one document alone has brings it to no other.
+        keys.extend(ordered.iter().filter(|(count, _)| *count != 1).map(|&(_, key)| key));
+    }
+
+    fn count(&self, element: u64) -> u8 {
+        self.rarity.as_ref().map_or(u8::MAX, |rarity| rarity.count(element))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::jaccard;
+    use proptest::prelude::*;
+
+    fn prefix(percent: u64, documents: &[Vec<u64>]) -> Prefix {
+        let rarity = Rarity::new();
+        for document in documents {
+            let mut set = document.clone();
+            set.sort_unstable();
+            set.dedup();
+            set.iter().for_each(|&element| rarity.add(element));
+        }
+        let mut prefix = Prefix::new(Threshold::new(percent, 100).unwrap());
+        prefix.learn(&Arc::new(rarity));
+        prefix
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn every_pair_at_the_threshold_shares_a_key(
+            documents in prop::collection::vec(prop::collection::vec(0u64..12, 1..20), 2..12),
+            percent in 1u64..=100,
+            multisets: bool,
+        ) {
+            let documents: Vec<Vec<u64>> = documents.iter().map(|d| d.iter().map(|&x| mix(x)).collect()).collect();
+            let prefix = prefix(percent, &documents);
+            let made: Vec<(Vec<u64>, Vec<u64>)> = documents
+                .iter()
+                .map(|document| {
+                    let (mut sorted, mut keys) = (document.clone(), Vec::new());
+                    sorted.sort_unstable();
+                    if multisets {
+                        prefix.keys_of_multiset(document, &mut keys);
+                    } else {
+                        sorted.dedup();
+                        prefix.keys_of_set(document, &mut keys);
+                    }
+                    (sorted, keys)
+                })
+                .collect();
+            for (i, (a, a_keys)) in made.iter().enumerate() {
+                for (b, b_keys) in &made[i + 1..] {
+                    if jaccard(a, b, prefix.threshold).is_some() {
+                        prop_assert!(a_keys.iter().any(|key| b_keys.contains(key)), "{a:?} and {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_prefix_is_as_short_as_it_may_be() {
+        let documents: Vec<Vec<u64>> = vec![(0..500).map(mix).collect(), (0..500).map(mix).collect()];
+        let mut keys = Vec::new();
+        prefix(80, &documents).keys_of_set(&documents[0], &mut keys);
+        assert_eq!(keys.len(), 101);
+    }
+
+    #[test]
+    fn what_one_document_has_is_no_key() {
+        let documents = vec![vec![1, 2, 3], vec![3, 4, 5]];
+        let prefix = prefix(1, &documents);
+        let mut keys = Vec::new();
+        prefix.keys_of_set(&documents[0], &mut keys);
+        assert_eq!(keys, [3]);
+        keys.clear();
+        prefix.keys_of_set(&[], &mut keys);
+        assert!(keys.is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! Pairs by their exact cosine: sign bits bring candidates together, the token counts decide.
+
+use super::occurrences;
+use crate::algorithm::bands::Bands;
+use crate::algorithm::{Algorithm, Compares, Features};
+use crate::hamming::{self, BlockTables};
+use crate::similarity::{Similarity, Threshold, cosine};
+use crate::tokenizer::Tokens;
+use serde_json::{Value, json};
+
+/// The most bits in a band, with the bands they need, that fit in `bits`: a bit of a pair at the threshold agrees with
+/// probability `p = 1 − θ/π`, a band of `r` with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥ recall`.
+pub fn bands(threshold: Threshold, recall: f64, bits: usize) -> Option<Bands> {
+    Bands::for_recall(1.0 - hamming::bits_differ(threshold.as_f64()), recall, bits)
+}
+
+/// The probability that a pair exactly at the threshold is found.
+pub fn recall(threshold: Threshold, bands: Bands) -> f64 {
+    bands.probability(1.0 - hamming::bits_differ(threshold.as_f64()))
+}
+
+/// The detector.
+///
+/// The fingerprint is as many sign bits as the bands use. Two documents that agree in a whole band are compared by the exact
+/// cosine of their token counts.
+///
+/// Cost: `8·b` bytes a document for keys; a walk along two sorted token lists for each candidate pair.
+pub struct ProjectedCosine {
+    threshold: Threshold,
+    bands: Bands,
+    /// A band is a block, and each block makes a key by itself.
+    tables: BlockTables,
+}
+
+impl ProjectedCosine {
+    /// A detector of pairs at or above `threshold` among those that agree in a band.
+    pub fn new(threshold: Threshold, bands: Bands) -> Self {
+        let tables = BlockTables::new(bands.slots(), bands.bands, bands.bands - 1);
+        ProjectedCosine { threshold, bands, tables }
+    }
+}
+
+impl Algorithm for ProjectedCosine {
+    fn name(&self) -> &'static str {
+        "projection"
+    }
+
+    fn measure(&self) -> &'static str {
+        "cosine"
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        occurrences(tokens, features);
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if !features.hashes.is_empty() {
+            let whole_words = self.bands.slots().next_multiple_of(64);
+            hamming::sign_bits(&features.hashes, &features.weights, whole_words, fingerprint);
+        }
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend((0..self.bands.bands).map(|band| self.key(fingerprint, band)));
+    }
+
+    fn tables(&self) -> Option<usize> {
+        Some(self.bands.bands)
+    }
+
+    fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
+        self.tables.key(fingerprint, band)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Multisets
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        cosine(a, b, self.threshold)
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("cosine", json!(self.threshold.as_f64())),
+            ("bits", json!(self.bands.slots())),
+            ("bands", json!(self.bands.bands)),
+            ("rows", json!(self.bands.rows)),
+            ("recall_at_threshold", json!(recall(self.threshold, self.bands))),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(percent: u64, wanted: f64, bits: usize) -> (usize, usize) {
+        let threshold = Threshold::new(percent, 100).unwrap();
+        let bands = bands(threshold, wanted, bits).unwrap();
+        assert!(recall(threshold, bands) >= wanted && bands.slots() <= bits);
+        (bands.bands, bands.rows)
+    }
+
+    #[test]
+    fn bands_follow_the_cosine_and_the_recall() {
+        // By hand: b = ⌈ln 0.01 / ln(1 − (1 − θ/π)ʳ)⌉ for the most r with b·r ≤ 384.
+        let table = [(50, (51, 6)), (80, (34, 9)), (90, (28, 12)), (95, (23, 16)), (99, (14, 27)), (100, (1, 256))];
+        for (percent, expected) in table {
+            assert_eq!(chosen(percent, 0.99, 384), expected, "at 0.{percent}");
+        }
+        for (percent, bits) in [(1, 64), (1, 1024), (99, 64), (100, 64)] {
+            chosen(percent, 0.999_999, bits);
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Random projection: the signs of random projections of the vector of token counts; near-duplicates agree in most of them.
+//!
+//! **What it detects.** Documents with nearly the same words nearly as often, in any order: copies with a few words changed,
+//! moved paragraphs. It counts occurrences, which SimHash by default does not.
+//!
+//! **Source.** Charikar, STOC 2002, section 3; as Henzinger runs it on web pages (SIGIR 2006, algorithm C): 384 bits, of which
+//! 372 must agree.
+//!
+//! **Formula.** Each token has a vector of ±1, the same in every document; the vectors of all token occurrences are added up;
+//! bit `i` is 1 iff the `i`-th sum is above 0, so that 0 gives 0. A bit differs with probability `θ / π`, `θ` the angle between
+//! the vectors of token counts: the share of agreeing bits is `1 − θ/π`, which is *not* the cosine. 12 of 384 bits is a cosine
+//! of 0.9952. Similarity is `1 − distance / bits`.
+//!
+//! **Parameters.** See [`PARAMETERS`]. The bits that may differ scale with the bits: one in 32. With `--cosine` a pair is
+//! reported by its exact cosine instead, and the bits only bring candidates together ([`cosine`]).
+//!
+//! **Cost.** Some 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in enough bits
+//! are found exactly, through block tables: at least 13 for 12 differing bits ([`crate::hamming::cheapest_blocks`]).
+//!
+//! **Where it is weak.** Short documents: one word of `n` different ones replaced leaves a cosine of `1 − 1/n`, so that it takes
+//! 208 words for the bits to differ in 12 of 384 places on average. Common words count most, so that unrelated long documents
+//! come out alike at loose thresholds. Word order does not count at all.
+
+pub mod cosine;
+
+use super::bands::Bands;
+use super::parameter::{COSINE, Parameter, RECALL, Settings, Values};
+use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
+use crate::error::Error;
+use crate::hamming::{self, BlockTables};
+use crate::similarity::{Similarity, Threshold};
+use crate::tokenizer::Tokens;
+use cosine::ProjectedCosine;
+use serde_json::{Value, json};
+
+/// The line of the table.
+pub const ENTRY: Entry = Entry {
+    name: "projection",
+    aliases: &["random-projection"],
+    summary: "signs of random projections of token counts; all pairs that agree in enough bits, or by exact cosine",
+    advice: "For long documents with tiny edits, wherever in the text: word order does not count. Its default (372 of 384 bits agree, a \
+             cosine of 0.995) is strict, and takes some 200 words to bear one changed word; --cosine is looser, and verified exactly. \
+             Common words count most.",
+    parameters: PARAMETERS,
+    defaults: &[],
+    prepare,
+    depends_on_length: |_| false,
+    plan,
+};
+
+/// The parameters, in the order of the help.
+pub const PARAMETERS: &[&Parameter] = &[&AGREE, &COSINE, &RECALL, &PROJECTION_BITS];
+
+static AGREE: Parameter = Parameter {
+    name: "agree",
+    placeholder: "N",
+    default: "auto",
+    values: Values::AutoInteger(1..=1024),
+    help: "Least number of bits in which a reported pair agrees",
+    details: "auto is 31 of each 32 bits: 372 of 384, as in Henzinger's comparison, where it stands for a cosine of 0.995. At least 7 of \
+              8; --cosine does for looser pairs.",
+};
+static PROJECTION_BITS: Parameter = Parameter {
+    name: "projection-bits",
+    placeholder: "B",
+    default: "384",
+    values: Values::Multiple(64, 64..=1024),
+    help: "Random projections, a bit of the fingerprint each",
+    details: "More bits follow the cosine more closely. With --cosine they are the most that bands may use: more bits compare fewer \
+              unrelated pairs.",
+};
+
+/// One bit in so many may differ by default: Henzinger's 12 of 384.
+const ONE_DIFFERS_IN: usize = 32;
+/// At most one bit in so many may differ at all: looser thresholds would compare nearly all pairs, in very many tables.
+const MOST_DIFFER_ONE_IN: usize = 8;
+
+/// The detector of pairs that agree in enough bits.
+pub struct RandomProjection {
+    bits: usize,
+    agree: usize,
+    tables: BlockTables,
+}
+
+impl RandomProjection {
+    /// A detector of pairs that agree in at least `agree` of `bits` bits.
+    ///
+    /// # Panics
+    /// If `bits` is not a multiple of 64, or `agree` is 0 or above `bits`.
+    pub fn new(bits: usize, agree: usize) -> Self {
+        assert!(agree > 0 && agree <= bits, "{agree} of {bits} bits");
+        RandomProjection { bits, agree, tables: BlockTables::new(bits, bits - agree + 1, bits - agree) }
+    }
+
+    fn most_apart(&self) -> usize {
+        self.bits - self.agree
+    }
+}
+
+/// Every token occurrence is a feature.
+fn occurrences(tokens: &Tokens, features: &mut Features) {
+    features.hashes.extend_from_slice(tokens.hashes());
+}
+
+impl Algorithm for RandomProjection {
+    fn name(&self) -> &'static str {
+        "projection"
+    }
+
+    fn measure(&self) -> &'static str {
+        "hamming"
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        occurrences(tokens, features);
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if !features.hashes.is_empty() {
+            hamming::sign_bits(&features.hashes, &features.weights, self.bits, fingerprint);
+        }
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend((0..self.tables.len()).map(|table| self.tables.key(fingerprint, table)));
+    }
+
+    fn tables(&self) -> Option<usize> {
+        Some(self.tables.len())
+    }
+
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        self.tables.key(fingerprint, table)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Fingerprints
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let apart = hamming::distance(a, b) as usize;
+        (apart <= self.most_apart()).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
+    }
+
+    fn tune(&mut self, fingerprints: usize) {
+        let cheapest = hamming::cheapest_blocks(self.bits, self.most_apart(), fingerprints as f64);
+        self.tables = BlockTables::new(self.bits, cheapest.blocks, self.most_apart());
+    }
+
+    fn distance(&self, similarity: Similarity) -> Option<u32> {
+        Some(((1.0 - similarity.value()) * self.bits as f64).round() as u32)
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        vec![("bits", json!(self.bits)), ("agree", json!(self.agree)), ("tables", json!(self.tables.len()))]
+    }
+}
+
+/// What the settings ask for.
+enum Resolved {
+    Agreeing(RandomProjection),
+    Cosine { threshold: Threshold, recall: f64, bands: Bands },
+}
+
+fn resolve(settings: &Settings) -> Result<Resolved, Error> {
+    let bits = settings.integer(&PROJECTION_BITS)?.expect("never auto");
+    if let Some(threshold) = settings.threshold(&COSINE)? {
+        if settings.has(&AGREE) {
+            return Err(Error::Usage("--cosine decides by the exact cosine: leave --agree out".into()));
+        }
+        let recall = settings.probability(&RECALL)?;
+        let bands = cosine::bands(threshold, recall, bits).ok_or_else(|| {
+            Error::Usage(format!(
+                "no bands of {bits} bits find a pair at a cosine of {threshold} with probability {recall}: lower --recall or \
+                 raise --projection-bits"
+            ))
+        })?;
+        return Ok(Resolved::Cosine { threshold, recall, bands });
+    }
+    if settings.has(&RECALL) {
+        return Err(Error::Usage("--recall has no effect on projection without --cosine".into()));
+    }
+    let agree = settings.integer(&AGREE)?.unwrap_or(bits - bits / ONE_DIFFERS_IN);
+    let least = bits - bits / MOST_DIFFER_ONE_IN;
+    if !(least..=bits).contains(&agree) {
+        return Err(Error::parameter(
+            "agree",
+            agree,
+            format!("{least} to {bits} of {bits} bits; --cosine is for looser pairs"),
+        ));
+    }
+    Ok(Resolved::Agreeing(RandomProjection::new(bits, agree)))
+}
+
+/// Below a median of this many tokens, one of them replaced moves the bits by more than `apart` of `bits` on average.
+fn few_tokens(bits: usize, apart: usize) -> usize {
+    (1.0 / (1.0 - hamming::cosine_of(apart as f64 / bits as f64))).ceil() as usize
+}
+
+/// Below this cosine, documents of so many tokens and more are warned of.
+const LOOSE_COSINE: f64 = 0.95;
+const MANY_TOKENS: usize = 300;
+
+fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
+    match resolved {
+        Resolved::Agreeing(projection) if projection.most_apart() > 0 => {
+            let (bits, apart) = (projection.bits, projection.most_apart());
+            let few = few_tokens(bits, apart);
+            let warning = || {
+                format!(
+                    "random projection is strict on short documents: their median is {median_tokens} tokens, and below {few} one \
+                     changed word moves more than {apart} of {bits} bits; --cosine or --algo minhash finds more"
+                )
+            };
+            (1..few).contains(&median_tokens).then(warning).into_iter().collect()
+        }
+        Resolved::Cosine { threshold, .. } if threshold.as_f64() < LOOSE_COSINE && median_tokens >= MANY_TOKENS => {
+            vec![format!(
+                "at a cosine of {threshold} common words can be enough to make long documents alike: look at the pairs, and \
+                 expect many comparisons"
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+    let resolved = resolve(settings)?;
+    let warnings = warnings(&resolved, median_tokens);
+    let setup = match resolved {
+        Resolved::Agreeing(projection) => Setup::new(projection),
+        Resolved::Cosine { threshold, bands, .. } => Setup::new(ProjectedCosine::new(threshold, bands)),
+    };
+    Ok(Setup { warnings, ..setup })
+}
+
+/// The cosines that plans show.
+const COSINES: [f64; 11] = [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0];
+
+fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let resolved = resolve(settings)?;
+    let warnings = warnings(&resolved, median_tokens);
+    let mut plan = match resolved {
+        Resolved::Agreeing(projection) => plan_agreeing(settings, projection, documents),
+        Resolved::Cosine { threshold, recall, bands } => plan_cosine(settings, threshold, recall, bands, documents),
+    };
+    plan.notes.extend(warnings);
+    Ok(plan)
+}
+
+fn given(settings: &Settings, parameter: &Parameter, otherwise: &str) -> String {
+    if settings.has(parameter) { "as given" } else { otherwise }.to_string()
+}
+
+fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u64) -> Plan {
+    let (bits, agree, apart) = (projection.bits, projection.agree, projection.most_apart());
+    let cost = hamming::cheapest_blocks(bits, apart, documents as f64);
+    Plan {
+        parameters: vec![
+            ("bits", json!(bits), given(settings, &PROJECTION_BITS, "default")),
+            ("agree", json!(agree), given(settings, &AGREE, "default: 31 of 32")),
+            ("blocks", json!(cost.blocks), "the cheapest".into()),
+            ("tables", json!(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
+        ],
+        curve_of: "cosine",
+        curve: COSINES.map(|cosine| (cosine, hamming::probability_within(bits, apart, cosine))).to_vec(),
+        costs: vec![
+            ("fingerprint", bits as f64 / 8.0, "bytes a document"),
+            ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
+            ("search on one core", (cost.nanoseconds / 1e7).round() / 100.0, "seconds, estimated"),
+        ],
+        notes: vec![
+            format!("every pair that agrees in at least {agree} of {bits} bits is found"),
+            format!("that many agree on average at a cosine of {:.4}", hamming::cosine_of(apart as f64 / bits as f64)),
+        ],
+    }
+}
+
+fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Bands, documents: u64) -> Plan {
+    let mut at = COSINES.to_vec();
+    if !at.contains(&threshold.as_f64()) {
+        at.push(threshold.as_f64());
+        at.sort_by(f64::total_cmp);
+    }
+    let by_chance = documents as f64 * documents as f64 / 2.0 * bands.bands as f64 * 0.5f64.powi(bands.rows as i32);
+    let found = cosine::recall(threshold, bands);
+    Plan {
+        parameters: vec![
+            ("cosine", json!(threshold.as_f64()), "as given".into()),
+            ("recall", json!(recall), given(settings, &RECALL, "default: wanted at the cosine")),
+            ("bits", json!(bands.slots()), format!("bands × rows, of {}", settings.text(&PROJECTION_BITS))),
+            ("bands", json!(bands.bands), "the fewest that reach the recall".into()),
+            ("rows", json!(bands.rows), "the most that the bits allow".into()),
+        ],
+        curve_of: "cosine",
+        curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ(c)))).collect(),
+        costs: vec![
+            ("keys", 8.0 * bands.bands as f64, "bytes a document"),
+            ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
+            ("documents compared", by_chance.round(), "pairs, if codes are random"),
+        ],
+        notes: vec![
+            format!("a pair at {threshold} is found with probability {found:.4}; every reported pair is verified exactly"),
+            "that is for pairs that differ in many words; one that is at the cosine by a single word more is found less surely".into(),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(pairs: &[(&str, &str)]) -> Settings {
+        Settings::from_pairs(pairs.iter().copied())
+    }
+
+    fn agreeing(pairs: &[(&str, &str)]) -> (usize, usize, usize) {
+        match resolve(&settings(pairs)).unwrap() {
+            Resolved::Agreeing(projection) => (projection.bits, projection.agree, projection.tables.len()),
+            Resolved::Cosine { .. } => panic!("decided by cosine"),
+        }
+    }
+
+    #[test]
+    fn the_default_is_henzingers() {
+        // 372 of 384; exact at 12 differing bits only from 13 blocks on.
+        assert_eq!(agreeing(&[]), (384, 372, 13));
+        let key_bits = BlockTables::new(384, 13, 12);
+        let with = |bits| (0..13).filter(|&table| key_bits.key_bits(table) == bits).count();
+        assert_eq!((with(30), with(29)), (7, 6));
+        // Stricter than SimHash at 3 of 64: cosines of 0.9952 and 0.9892.
+        let cosine = |apart, bits| (hamming::cosine_of(f64::from(apart) / f64::from(bits)) * 1e4).round() / 1e4;
+        assert_eq!((cosine(12, 384), cosine(3, 64)), (0.9952, 0.9892));
+    }
+
+    #[test]
+    fn agreement_scales_with_the_bits() {
+        let of = |bits| agreeing(&[("projection-bits", bits)]);
+        assert_eq!([of("64"), of("128"), of("1024")], [(64, 62, 3), (128, 124, 5), (1024, 992, 33)]);
+        assert_eq!(agreeing(&[("agree", "384")]), (384, 384, 1));
+        assert_eq!(agreeing(&[("agree", "336")]), (384, 336, 49));
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let error =
+            |pairs: &[(&str, &str)]| prepare(&settings(pairs), 0).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error(&[("recall", "0.9")]).contains("without --cosine"));
+        assert!(error(&[("cosine", "0.9"), ("agree", "372")]).contains("leave --agree out"));
+        assert!(error(&[("agree", "335")]).contains("336 to 384 of 384 bits"));
+        assert!(error(&[("agree", "372"), ("projection-bits", "256")]).contains("224 to 256 of 256 bits"));
+        assert!(error(&[("projection-bits", "100")]).contains("a multiple of 64 from 64 to 1024"));
+    }
+
+    #[test]
+    fn weak_choices_are_warned_of() {
+        let warnings = |pairs: &[(&str, &str)], median| prepare(&settings(pairs), median).unwrap().warnings.len();
+        assert_eq!(few_tokens(384, 12), 208);
+        assert_eq!([0, 1, 207, 208].map(|median| warnings(&[], median)), [0, 1, 1, 0]);
+        assert_eq!(warnings(&[("agree", "384")], 10), 0);
+        assert_eq!([299, 300].map(|median| warnings(&[("cosine", "0.9")], median)), [0, 1]);
+        assert_eq!(warnings(&[("cosine", "0.95")], 300), 0);
+    }
+
+    #[test]
+    fn occurrences_count_and_a_tie_is_0() {
+        let mut features = Features::default();
+        let code = |features: &Features| {
+            let mut code = Vec::new();
+            RandomProjection::new(128, 124).fingerprint(features, &mut code);
+            code
+        };
+        assert!(code(&features).is_empty());
+        // {x} alone is x; {x, ~x} ties everywhere; {x, x, ~x} is x again (cases of seomoz/simhash-cpp, and the count).
+        let x = 0xdeadbeef;
+        features.hashes = vec![x];
+        assert_eq!(code(&features)[0], x);
+        features.hashes = vec![x, !x];
+        assert_eq!(code(&features)[0], 0);
+        features.hashes = vec![x, x, !x];
+        assert_eq!(code(&features)[0], x);
+    }
+}

@@ -1,0 +1,413 @@
+//! SpotSigs: signatures that hang on the stop words of running text; every pair at or above a multiset Jaccard similarity.
+//!
+//! **What it detects.** Articles that tell the same story inside different pages. Navigation, link lists and advertisements
+//! have few stop words and so give few spots; the prose between them gives many.
+//!
+//! **Source.** Theobald, Siddharth & Paepcke, *SpotSigs: Robust and Efficient Near Duplicate Detection in Large Web
+//! Collections*, SIGIR 2008.
+//!
+//! **Formula.** At each occurrence of an *antecedent* (a common stop word) a spot is the antecedent and a chain of `c` tokens, the
+//! `d`-th, `2d`-th, … of those that follow it and are no stop words. A document is the multiset of its spots; similarity is
+//! `Σ min / Σ max` over the counts of the spots. *"At a rally to kick off a weeklong campaign"* has `a:rally:kick` and
+//! `a:weeklong:campaign`. An antecedent with fewer than `c·d` such tokens after it gives no spot.
+//!
+//! **Parameters.** See [`PARAMETERS`]. The English antecedents are those of the paper's example and of the configuration of its
+//! reference program; those of other languages, and all stop words, are ours ([`words`]). The least number of spots is the
+//! reference program's.
+//!
+//! **Cost.** A reading of its own to count spots. Then one or two keys for each of about `(1 − τ)·n` of a document's `n` spots, rare
+//! ones first, and a comparison for each pair that shares one and whose lengths are in the same or neighbouring partitions
+//! ([`partitions`]). Nothing at or above the threshold is missed, pairs exactly at it included.
+//!
+//! **Where it is weak.** Headings, lists, tables, code, and languages other than the one of the antecedents: documents with
+//! fewer than `--min-spots` spots are compared with nothing. Their share is looked at after a scan and warned of above 20 %.
+
+pub mod partitions;
+pub mod words;
+
+use super::parameter::{Parameter, Settings, THRESHOLD, Values};
+use super::prefix::Prefix;
+use super::{Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use crate::error::Error;
+use crate::hash::{combine, mix};
+use crate::similarity::{Similarity, Threshold, jaccard};
+use crate::tokenizer::Tokens;
+use partitions::Partitions;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+use words::{LANGUAGES, Language, Role, Words};
+
+/// The line of the table.
+pub const ENTRY: Entry = Entry {
+    name: "spotsigs",
+    aliases: &["spot-sigs"],
+    summary: "short chains of words after stop words; all pairs by exact multiset Jaccard similarity",
+    advice: "For prose inside pages that differ around it: menus and link lists have few stop words, so they hardly count. Finds every \
+             pair at or above the threshold. Give the language with --antecedents; documents with too few spots (lists, code, another \
+             language) are compared with nothing, and counted.",
+    parameters: PARAMETERS,
+    defaults: &[(&THRESHOLD, "0.5")],
+    prepare,
+    depends_on_length: |_| false,
+    plan,
+};
+
+/// The parameters, in the order of the help.
+pub const PARAMETERS: &[&Parameter] = &[&THRESHOLD, &ANTECEDENTS, &SPOT_DISTANCE, &SPOT_CHAIN, &MIN_SPOTS];
+
+static ANTECEDENTS: Parameter = Parameter {
+    name: "antecedents",
+    placeholder: "LANG",
+    default: "en",
+    values: Values::Choice(&[
+        ("en", "English: articles, forms of be, can, will, have and do"),
+        ("de", "German"),
+        ("fr", "French"),
+        ("es", "Spanish"),
+        ("zh", "Chinese: the commonest function characters"),
+    ]),
+    help: "Language of the stop words that spots hang on",
+    details: "en follows the paper and its reference program. The lists of de, fr, es and zh are ours, made after the same pattern. For zh, \
+              whose tokens are single characters, --spot-chain 3 is stricter.",
+};
+static SPOT_DISTANCE: Parameter = Parameter {
+    name: "spot-distance",
+    placeholder: "D",
+    default: "1",
+    values: Values::Integer(1..=16),
+    help: "How far apart the tokens of a spot are",
+    details: "Counted in tokens that are no stop words: 1 takes the next one after another, 2 every second.",
+};
+static SPOT_CHAIN: Parameter = Parameter {
+    name: "spot-chain",
+    placeholder: "C",
+    default: "2",
+    values: Values::Integer(1..=16),
+    help: "Tokens in a spot, its stop word not counted",
+    details: "A longer chain is stricter: one changed word spoils more spots, and unrelated texts share fewer.",
+};
+static MIN_SPOTS: Parameter = Parameter {
+    name: "min-spots",
+    placeholder: "N",
+    default: "4",
+    values: Values::Integer(1..=1000),
+    help: "Fewest spots of a document that is compared",
+    details: "A document with fewer is never reported as like another; it is counted with those that are too empty to compare. Above a \
+              fifth of all documents that is warned of.",
+};
+
+/// The detector.
+pub struct SpotSigs {
+    threshold: Threshold,
+    language: &'static Language,
+    distance: usize,
+    chain: usize,
+    min_spots: usize,
+    partitions: Partitions,
+    prefix: Prefix,
+    /// The words of the language as hashes of the seed that was first seen. A run has one seed.
+    words: OnceLock<Words>,
+}
+
+impl SpotSigs {
+    /// A detector of pairs at or above `threshold`. Spots have `chain` tokens that are `distance` apart; documents with fewer
+    /// than `min_spots` are compared with nothing. All three are at least 1.
+    pub fn new(
+        threshold: Threshold,
+        language: &'static Language,
+        distance: usize,
+        chain: usize,
+        min_spots: usize,
+    ) -> Self {
+        let min_spots = min_spots.max(1);
+        SpotSigs {
+            threshold,
+            language,
+            distance: distance.max(1),
+            chain: chain.max(1),
+            min_spots,
+            partitions: Partitions::new(threshold, min_spots),
+            prefix: Prefix::new(threshold),
+            words: OnceLock::new(),
+        }
+    }
+
+    /// Appends the spots of the tokens.
+    ///
+    /// Cost: two passes with a look-up a token, and a step a token of each spot.
+    fn spots(&self, words: &Words, tokens: &[u64], spots: &mut Vec<u64>) {
+        // What chains are made of goes before the spots for a while, so that stop words need not be skipped anew in each chain.
+        let start = spots.len();
+        spots.extend(tokens.iter().filter(|&&token| words.role(token) == Role::Content));
+        let end = spots.len();
+        let mut next = start;
+        for &token in tokens {
+            match words.role(token) {
+                Role::Content => next += 1,
+                Role::Skipped => {}
+                Role::Antecedent if next + self.chain * self.distance > end => break,
+                Role::Antecedent => {
+                    let chain = (1..=self.chain).map(|link| spots[next + link * self.distance - 1]);
+                    spots.push(chain.fold(mix(token), combine));
+                }
+            }
+        }
+        spots.drain(start..end);
+    }
+}
+
+impl Algorithm for SpotSigs {
+    fn name(&self) -> &'static str {
+        "spotsigs"
+    }
+
+    fn measure(&self) -> &'static str {
+        "jaccard"
+    }
+
+    fn learns(&self) -> Option<Learns> {
+        Some(Learns::Features)
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        if let Learned::Features(rarity) = learned {
+            self.prefix.learn(rarity);
+        }
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        let words = self.words.get_or_init(|| Words::new(self.language, tokens.seed()));
+        if words.seed() == tokens.seed() {
+            self.spots(words, tokens.hashes(), &mut features.hashes);
+        } else {
+            self.spots(&Words::new(self.language, tokens.seed()), tokens.hashes(), &mut features.hashes);
+        }
+    }
+
+    /// The number of spots, and the prefix of the multiset. A document all of whose spots are its own has no prefix, and no key.
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if features.hashes.len() >= self.min_spots {
+            fingerprint.push(features.hashes.len() as u64);
+            self.prefix.keys_of_multiset(&features.hashes, fingerprint);
+        }
+    }
+
+    /// The elements of the prefix in the document's partition of lengths, and in the next one too if something there can be at
+    /// or above the threshold. Of two documents the shorter one comes to the other.
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        let Some((&spots, prefix)) = fingerprint.split_first() else { return };
+        let Some((partition, next)) = self.partitions.of(spots as usize) else { return };
+        for partition in partition..=partition + usize::from(next) {
+            keys.extend(prefix.iter().map(|&element| combine(mix(partition as u64 + 1), element)));
+        }
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Multisets
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        jaccard(a, b, self.threshold)
+    }
+
+    fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
+        if featureless.saturating_mul(5) <= documents {
+            return Vec::new();
+        }
+        let share = 100.0 * featureless as f64 / documents as f64;
+        vec![format!(
+            "{share:.0} % of the documents have fewer than {} spots and were compared with nothing: SpotSigs is for prose in the language \
+             of --antecedents ({}); --algo minhash compares them all",
+            self.min_spots, self.language.code
+        )]
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("threshold", json!(self.threshold.as_f64())),
+            ("antecedents", json!(self.language.code)),
+            ("spot_distance", json!(self.distance)),
+            ("spot_chain", json!(self.chain)),
+            ("min_spots", json!(self.min_spots)),
+            ("recall_at_threshold", json!(1.0)),
+        ]
+    }
+}
+
+fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
+    let code = settings.choice(&ANTECEDENTS)?;
+    let language = LANGUAGES.iter().find(|language| language.code == code).unwrap_or(&LANGUAGES[0]);
+    let number = |parameter| Ok(settings.integer(parameter)?.expect("never auto"));
+    let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
+    Ok(SpotSigs::new(threshold, language, number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?, number(&MIN_SPOTS)?))
+}
+
+fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
+    Ok(Setup::new(resolve(settings)?))
+}
+
+/// How many spots the plan takes a document to have. How many tokens make a spot depends on the language and the text.
+const PLANNED_SPOTS: usize = 100;
+
+fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let spotsigs = resolve(settings)?;
+    let threshold = spotsigs.threshold;
+    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
+    let keys = 8.0 * 2.0 * (PLANNED_SPOTS - threshold.part_of(PLANNED_SPOTS) + 1) as f64;
+    let ranges: Vec<String> =
+        spotsigs.partitions.ranges().take(6).map(|r| format!("{}–{}", r.start(), r.end())).collect();
+    Ok(Plan {
+        parameters: vec![
+            ("threshold", json!(threshold.as_f64()), given(&THRESHOLD)),
+            ("antecedents", json!(spotsigs.language.code), given(&ANTECEDENTS)),
+            ("spot_distance", json!(spotsigs.distance), given(&SPOT_DISTANCE)),
+            ("spot_chain", json!(spotsigs.chain), given(&SPOT_CHAIN)),
+            ("min_spots", json!(spotsigs.min_spots), given(&MIN_SPOTS)),
+        ],
+        curve_of: "jaccard",
+        curve: if threshold.as_f64() < 1.0 { vec![(threshold.as_f64(), 1.0), (1.0, 1.0)] } else { vec![(1.0, 1.0)] },
+        costs: vec![
+            ("keys of a document with 100 spots, at most", keys, "bytes"),
+            ("keys of all documents, if each has 100 spots, at most", keys * documents as f64, "bytes"),
+        ],
+        notes: vec![
+            format!(
+                "every pair at or above {threshold} is found; documents with fewer than {} spots are compared with nothing",
+                spotsigs.min_spots
+            ),
+            format!(
+                "lengths in spots are cut into {}, …; a document is looked for in its own range and its neighbours",
+                ranges.join(", ")
+            ),
+            "spots that only one document has are no keys, so there are usually far fewer".into(),
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::token_hash;
+    use crate::tokenizer::{Keep, Tokenizer, Word};
+
+    fn spotsigs(settings: &[(&str, &str)]) -> SpotSigs {
+        resolve(&Settings::from_pairs(settings.iter().copied()).with_defaults(ENTRY.defaults)).unwrap()
+    }
+
+    /// The spots of a text, sorted.
+    fn spots(spotsigs: &SpotSigs, text: &str) -> Vec<u64> {
+        let mut tokens = Tokens::new(Keep::Hashes, 3);
+        Word.tokenize(text, &mut tokens);
+        let mut features = Features::default();
+        spotsigs.features(&tokens, &mut features);
+        features.hashes.sort_unstable();
+        features.hashes
+    }
+
+    /// Spots as the paper writes them, `a:rally:kick`, between spaces.
+    fn written(spots: &str) -> Vec<u64> {
+        let hash = |token: &str| token_hash(token.as_bytes(), 3);
+        let spot = |spot: &str| {
+            let (antecedent, chain) = spot.split_once(':').unwrap();
+            chain.split(':').map(hash).fold(mix(hash(antecedent)), combine)
+        };
+        let mut spots: Vec<u64> = spots.split_whitespace().map(spot).collect();
+        spots.sort_unstable();
+        spots
+    }
+
+    /// The example of Theobald, Siddharth & Paepcke 2008; antecedents a, an, the and is, distance 1, chain 2. The text has none of
+    /// the others.
+    #[test]
+    fn spots_of_the_paper() {
+        let text = "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the record straight \
+                    from an attack circulating widely on the Internet that is designed to play into prejudices…";
+        let expected = "a:rally:kick a:weeklong:campaign the:south:carolina the:record:straight an:attack:circulating \
+                        the:internet:designed is:designed:play";
+        assert_eq!(spots(&spotsigs(&[]), text), written(expected));
+    }
+
+    #[test]
+    fn stop_words_inside_a_chain_cost_it_no_token() {
+        // The reference program loses `three` here: after a stop word it skips one token too many.
+        let text = "the one of two for three is four five";
+        let long = spotsigs(&[("spot-chain", "3")]);
+        assert_eq!(spots(&long, text), written("the:one:two:three"));
+        let apart = spotsigs(&[("spot-distance", "2")]);
+        assert_eq!(spots(&apart, text), written("the:two:four"));
+        let both = spotsigs(&[("spot-chain", "1"), ("spot-distance", "2")]);
+        assert_eq!(spots(&both, text), written("the:two is:five"));
+    }
+
+    #[test]
+    fn a_spot_that_the_text_does_not_complete_is_none() {
+        let spotsigs = spotsigs(&[]);
+        assert!(spots(&spotsigs, "the end").is_empty());
+        assert!(spots(&spotsigs, "the very end of it, is").is_empty());
+        assert_eq!(spots(&spotsigs, "the the bitter end"), written("the:bitter:end the:bitter:end"));
+        assert_eq!((spots(&spotsigs, ""), spots(&spotsigs, "the the the")), (vec![], vec![]));
+    }
+
+    #[test]
+    fn each_language_has_its_antecedents() {
+        let check = |language, text, expected| {
+            assert_eq!(spots(&spotsigs(&[("antecedents", language)]), text), written(expected), "{language}");
+        };
+        check("de", "Der Hund ist in das Haus gelaufen", "der:hund:haus ist:haus:gelaufen das:haus:gelaufen");
+        check("fr", "L’été a été chaud dans la ville", "l:chaud:ville a:chaud:ville");
+        check("es", "El perro está en la casa vieja", "el:perro:casa está:casa:vieja la:casa:vieja");
+        check("zh", "我们的学校", "的:学:校");
+        // English antecedents are no others.
+        check("de", "the house was painted white", "");
+    }
+
+    #[test]
+    fn words_are_known_by_the_seed_of_the_tokens() {
+        let spotsigs = spotsigs(&[]);
+        let with = |seed| {
+            let mut tokens = Tokens::new(Keep::Hashes, seed);
+            Word.tokenize("the bitter end of the long story", &mut tokens);
+            let mut features = Features::default();
+            spotsigs.features(&tokens, &mut features);
+            features.hashes
+        };
+        assert_eq!([with(1).len(), with(2).len(), with(1).len()], [2, 2, 2]);
+        assert_ne!(with(1), with(2));
+    }
+
+    #[test]
+    fn fewer_spots_than_the_least_make_no_fingerprint() {
+        let spotsigs = spotsigs(&[("min-spots", "2")]);
+        let fingerprint = |text| {
+            let (mut features, mut fingerprint) = (Features::default(), Vec::new());
+            features.hashes = spots(&spotsigs, text);
+            spotsigs.fingerprint(&features, &mut fingerprint);
+            fingerprint
+        };
+        assert!(fingerprint("the bitter end").is_empty());
+        assert_eq!(fingerprint("the bitter end has come closer")[0], 2);
+    }
+
+    /// The reference program calls these 0 at a threshold of 0.65: it stops at a sum of differences that bounds sets only.
+    #[test]
+    fn multisets_are_compared_by_their_counts() {
+        let times = |counts: [usize; 2]| [vec![1; counts[0]], vec![2; counts[1]]].concat();
+        let compare = |threshold| spotsigs(&[("threshold", threshold)]).compare(&times([7, 3]), &times([5, 5]));
+        assert_eq!(compare("2/3").unwrap().value(), 8.0 / 12.0);
+        assert_eq!(compare("0.67"), None);
+    }
+
+    #[test]
+    fn many_documents_without_spots_are_warned_of() {
+        let spotsigs = spotsigs(&[]);
+        assert!(spotsigs.warnings(10, 2).is_empty() && spotsigs.warnings(0, 0).is_empty());
+        assert!(spotsigs.warnings(10, 3)[0].starts_with("30 % of the documents have fewer than 4 spots"));
+    }
+
+    #[test]
+    fn the_threshold_has_a_default_of_its_own() {
+        let threshold = |settings: &[(&str, &str)]| spotsigs(settings).threshold;
+        assert_eq!(threshold(&[]), Threshold::new(1, 2).unwrap());
+        assert_eq!(threshold(&[("threshold", "0.8")]), Threshold::new(4, 5).unwrap());
+    }
+}
