@@ -33,6 +33,14 @@ pub enum Error {
     /// More pairs of distinct documents than a run can number.
     #[error("more than {0} pairs of documents that are not copies: raise the threshold, or split the input")]
     TooManyPairs(u64),
+    /// A labelled pair or cluster that cannot be used.
+    #[error("{place}: {message}")]
+    Label {
+        /// The file and the line.
+        place: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// More documents than a run can number.
     #[error("more than {0} documents: split the input")]
     TooManyDocuments(u64),

@@ -17,6 +17,7 @@
 //! | [`algorithm`] | the families: the trait and the table, a folder each |
 //! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
 //! | [`report`] | results as JSON lines |
+//! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
 //! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
 //! terminal; the library reads the clock only to time its stages.
@@ -58,6 +59,7 @@
 pub mod algorithm;
 pub mod engine;
 mod error;
+pub mod evaluate;
 pub mod hamming;
 pub mod hash;
 pub mod lexicon;

@@ -16,13 +16,11 @@ const ALGORITHM_OPTIONS: &str = "Options of the algorithms";
 
 /// `--algo`.
 pub fn algorithm() -> Arg {
-    let names =
-        ALGORITHMS.iter().map(|e| PossibleValue::new(e.name).help(e.summary).aliases(e.aliases.iter().copied()));
     let advice: Vec<_> = ALGORITHMS.iter().map(|e| format!("{}: {}. {}", e.name, e.summary, e.advice)).collect();
     Arg::new("algo")
         .long("algo")
         .value_name("NAME")
-        .value_parser(PossibleValuesParser::new(names))
+        .value_parser(PossibleValuesParser::new(algorithm_names()))
         .default_value(ALGORITHMS[0].name)
         .hide_possible_values(true)
         .help(format!(
@@ -30,6 +28,10 @@ pub fn algorithm() -> Arg {
             ALGORITHMS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
         ))
         .long_help(format!("How near-duplicates are found.\n\n{}\n", advice.join("\n\n")))
+}
+
+fn algorithm_names() -> impl Iterator<Item = PossibleValue> {
+    ALGORITHMS.iter().map(|e| PossibleValue::new(e.name).help(e.summary).aliases(e.aliases.iter().copied()))
 }
 
 /// `--tokenizer`.
@@ -95,9 +97,21 @@ fn flag(parameter: &'static Parameter) -> Arg {
     }
 }
 
-/// The recipe of the algorithm that was chosen, with the parameters and the tokenizer that were typed.
-pub fn recipe(given: &ArgMatches) -> Result<(&'static Entry, TableRecipe), Error> {
-    let entry = Entry::by_name(given.get_one::<String>("algo").expect("has a default"))?;
+/// `--algo`, or all of them.
+pub fn algorithm_or_all() -> Arg {
+    let names = algorithm_names().chain([PossibleValue::new(ALL).help("each of them, with its defaults")]);
+    let arg = algorithm().value_parser(PossibleValuesParser::new(names));
+    let all = "; or all, each with its defaults";
+    let help = arg.get_help().map(|help| format!("{help}{all}")).unwrap_or_default();
+    let long = arg.get_long_help().map(|long| format!("{long}\n{ALL}: each of them, with its defaults.\n"));
+    arg.help(help).long_help(long.unwrap_or_default())
+}
+
+/// What `--algo` takes for every algorithm, where it can.
+pub const ALL: &str = "all";
+
+/// Every parameter of an algorithm that was typed.
+pub fn settings(given: &ArgMatches) -> Settings {
     let mut settings = Settings::default();
     for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
         if let Values::Switch = parameter.values {
@@ -108,11 +122,27 @@ pub fn recipe(given: &ArgMatches) -> Result<(&'static Entry, TableRecipe), Error
             settings.set(parameter.name, value);
         }
     }
-    let mut recipe = entry.recipe(settings)?;
+    settings
+}
+
+/// The algorithm that was chosen.
+pub fn entry(given: &ArgMatches) -> Result<&'static Entry, Error> {
+    Entry::by_name(given.get_one::<String>("algo").expect("has a default"))
+}
+
+/// The recipe of an algorithm with these settings and the tokenizer that was typed.
+pub fn recipe_of(entry: &'static Entry, settings: Settings, given: &ArgMatches) -> Result<TableRecipe, Error> {
+    let recipe = entry.recipe(settings)?;
     if given.value_source("tokenizer") == Some(ValueSource::CommandLine) {
-        recipe = recipe.with_tokenizer(given.get_one::<String>("tokenizer").expect("it was given"))?;
+        return recipe.with_tokenizer(given.get_one::<String>("tokenizer").expect("it was given"));
     }
-    Ok((entry, recipe))
+    Ok(recipe)
+}
+
+/// The recipe of the algorithm that was chosen, with the parameters and the tokenizer that were typed.
+pub fn recipe(given: &ArgMatches) -> Result<(&'static Entry, TableRecipe), Error> {
+    let entry = entry(given)?;
+    Ok((entry, recipe_of(entry, settings(given), given)?))
 }
 
 /// A parser of whole numbers in a range, with an error like that of every other parameter.

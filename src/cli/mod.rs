@@ -1,8 +1,12 @@
 //! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
 
 mod arguments;
+mod eval;
 mod generate;
+mod input;
+mod out_file;
 mod plan;
+mod plot;
 mod scan;
 mod terminal;
 
@@ -35,6 +39,7 @@ pub fn run() -> ExitCode {
     };
     let result = match matches.subcommand() {
         Some(("scan", given)) => scan::run(given),
+        Some(("eval", given)) => eval::run(given),
         Some(("plan", given)) => plan::run(given),
         Some(("completions", given)) => generate::completions(given, command()),
         Some(("man", given)) => generate::man(given, command()),
@@ -85,6 +90,7 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(scan::command())
+        .subcommand(eval::command())
         .subcommand(plan::command())
         .subcommand(generate::completions_command())
         .subcommand(generate::man_command())

@@ -1,23 +1,21 @@
 //! `dedup scan`: the batch.
 
 use super::arguments::{self, Ordered, bytes, count, counted};
-use super::terminal::Terminal;
-use super::{Status, usage_error};
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use super::out_file::OutFile;
+use super::terminal::{self, Terminal};
+use super::{Status, input, usage_error};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::algorithm::{Compares, Recipe};
 use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report};
+use neardups::hash;
 use neardups::report::JsonLines;
-use neardups::source::{FORMATS, FieldPath, Format, Input, Source};
-use neardups::{hash, source, tokenizer};
+use neardups::source::{Input, Source};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// What is written.
@@ -36,7 +34,6 @@ const EMITS: &[(&str, Emit, &str)] = &[
 
 /// `dedup scan`.
 pub fn command() -> Command {
-    let path = |name, help| Arg::new(name).value_name("PATH").value_parser(value_parser!(PathBuf)).help(help);
     Command::new("scan")
         .about("Finds the near-duplicates among documents")
         .long_about(
@@ -52,19 +49,21 @@ pub fn command() -> Command {
              dedup scan new.jsonl --against old.jsonl\n\n\
              dedup plan, with the same options, shows what they find and cost.",
         )
-        .arg(path("path", "Files and folders; - is standard input, and the default if something is piped in").num_args(0..))
+        .arg(input::paths_arg())
         .arg(arguments::algorithm())
-        .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
-        .arg(choice(
+        .arg(input::choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
+        .arg(input::choice(
             "keep",
             "WHICH",
             KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
             "Which of several near-duplicates is kept, for clusters and verdicts [default: first]",
         ))
         .arg(
-            path("against", "Report only pairs of a document with one of this reference; may be repeated")
+            Arg::new("against")
                 .long("against")
                 .value_name("REF")
+                .value_parser(value_parser!(PathBuf))
+                .help("Report only pairs of a document with one of this reference; may be repeated")
                 .action(ArgAction::Append)
                 .long_help(
                     "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
@@ -74,98 +73,16 @@ pub fn command() -> Command {
         )
         .arg(arguments::tokenizer())
         .args(arguments::parameters())
-        .args(input_args())
-        .args(run_args())
-}
-
-fn input_args() -> Vec<Arg> {
-    let defaults = source::Options::default();
-    let heading = "Options of the input";
-    vec![
-        choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
-            .value_parser(PossibleValuesParser::new(
-                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.help).aliases(f.aliases.iter().copied())),
-            ))
-            .default_value("auto"),
-        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
-        field("id-field", "id", "Where the id of a record is; a record without one is called FILE:LINE"),
-        size("max-record", "64M", "Longest record; a longer one is not read, and named")
-            .value_parser(|typed: &str| match arguments::size(typed) {
-                Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
-                _ => Err("expected a number of bytes from 1 to 1G".to_string()),
-            })
-            .long_help("Longest record (line, file or CSV row, uncompressed), up to 1G. A longer one is not read, but named and counted."),
-        Arg::new("max-expansion")
-            .long("max-expansion")
-            .value_name("N")
-            .value_parser(arguments::whole_number(1..=u64::MAX))
-            .default_value(defaults.max_expansion.to_string())
-            .help("How many times its size a compressed file may expand to, beyond --max-record"),
-        Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Read hidden files in folders too"),
-    ]
-    .into_iter()
-    .map(|arg| arg.help_heading(heading))
-    .collect()
-}
-
-fn run_args() -> Vec<Arg> {
-    vec![
-        size("memory", "1G", "Memory for what verification looks at")
-            .long_help(
-                "Memory for what verification looks at. If it does not suffice, documents are read a second time, and only what belongs \
-                 to candidates is kept, however much that is: slower, the same result.",
-            ),
-        Arg::new("temp-dir")
-            .long("temp-dir")
-            .value_name("DIR")
-            .value_parser(value_parser!(PathBuf))
-            .help("Where standard input is kept if it must be read twice [default: the system's]")
-            .long_help(
-                "Where a copy of standard input is kept as it is read, because MinHash may have to read it twice. Up to 64 MiB of it \
-                 stay in memory. [default: the system's \
-                 folder for temporary files]",
-            ),
-        Arg::new("threads")
-            .short('j')
-            .long("threads")
-            .value_name("N")
-            .value_parser(arguments::whole_number(1..=1024))
-            .help("Worker threads [default: one a core]"),
-        Arg::new("seed")
-            .long("seed")
-            .value_name("N")
-            .value_parser(arguments::whole_number(0..=u64::MAX))
-            .allow_negative_numbers(true)
-            .default_value("0")
-            .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
-        Arg::new("stats")
-            .long("stats")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write counts, resolved parameters, recall and timings to a file, as one JSON object"),
-        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Nothing on standard error but errors that end the run"),
-    ]
-    .into_iter()
-    .map(|arg| arg.help_heading("Options of the run"))
-    .collect()
-}
-
-fn choice(
-    name: &'static str,
-    placeholder: &'static str,
-    words: impl Iterator<Item = (&'static str, &'static str)>,
-    help: &'static str,
-) -> Arg {
-    let words = words.map(|(word, help)| PossibleValue::new(word).help(help));
-    Arg::new(name).long(name).value_name(placeholder).value_parser(PossibleValuesParser::new(words)).help(help)
-}
-
-fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("PATH").default_value(default).help(help)
-}
-
-fn size(name: &'static str, default: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("SIZE").value_parser(arguments::size).default_value(default).help(help)
+        .args(input::input_args())
+        .args(input::run_args())
+        .arg(
+            Arg::new("stats")
+                .long("stats")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help_heading(input::RUN_OPTIONS)
+                .help("Write counts, resolved parameters, recall and timings to a file, as one JSON object"),
+        )
 }
 
 /// What was asked for, resolved.
@@ -173,7 +90,7 @@ struct Request {
     emit: Emit,
     keep: KeepPolicy,
     quiet: bool,
-    stats: Option<StatsFile>,
+    stats: Option<OutFile>,
     tokenizer: String,
     engine: engine::Options,
 }
@@ -189,12 +106,13 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
             entry.name
         )));
     }
-    let options = source_options(given)?;
-    let mut input = Input::new(paths(given)?, options.clone());
-    let mut reference =
-        given.get_many::<PathBuf>("against").map(|paths| Input::new(paths.cloned().collect(), options.clone()));
-    let mut request = request(given)?;
-    check_folders(given)?;
+    let options = input::source_options(given)?;
+    let against: Vec<PathBuf> = given.get_many("against").into_iter().flatten().cloned().collect();
+    let paths = input::paths(given, &against)?;
+    let mut request = request(given, &[&paths[..], &against].concat())?;
+    check_reference(&against)?;
+    let mut input = Input::new(paths, options.clone());
+    let mut reference = given.contains_id("against").then(|| Input::new(against, options.clone()));
 
     let total = |input: &Input| input.total_bytes();
     let total = match &reference {
@@ -227,67 +145,21 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         ));
     }
     if let Some(file) = request.stats.take() {
-        file.write(&stats(&outcome.report, &request, &written, hidden, started))?;
+        let stats = stats(&outcome.report, &request, &written, hidden, started);
+        file.write(&(serde_json::to_string(&stats).expect("numbers and strings make JSON") + "\n"))?;
     }
     Ok(if outcome.report.counts.failed > 0 { Status::Failed } else { Status::Done })
 }
 
-fn paths(given: &ArgMatches) -> Result<Vec<PathBuf>, Error> {
-    let paths: Vec<PathBuf> = given.get_many::<PathBuf>("path").into_iter().flatten().cloned().collect();
-    let against: Vec<&PathBuf> = given.get_many::<PathBuf>("against").into_iter().flatten().collect();
-    let stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    if paths.iter().filter(stdin).count() + against.iter().filter(|path| stdin(path)).count() > 1 {
-        return Err(usage_error("standard input (-) can be read only once"));
-    }
-    if !paths.is_empty() {
-        return Ok(paths);
-    }
-    if std::io::stdin().is_terminal() {
-        return Err(usage_error(
-            "nothing to scan: name files or folders, or pipe documents in (dedup scan --help says more)",
-        ));
-    }
-    Ok(vec![PathBuf::from("-")])
-}
-
-/// What would be found out too late: a reference that is not there, without which everything would seem new; a folder for
-/// temporary files that cannot take any.
-fn check_folders(given: &ArgMatches) -> Result<(), Error> {
-    for reference in given.get_many::<PathBuf>("against").into_iter().flatten().filter(|path| path.as_os_str() != "-") {
+/// Without a reference that is not there, everything would seem new.
+fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
+    for reference in against.iter().filter(|path| path.as_os_str() != "-") {
         reference.metadata().map_err(|e| Error::io(format!("cannot read the reference {}", reference.display()), e))?;
-    }
-    if let Some(folder) = given.get_one::<PathBuf>("temp-dir") {
-        tempfile::tempfile_in(folder)
-            .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
     }
     Ok(())
 }
 
-fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
-    let typed = |name: &str| given.value_source(name) == Some(ValueSource::CommandLine);
-    let format = given.get_one::<String>("format").map(String::as_str);
-    if let (Some(format @ ("text" | "lines")), Some(field)) =
-        (format, ["text-field", "id-field"].into_iter().find(|name| typed(name)))
-    {
-        return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
-    }
-    let text = |name: &str| given.get_one::<String>(name).expect("has a default");
-    let max_record = *given.get_one::<u64>("max-record").expect("has a default");
-    let options = source::Options {
-        format: Format::by_name(text("format"))?,
-        text_field: FieldPath::parse("text-field", text("text-field"))?,
-        id_field: FieldPath::parse("id-field", text("id-field"))?,
-        max_record: max_record.try_into().unwrap_or(usize::MAX),
-        max_expansion: *given.get_one("max-expansion").expect("has a default"),
-        hidden: given.get_flag("hidden"),
-        temp_dir: given.get_one::<PathBuf>("temp-dir").cloned(),
-        ..source::Options::default()
-    };
-    options.validate()?;
-    Ok(options)
-}
-
-fn request(given: &ArgMatches) -> Result<Request, Error> {
+fn request(given: &ArgMatches, inputs: &[PathBuf]) -> Result<Request, Error> {
     let named = |name: &str| given.get_one::<String>(name).map(String::as_str);
     let emit = EMITS.iter().find(|(name, ..)| named("emit") == Some(name)).expect("clap knows the names").1;
     let keep = named("keep").map(|typed| KEEP_POLICIES.iter().find(|(name, ..)| *name == typed).expect("clap knows").1);
@@ -298,88 +170,15 @@ fn request(given: &ArgMatches) -> Result<Request, Error> {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
     }
     let typed = named("tokenizer").expect("has a default");
-    let stats = given.get_one::<PathBuf>("stats").map(|path| StatsFile::create(path, &inputs(given)));
+    let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, inputs));
     Ok(Request {
         emit,
         keep: keep.unwrap_or_default(),
         quiet: given.get_flag("quiet"),
         stats: stats.transpose()?,
         tokenizer: typed.to_string(),
-        engine: engine::Options {
-            tokenizer: tokenizer::by_name(typed)?.into(),
-            seed: *given.get_one("seed").expect("has a default"),
-            threads: given.get_one::<u64>("threads").map_or(0, |&n| n as usize),
-            memory: *given.get_one("memory").expect("has a default"),
-        },
+        engine: input::engine_options(given)?,
     })
-}
-
-/// Where `--stats` goes. Made before the scan, so that a scan of hours does not end on a mistyped name; takes the place of an
-/// older file only when there is something to put there.
-struct StatsFile {
-    path: PathBuf,
-    target: Target,
-}
-
-enum Target {
-    /// A new file, made in this folder under another name first.
-    New(PathBuf),
-    /// Something that cannot be replaced, such as a pipe or a terminal.
-    Existing(File),
-}
-
-impl StatsFile {
-    fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Error> {
-        if path.as_os_str() == "-" {
-            return Err(usage_error("--stats needs a file: standard output is for results"));
-        }
-        let same =
-            |input: &PathBuf| path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|i| i == path));
-        if inputs.iter().any(same) {
-            return Err(usage_error(format!("--stats would overwrite the input {}", path.display())));
-        }
-        let special = path.metadata().is_ok_and(|found| !found.is_file());
-        let target = if special {
-            File::options().write(true).open(path).map(Target::Existing)
-        } else {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            // Only to see that it can be done: nothing may lie about while the folder is scanned.
-            folder.metadata().and_then(|_| beside().tempfile_in(folder)).map(|_| Target::New(folder.to_path_buf()))
-        };
-        let target = target.map_err(|e| Self::error(path, e))?;
-        // Through a link, the file that it leads to is replaced.
-        Ok(StatsFile { path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), target })
-    }
-
-    fn write(self, stats: &Stats<'_>) -> Result<(), Error> {
-        let line = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";
-        match self.target {
-            Target::New(folder) => beside().tempfile_in(folder).and_then(|mut file| {
-                file.write_all(line.as_bytes())?;
-                file.persist(&self.path).map(drop).map_err(io::Error::from)
-            }),
-            Target::Existing(mut file) => file.write_all(line.as_bytes()),
-        }
-        .map_err(|e| Self::error(&self.path, e))
-    }
-
-    fn error(path: &Path, error: io::Error) -> Error {
-        Error::io(format!("cannot write {}", path.display()), error)
-    }
-}
-
-/// Temporary files that others may read as far as the user's mask allows, since they stay under another name.
-fn beside() -> tempfile::Builder<'static, 'static> {
-    #[cfg_attr(not(unix), expect(unused_mut))]
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder
-}
-
-/// Everything that will be read.
-fn inputs(given: &ArgMatches) -> Vec<PathBuf> {
-    ["path", "against"].iter().flat_map(|name| given.get_many::<PathBuf>(name).into_iter().flatten()).cloned().collect()
 }
 
 /// What was counted while writing.
@@ -429,7 +228,6 @@ fn summarise(
     started: Instant,
 ) {
     let Counts { documents, references, featureless, copies, compared, pairs, bytes: read, .. } = report.counts;
-    let median = report.median_tokens as u64;
     let mut found = counted(documents, "document");
     if references > 0 {
         found += &format!(" against {}", count(references));
@@ -445,17 +243,10 @@ fn summarise(
     if documents == 0 {
         return left_out(terminal, report, hidden);
     }
-    // Chosen by the algorithm only where the documents call for it.
-    let tokenizer = match &report.tokenizer {
-        Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
-        None => format!("{} tokens (median {} a document", request.tokenizer, count(median)),
-    };
-    let parameters = report.resolved.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), short(value)));
-    let parameters: Vec<_> = parameters.collect();
-    terminal.line(&format!("{} on {tokenizer}): {}", report.algorithm, parameters.join(", ")));
+    terminal.line(&terminal::what_ran(report, &request.tokenizer));
     let seconds = started.elapsed().as_secs_f64();
     terminal.line(&format!(
-        "{}, {} too empty to compare, {} compared; {} in {seconds:.2} s ({}/s)",
+        "{}, {} with too few features, {} compared; {} in {seconds:.2} s ({}/s)",
         counted(copies, "exact copy"),
         counted(featureless, "document"),
         counted(compared, "candidate"),
@@ -474,14 +265,6 @@ fn left_out(terminal: &Terminal, report: &Report, hidden: u64) {
         left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
     if !left_out.is_empty() {
         terminal.line(&left_out.join(", "));
-    }
-}
-
-/// A parameter's value for people: no more digits than help.
-fn short(value: &Value) -> String {
-    match value.as_f64() {
-        Some(number) if value.is_f64() => format!("{}", (number * 1e4).round() / 1e4),
-        _ => value.as_str().map_or_else(|| value.to_string(), str::to_string),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What people see: messages, warnings, the progress bar, all on standard error.
 
+use super::arguments::{count, counted};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use neardups::engine::{Observer, Stage};
+use neardups::engine::{Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
+use serde_json::Value;
 use std::io::Write;
 use std::time::Duration;
 
@@ -18,6 +20,26 @@ pub fn error(message: &str) {
 /// A line to standard error. If nobody can read it there is nobody to tell.
 fn say(line: &str) {
     let _ = writeln!(anstream::stderr(), "dedup: {line}");
+}
+
+/// Which algorithm ran, on which tokens, with which parameters. `tokenizer` is the one that was asked for.
+pub fn what_ran(report: &Report, tokenizer: &str) -> String {
+    let median = report.median_tokens as u64;
+    // Chosen by the algorithm only where the documents call for it.
+    let tokenizer = match &report.tokenizer {
+        Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
+        None => format!("{tokenizer} tokens (median {} a document", count(median)),
+    };
+    let parameters = report.resolved.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), short(value)));
+    format!("{} on {tokenizer}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
+}
+
+/// A parameter's value for people: no more digits than help.
+fn short(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if value.is_f64() => format!("{}", (number * 1e4).round() / 1e4),
+        _ => value.as_str().map_or_else(|| value.to_string(), str::to_string),
+    }
 }
 
 /// Shows how a scan goes on, unless it is to be quiet.

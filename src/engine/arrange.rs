@@ -139,6 +139,11 @@ impl Outcome {
         Outcome { corpus, edges, neighbours, algorithm, report }
     }
 
+    /// The id of every document that was read, the reference first, in input order.
+    pub fn documents(&self) -> impl Iterator<Item = &str> {
+        self.corpus.documents_read().map(|document| self.corpus.id(document))
+    }
+
     /// Hands over every pair, sorted by the input order of its documents. Stops at the first error and returns it.
     ///
     /// Copies are spelled out pair by pair as they are handed over: memory is that of the partners of one document.

@@ -83,7 +83,7 @@ pub struct Counts {
     pub documents: u64,
     /// Documents of the reference, with `--against`.
     pub references: u64,
-    /// Documents without any feature: too empty to compare, never reported.
+    /// Documents with too few features for the algorithm to compare: never reported.
     pub featureless: u64,
     /// Documents that are exact copies (after tokenising) of an earlier one.
     pub copies: u64,

@@ -135,7 +135,7 @@ impl Step {
     fn of(command: Vec<String>, run: Run) -> Self {
         let whole = command.join(" ");
         assert!(run.stdout.is_empty() || run.stdout.ends_with('\n'), "{whole}: the last line does not end");
-        if whole.contains("dedup scan")
+        if (whole.contains("dedup scan") || whole.contains("dedup eval"))
             && !["-h", "--help", "--version", "2>&1"].iter().any(|mark| whole.contains(mark))
         {
             run.stdout.lines().for_each(|line| drop(records::parse(line)));

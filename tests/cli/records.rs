@@ -118,8 +118,62 @@ pub struct Counts {
     pub failed: u64,
 }
 
+/// What `dedup eval` prints of an algorithm.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Eval {
+    r#type: String,
+    pub algo: String,
+    parameters: Box<RawValue>,
+    pub documents: u64,
+    pub truth_pairs: u64,
+    pub predicted_pairs: u64,
+    precision: Box<RawValue>,
+    recall: Box<RawValue>,
+    f1: Box<RawValue>,
+    ari: Box<RawValue>,
+    pub right: u64,
+    wrong: u64,
+    missed: u64,
+    ignored: u64,
+    tokenizer: String,
+}
+
+/// What it prints of one that is not to be run.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    r#type: String,
+    pub algo: String,
+    pub refused: String,
+}
+
+/// What it prints of a threshold or a distance.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepPoint {
+    r#type: String,
+    pub algo: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    pub truth_pairs: u64,
+    pub predicted_pairs: u64,
+    precision: Box<RawValue>,
+    recall: Box<RawValue>,
+    f1: Box<RawValue>,
+    right: u64,
+    wrong: u64,
+    missed: u64,
+    ignored: u64,
+}
+
 #[derive(Debug)]
 pub enum Record {
+    Eval(Eval),
+    Refusal(Refusal),
+    Point(SweepPoint),
     Pair(Pair),
     Cluster(Cluster),
     Verdict(Verdict),
@@ -139,6 +193,9 @@ pub fn parse(line: &str) -> Record {
         "pair" => Record::Pair(checked(line, Pair::check)),
         "cluster" => Record::Cluster(checked(line, Cluster::check)),
         "verdict" => Record::Verdict(checked(line, Verdict::check)),
+        "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
+        "eval" => Record::Eval(checked(line, Eval::check)),
+        "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
         "plan" => Record::Plan(checked(line, Plan::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
@@ -163,6 +220,7 @@ all!(clusters, Cluster);
 all!(verdicts, Verdict);
 all!(plans, Plan);
 all!(stats, Stats);
+all!(evals, Eval);
 
 #[track_caller]
 fn checked<'a, T: Deserialize<'a> + Serialize>(line: &'a str, check: fn(&T) -> bool) -> T {
@@ -182,7 +240,7 @@ impl Pair {
     fn check(&self) -> bool {
         let Some(value) = similarity(&self.similarity) else { return false };
         match (&*self.algo, &*self.measure, self.distance) {
-            ("minhash" | "spotsigs", "jaccard", None) => true,
+            ("minhash" | "exact" | "spotsigs", "jaccard", None) => true,
             ("minhash", "supershingles", None) => {
                 (1..=32).any(|all| (1..=all).any(|n| value == f64::from(n) / f64::from(all)))
             }
@@ -230,6 +288,67 @@ impl Verdict {
     /// The similarity, as printed.
     pub fn similarity(&self) -> Option<&str> {
         self.similarity.as_deref().map(RawValue::get)
+    }
+}
+
+/// A number with as many digits as it takes and no more.
+fn number(raw: &RawValue) -> f64 {
+    let value: f64 = raw.get().parse().expect("it is a number");
+    assert_eq!(format!("{value:?}"), raw.get());
+    value
+}
+
+/// Labelled, found, right, wrong, missed, ignored pairs.
+type PairCounts = [u64; 6];
+
+/// Whether the measures are those of the counts.
+fn measured([labelled, found, right, wrong, missed, ignored]: PairCounts, measures: [f64; 3]) -> bool {
+    let part = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
+    labelled == right + missed
+        && found == right + wrong + ignored
+        && measures == [part(right, right + wrong), part(right, labelled), part(2 * right, 2 * right + wrong + missed)]
+}
+
+impl Eval {
+    fn check(&self) -> bool {
+        let [precision, recall, f1, ari] = self.measures();
+        measured(self.counts(), [precision, recall, f1])
+            && (-1.0..=1.0).contains(&ari)
+            && !inner::<BTreeMap<String, Value>>(&self.parameters).is_empty()
+    }
+
+    /// Precision, recall, F1, ARI.
+    pub fn measures(&self) -> [f64; 4] {
+        [&self.precision, &self.recall, &self.f1, &self.ari].map(|raw| number(raw))
+    }
+
+    pub fn counts(&self) -> PairCounts {
+        [self.truth_pairs, self.predicted_pairs, self.right, self.wrong, self.missed, self.ignored]
+    }
+}
+
+impl SweepPoint {
+    fn check(&self) -> bool {
+        measured(self.counts(), [&self.precision, &self.recall, &self.f1].map(|raw| number(raw)))
+            && self.threshold.is_some() != self.distance.is_some()
+    }
+
+    pub fn counts(&self) -> PairCounts {
+        [self.truth_pairs, self.predicted_pairs, self.right, self.wrong, self.missed, self.ignored]
+    }
+
+    /// The threshold or the distance.
+    pub fn at(&self) -> f64 {
+        let threshold = self.threshold.as_deref().map(number);
+        threshold.or(self.distance.map(f64::from)).expect("one of the two")
+    }
+
+    pub fn f1(&self) -> f64 {
+        number(&self.f1)
+    }
+
+    pub fn is_best(&self) -> bool {
+        self.r#type == "best"
     }
 }
 

@@ -92,7 +92,7 @@ static MIN_SPOTS: Parameter = Parameter {
     default: "4",
     values: Values::Integer(1..=1000),
     help: "Fewest spots of a document that is compared",
-    details: "A document with fewer is never reported as like another; it is counted with those that are too empty to compare. Above a \
+    details: "A document with fewer is never reported as like another; it is counted with those that have too few features. Above a \
               fifth of all documents that is warned of.",
 };
 

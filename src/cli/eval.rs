@@ -1,0 +1,486 @@
+//! `dedup eval`: what an algorithm finds, measured against labels.
+
+use super::arguments::{self, counted};
+use super::out_file::OutFile;
+use super::plot::Plot;
+use super::terminal::{self, Terminal};
+use super::{Status, input, usage_error};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::Error;
+use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
+use neardups::engine::{self, Observer, Outcome, Stage};
+use neardups::evaluate::{self, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
+use neardups::source::{self, Format, Input, Source};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// `dedup eval`.
+pub fn command() -> Command {
+    let file = |name: &'static str| Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf));
+    Command::new("eval")
+        .about("Measures what is found against labelled pairs")
+        .long_about(
+            "Scans documents and measures what is found against labelled pairs: precision, recall, F1, and the adjusted Rand index \
+             of the clusters. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
+             Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
+             all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} a document. Ids are those that dedup scan prints. \
+             Precision is over the pairs found that are not to be ignored; the clusters are those that pairs connect, over all \
+             documents.",
+        )
+        .after_help(
+            "Examples:\n  dedup eval --truth truth.jsonl docs.jsonl\n  dedup eval --truth truth.jsonl docs.jsonl --algo all\n  \
+             dedup eval --truth truth.jsonl docs.jsonl --sweep --plot thresholds.svg",
+        )
+        .arg(input::paths_arg())
+        .arg(file("truth").required(true).help("The labelled pairs or clusters, as JSON lines"))
+        .arg(
+            file("ignore")
+                .help("Pairs that count neither way, in the same form; none for none [default: beside the truth]")
+                .long_help(
+                    "Pairs that count neither way, in the same form. Without it, ignore.jsonl or ignore.jsonl.gz beside the truth is \
+                     taken if it is there; none takes none. A pair that is labelled as well counts.",
+                ),
+        )
+        .arg(arguments::algorithm_or_all())
+        .arg(
+            Arg::new("sweep")
+                .long("sweep")
+                .action(ArgAction::SetTrue)
+                .help("Measure every threshold, or every distance, from one scan; name the best")
+                .long_help(
+                    "Measure every threshold (in hundredths) or every distance from one scan, and name the one with the best F1. \
+                     MinHash is swept with --exact, so that what is measured is the threshold. --threshold is the lowest of the \
+                     sweep (0.1 if not given), --distance the largest (the largest there is): a loose one lists very many pairs of a \
+                     large collection.",
+                ),
+        )
+        .arg(file("plot").help("Write a picture of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
+        .arg(arguments::tokenizer())
+        .args(arguments::parameters())
+        .args(input::input_args())
+        .args(input::run_args())
+}
+
+/// What is asked for, beside what to run.
+struct Request {
+    labels: Labels,
+    ignored: Labels,
+    quiet: bool,
+    tokenizer: String,
+    engine: engine::Options,
+}
+
+/// Scans, measures, and writes what was measured.
+pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+    let path = |name: &str| given.get_one::<PathBuf>(name).cloned();
+    let truth = path("truth").expect("required");
+    let ignore = match path("ignore") {
+        Some(typed) if typed.as_os_str() == "none" => None,
+        Some(typed) => Some(typed),
+        None => beside(&truth),
+    };
+    let all = given.get_one::<String>("algo").is_some_and(|typed| typed == arguments::ALL);
+    let sweep = given.get_flag("sweep");
+    let labels_read: Vec<PathBuf> = [truth.clone()].into_iter().chain(ignore.clone()).collect();
+    let paths = input::paths(given, &labels_read)?;
+    let inputs = [&paths[..], &labels_read].concat();
+    let plot = path("plot").map(|plot| OutFile::create("plot", &plot, &inputs)).transpose()?;
+
+    // What is wrong with the options shows before anything is read.
+    let mut runs: Vec<(&'static Entry, TableRecipe)> = Vec::new();
+    let mut swept = None;
+    if all {
+        if sweep {
+            return Err(usage_error("--sweep goes with one algorithm: choose it with --algo"));
+        }
+        if let Some((name, _)) = arguments::settings(given).given().next() {
+            return Err(usage_error(format!(
+                "--{name} has no effect with --algo all, which runs each with its defaults"
+            )));
+        }
+        for entry in ALGORITHMS {
+            runs.push((entry, arguments::recipe_of(entry, arguments::settings(given), given)?));
+        }
+    } else if sweep {
+        let entry = arguments::entry(given)?;
+        let mut settings = arguments::settings(given);
+        entry.check(&settings)?;
+        swept = Some(Swept::loosen(entry, &mut settings)?);
+        let recipe = arguments::recipe_of(entry, settings, given);
+        runs.push((entry, recipe.map_err(|error| usage_error(format!("cannot sweep: {error}")))?));
+    } else {
+        runs.push(arguments::recipe(given)?);
+    }
+
+    let request = Request {
+        labels: read_labels(&truth)?,
+        ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
+        quiet: given.get_flag("quiet"),
+        tokenizer: given.get_one::<String>("tokenizer").expect("has a default").clone(),
+        engine: input::engine_options(given)?,
+    };
+    let mut input = Input::new(paths, input::source_options(given)?);
+    if runs.len() > 1 {
+        input.keep_for_second_read();
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let failed = match swept {
+        Some(swept) => run_sweep(&mut input, runs.remove(0), swept, &request, plot, &mut out)?,
+        None => run_each(&mut input, &runs, &request, &mut out)?,
+    };
+    out.flush().map_err(cannot_write)?;
+    Ok(if failed { Status::Failed } else { Status::Done })
+}
+
+/// The pairs to ignore that stand beside the truth.
+fn beside(truth: &Path) -> Option<PathBuf> {
+    let found = ["ignore.jsonl", "ignore.jsonl.gz"].into_iter().map(|name| truth.with_file_name(name));
+    found.into_iter().find(|path| truth.as_os_str() != "-" && path.exists())
+}
+
+fn read_labels(path: &Path) -> Result<Labels, Error> {
+    if path.is_dir() {
+        return Err(usage_error(format!("{}: labels are in a file, and this is a folder", path.display())));
+    }
+    let options = source::Options {
+        format: Format::Lines,
+        max_record: *source::Options::MAX_RECORD.end(),
+        ..source::Options::default()
+    };
+    Labels::read(&mut Input::new(vec![path.to_path_buf()], options))
+}
+
+/// The labels of the documents that were read.
+fn truth(request: &Request, numbers: &HashMap<&str, u32>, terminal: Option<&Terminal>) -> Result<Truth, Error> {
+    let pairs: PairSet = request.labels.resolve(numbers)?;
+    let (ignored, unknown) = request.ignored.resolve_known(numbers)?;
+    if let (Some(terminal), 1..) = (terminal, unknown) {
+        let what = counted(unknown as u64, "id");
+        terminal.warning(&format!("{what} among the pairs to ignore: no document has such an id"));
+    }
+    Ok(Truth::new(pairs, &ignored))
+}
+
+/// Tells how a scan goes on, and nothing of problems that an earlier scan of the same documents has told.
+struct Again<'a>(&'a Terminal);
+
+impl Observer for Again<'_> {
+    fn stage(&self, stage: Stage) {
+        self.0.stage(stage);
+    }
+
+    fn progress(&self, bytes: u64, documents: u64) {
+        self.0.progress(bytes, documents);
+    }
+}
+
+fn scan(input: &mut Input, recipe: &TableRecipe, request: &Request, first: bool) -> (Terminal, Result<Outcome, Error>) {
+    let terminal = Terminal::new(request.quiet, input.total_bytes());
+    let again = Again(&terminal);
+    let observer: &dyn Observer = if first { &terminal } else { &again };
+    let outcome = engine::scan(input, None, recipe, &request.engine, observer);
+    terminal.done();
+    (terminal, outcome)
+}
+
+/// Runs each algorithm and measures it. Says whether documents could not be read.
+fn run_each(
+    input: &mut Input,
+    runs: &[(&'static Entry, TableRecipe)],
+    request: &Request,
+    out: &mut impl Write,
+) -> Result<bool, Error> {
+    let mut failed = false;
+    let mut table =
+        Table::new(&["algorithm", "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1", "ARI"]);
+    let mut ran = Vec::new();
+    let mut summary = None;
+    let terminal = Terminal::new(request.quiet, None);
+    for (run, (entry, recipe)) in runs.iter().enumerate() {
+        let (progress, outcome) = scan(input, recipe, request, run == 0);
+        let outcome = match outcome {
+            Err(Error::Unsuitable(reason)) if runs.len() > 1 => {
+                line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &reason })?;
+                table.note(entry.name, format!("refused: {reason}"));
+                continue;
+            }
+            outcome => outcome?,
+        };
+        let report = &outcome.report;
+        let numbers = evaluate::numbers(&outcome);
+        let truth = truth(request, &numbers, summary.is_none().then_some(&progress))?;
+        let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
+        line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, request))?;
+        let Evaluation { scores, ari } = evaluation;
+        let mut row = vec![report.algorithm.to_string()];
+        row.extend(
+            [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
+        );
+        row.extend([scores.precision(), scores.recall(), scores.f1(), ari].map(four));
+        table.row(row);
+        ran.push(terminal::what_ran(report, &request.tokenizer));
+        // Told once, with the algorithm that they are about.
+        report.warnings.iter().for_each(|warning| progress.warning(&format!("{}: {warning}", report.algorithm)));
+        failed |= report.counts.failed > 0;
+        summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
+    }
+    summary.iter().chain(&table.lines()).chain(&ran).for_each(|line| terminal.line(line));
+    Ok(failed)
+}
+
+/// Scans once as loosely as the sweep goes, and measures every point of it.
+fn run_sweep(
+    input: &mut Input,
+    (_, recipe): (&'static Entry, TableRecipe),
+    swept: Swept,
+    request: &Request,
+    plot: Option<OutFile>,
+    out: &mut impl Write,
+) -> Result<bool, Error> {
+    let (terminal, outcome) = scan(input, &recipe, request, true);
+    let outcome = outcome?;
+    let report = &outcome.report;
+    report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    let numbers = evaluate::numbers(&outcome);
+    let truth = truth(request, &numbers, Some(&terminal))?;
+    let points = Sweep::new(&outcome, &numbers, &truth).points(swept);
+    let best = evaluate::best(&points);
+    for &(value, scores) in &points {
+        line(out, &Point::new("point", report.algorithm, swept, value, &scores))?;
+    }
+    let name = match swept {
+        Swept::Threshold(_) => "threshold",
+        Swept::Distance(_) => "distance",
+    };
+    let mut table = Table::new(&[name, "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1"]);
+    for &(value, scores) in &points {
+        let is_best = best.is_some_and(|(best, _)| best == value);
+        // A line for every twentieth is enough to see the shape.
+        if is_best || name == "distance" || ((value * 100.0).round() as u32).is_multiple_of(5) {
+            let mut row = vec![value.to_string()];
+            row.extend(
+                [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
+            );
+            row.extend([scores.precision(), scores.recall(), scores.f1()].map(four));
+            table.row(row);
+        }
+    }
+    let mut lines = vec![counts(numbers.len() as u64, &truth)];
+    lines.extend(table.lines());
+    lines.push(terminal::what_ran(report, &request.tokenizer));
+    if let Some((value, scores)) = best {
+        line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
+        lines.push(format!("best: {name} {value}, F1 {}", four(scores.f1())));
+    }
+    lines.iter().for_each(|line| terminal.line(line));
+    if let Some(file) = plot {
+        file.write(&picture(report.algorithm, name, points, best))?;
+    }
+    Ok(report.counts.failed > 0)
+}
+
+/// The picture of a sweep.
+fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Option<(f64, Scores)>) -> String {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let at: Vec<f64> = points.iter().map(|point| point.0).collect();
+    let heights = |measure: fn(&Scores) -> f64| points.iter().map(|(_, scores)| measure(scores)).collect();
+    let label = best.map(|(value, scores)| (value, format!("best F1 {} at {value}", four(scores.f1()))));
+    Plot {
+        title: &format!("{algorithm}: precision, recall and F1 by {name}"),
+        axis: name,
+        at: &at,
+        curves: &[
+            ("precision", heights(Scores::precision)),
+            ("recall", heights(Scores::recall)),
+            ("F1", heights(Scores::f1)),
+        ],
+        mark: label.as_ref().map(|(value, label)| (*value, label.as_str())),
+    }
+    .svg()
+}
+
+/// How much there is to find.
+fn counts(documents: u64, truth: &Truth) -> String {
+    let mut line =
+        format!("{}, {}", counted(documents, "document"), counted(truth.pairs.len() as u64, "labelled pair"));
+    if !truth.ignored.is_empty() {
+        line += &format!(", {} to ignore", arguments::count(truth.ignored.len() as u64));
+    }
+    line
+}
+
+fn four(measure: f64) -> String {
+    format!("{measure:.4}")
+}
+
+/// One line of the output.
+#[derive(Serialize)]
+struct Record<'a> {
+    r#type: &'static str,
+    algo: &'a str,
+    parameters: BTreeMap<&'a str, &'a Value>,
+    documents: u64,
+    truth_pairs: u64,
+    predicted_pairs: u64,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    ari: f64,
+    right: u64,
+    wrong: u64,
+    missed: u64,
+    ignored: u64,
+    tokenizer: &'a str,
+}
+
+impl<'a> Record<'a> {
+    fn new(outcome: &'a Outcome, documents: u64, evaluation: &Evaluation, request: &'a Request) -> Self {
+        let (report, scores) = (&outcome.report, &evaluation.scores);
+        Record {
+            r#type: "eval",
+            algo: report.algorithm,
+            parameters: report.resolved.iter().map(|(name, value)| (*name, value)).collect(),
+            documents,
+            truth_pairs: scores.labelled,
+            predicted_pairs: scores.predicted(),
+            precision: scores.precision(),
+            recall: scores.recall(),
+            f1: scores.f1(),
+            ari: evaluation.ari,
+            right: scores.right,
+            wrong: scores.wrong,
+            missed: scores.missed(),
+            ignored: scores.ignored,
+            tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
+        }
+    }
+}
+
+/// Instead of a [`Record`], for an algorithm that is not to be run on these documents.
+#[derive(Serialize)]
+struct Refusal<'a> {
+    r#type: &'static str,
+    algo: &'a str,
+    refused: &'a str,
+}
+
+/// One point of a sweep, or the best of them.
+#[derive(Serialize)]
+struct Point<'a> {
+    r#type: &'static str,
+    algo: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    truth_pairs: u64,
+    predicted_pairs: u64,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    right: u64,
+    wrong: u64,
+    missed: u64,
+    ignored: u64,
+}
+
+impl<'a> Point<'a> {
+    fn new(r#type: &'static str, algo: &'a str, swept: Swept, value: f64, scores: &Scores) -> Self {
+        let (threshold, distance) = match swept {
+            Swept::Threshold(_) => (Some(value), None),
+            Swept::Distance(_) => (None, Some(value as u32)),
+        };
+        Point {
+            r#type,
+            algo,
+            threshold,
+            distance,
+            truth_pairs: scores.labelled,
+            predicted_pairs: scores.predicted(),
+            precision: scores.precision(),
+            recall: scores.recall(),
+            f1: scores.f1(),
+            right: scores.right,
+            wrong: scores.wrong,
+            missed: scores.missed(),
+            ignored: scores.ignored,
+        }
+    }
+}
+
+fn line(out: &mut impl Write, record: &impl Serialize) -> Result<(), Error> {
+    serde_json::to_writer(&mut *out, record).map_err(|error| cannot_write(error.into()))?;
+    out.write_all(b"\n").map_err(cannot_write)
+}
+
+fn cannot_write(error: std::io::Error) -> Error {
+    Error::io("cannot write results", error)
+}
+
+/// Rows of cells under headings, the first column to the left, the others to the right.
+struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(headings: &[&str]) -> Self {
+        Table { rows: vec![headings.iter().map(|heading| heading.to_string()).collect()] }
+    }
+
+    fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// A row with a sentence instead of cells.
+    fn note(&mut self, first: &str, sentence: String) {
+        self.rows.push(vec![first.to_string(), sentence]);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let columns = self.rows[0].len();
+        let full = || self.rows.iter().filter(|row| row.len() == columns);
+        let mut widths: Vec<usize> =
+            (0..columns).map(|at| full().map(|row| row[at].len()).max().unwrap_or(0)).collect();
+        widths[0] = self.rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
+        let line = |row: &Vec<String>| {
+            let mut line = format!("  {:<1$}", row[0], widths[0]);
+            for (cell, width) in row[1..].iter().zip(&widths[1..]) {
+                let width = if row.len() == columns { *width } else { 0 };
+                line += &format!("  {cell:>width$}");
+            }
+            line
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_lines_up() {
+        let mut table = Table::new(&["name", "n", "F1"]);
+        table.row(vec!["long name".into(), "1,000".into(), "0.5000".into()]);
+        table.note("x", "refused: a long reason".into());
+        assert_eq!(
+            table.lines(),
+            ["  name           n      F1", "  long name  1,000  0.5000", "  x          refused: a long reason"]
+        );
+    }
+
+    #[test]
+    fn ignored_pairs_are_looked_for_beside_the_truth() {
+        let folder = tempfile::tempdir().unwrap();
+        let truth = folder.path().join("truth.jsonl");
+        assert_eq!(beside(&truth), None);
+        std::fs::write(folder.path().join("ignore.jsonl.gz"), "").unwrap();
+        assert_eq!(beside(&truth), Some(folder.path().join("ignore.jsonl.gz")));
+        std::fs::write(folder.path().join("ignore.jsonl"), "").unwrap();
+        assert_eq!(beside(&truth), Some(folder.path().join("ignore.jsonl")));
+        assert_eq!(beside(Path::new("-")), None);
+    }
+}

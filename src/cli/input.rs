@@ -1,0 +1,168 @@
+//! What every command that reads documents has in common: which paths, how they are read, how the run goes.
+
+use super::{arguments, usage_error};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use neardups::source::{FORMATS, FieldPath, Format};
+use neardups::{Error, engine, source, tokenizer};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Where the flags of the run stand in the help.
+pub const RUN_OPTIONS: &str = "Options of the run";
+
+/// The documents themselves.
+pub fn paths_arg() -> Arg {
+    Arg::new("path")
+        .value_name("PATH")
+        .value_parser(value_parser!(PathBuf))
+        .num_args(0..)
+        .help("Files and folders; - is standard input, and the default if something is piped in")
+}
+
+/// How documents are read.
+pub fn input_args() -> Vec<Arg> {
+    let defaults = source::Options::default();
+    let heading = "Options of the input";
+    vec![
+        choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
+            .value_parser(PossibleValuesParser::new(
+                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.help).aliases(f.aliases.iter().copied())),
+            ))
+            .default_value("auto"),
+        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
+        field("id-field", "id", "Where the id of a record is; a record without one is called FILE:LINE"),
+        size("max-record", "64M", "Longest record; a longer one is not read, and named")
+            .value_parser(|typed: &str| match arguments::size(typed) {
+                Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
+                _ => Err("expected a number of bytes from 1 to 1G".to_string()),
+            })
+            .long_help("Longest record (line, file or CSV row, uncompressed), up to 1G. A longer one is not read, but named and counted."),
+        Arg::new("max-expansion")
+            .long("max-expansion")
+            .value_name("N")
+            .value_parser(arguments::whole_number(1..=u64::MAX))
+            .default_value(defaults.max_expansion.to_string())
+            .help("How many times its size a compressed file may expand to, beyond --max-record"),
+        Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Read hidden files in folders too"),
+    ]
+    .into_iter()
+    .map(|arg| arg.help_heading(heading))
+    .collect()
+}
+
+/// How a run goes; none of it but the seed can change what is found.
+pub fn run_args() -> Vec<Arg> {
+    vec![
+        size("memory", "1G", "Memory for what verification looks at")
+            .long_help(
+                "Memory for what verification looks at. If it does not suffice, documents are read a second time, and only what belongs \
+                 to candidates is kept, however much that is: slower, the same result.",
+            ),
+        Arg::new("temp-dir")
+            .long("temp-dir")
+            .value_name("DIR")
+            .value_parser(value_parser!(PathBuf))
+            .help("Where standard input is kept if it must be read twice [default: the system's]")
+            .long_help(
+                "Where a copy of standard input is kept as it is read, because it may have to be read twice. Up to 64 MiB of it stay \
+                 in memory. [default: the system's folder for temporary files]",
+            ),
+        Arg::new("threads")
+            .short('j')
+            .long("threads")
+            .value_name("N")
+            .value_parser(arguments::whole_number(1..=1024))
+            .help("Worker threads [default: one a core]"),
+        Arg::new("seed")
+            .long("seed")
+            .value_name("N")
+            .value_parser(arguments::whole_number(0..=u64::MAX))
+            .allow_negative_numbers(true)
+            .default_value("0")
+            .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
+        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Nothing on standard error but errors that end the run"),
+    ]
+    .into_iter()
+    .map(|arg| arg.help_heading(RUN_OPTIONS))
+    .collect()
+}
+
+/// A flag that takes one of some words.
+pub fn choice(
+    name: &'static str,
+    placeholder: &'static str,
+    words: impl Iterator<Item = (&'static str, &'static str)>,
+    help: &'static str,
+) -> Arg {
+    let words = words.map(|(word, help)| PossibleValue::new(word).help(help));
+    Arg::new(name).long(name).value_name(placeholder).value_parser(PossibleValuesParser::new(words)).help(help)
+}
+
+fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("PATH").default_value(default).help(help)
+}
+
+fn size(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("SIZE").value_parser(arguments::size).default_value(default).help(help)
+}
+
+/// The paths that were typed, or standard input. `more` is what the command reads besides.
+pub fn paths(given: &ArgMatches, more: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let paths: Vec<PathBuf> = given.get_many::<PathBuf>("path").into_iter().flatten().cloned().collect();
+    let stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let elsewhere = more.iter().filter(stdin).count();
+    if paths.iter().filter(stdin).count() + elsewhere > 1 {
+        return Err(usage_error("standard input (-) can be read only once"));
+    }
+    if !paths.is_empty() {
+        return Ok(paths);
+    }
+    if elsewhere > 0 || std::io::stdin().is_terminal() {
+        return Err(usage_error(
+            "nothing to scan: name files or folders, or pipe documents in (dedup scan --help says more)",
+        ));
+    }
+    Ok(vec![PathBuf::from("-")])
+}
+
+/// How they are to be read.
+pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
+    let text = |name: &str| given.get_one::<String>(name).expect("has a default");
+    let typed = |name: &str| given.value_source(name) == Some(ValueSource::CommandLine);
+    if let (format @ ("text" | "lines"), Some(field)) =
+        (text("format").as_str(), ["text-field", "id-field"].into_iter().find(|name| typed(name)))
+    {
+        return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
+    }
+    // Found out now rather than when standard input has filled what memory there is for it.
+    if let Some(folder) = given.get_one::<PathBuf>("temp-dir") {
+        tempfile::tempfile_in(folder)
+            .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
+    }
+    let max_record = *given.get_one::<u64>("max-record").expect("has a default");
+    let options = source::Options {
+        format: Format::by_name(text("format"))?,
+        text_field: FieldPath::parse("text-field", text("text-field"))?,
+        id_field: FieldPath::parse("id-field", text("id-field"))?,
+        max_record: max_record.try_into().unwrap_or(usize::MAX),
+        max_expansion: *given.get_one("max-expansion").expect("has a default"),
+        hidden: given.get_flag("hidden"),
+        temp_dir: given.get_one::<PathBuf>("temp-dir").cloned(),
+        ..source::Options::default()
+    };
+    options.validate()?;
+    Ok(options)
+}
+
+/// How the run is to go.
+pub fn engine_options(given: &ArgMatches) -> Result<engine::Options, Error> {
+    let typed = given.get_one::<String>("tokenizer").expect("has a default");
+    Ok(engine::Options {
+        tokenizer: tokenizer::by_name(typed)?.into(),
+        seed: *given.get_one("seed").expect("has a default"),
+        threads: given.get_one::<u64>("threads").map_or(0, |&n| n as usize),
+        memory: *given.get_one("memory").expect("has a default"),
+    })
+}

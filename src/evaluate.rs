@@ -1,0 +1,696 @@
+//! How good a result is, measured against pairs that are known to be near-duplicates.
+//!
+//! [`Labels`] are what somebody wrote down, by document id. Resolved against the documents that were read they become a
+//! [`PairSet`], by document number; [`Scores`] count the predicted pairs against it, and [`adjusted_rand_index`] compares the
+//! clusters. [`Sweep`] counts for every threshold at once. Counts are integers; a measure is one division at the end.
+
+use crate::algorithm::parameter::{Settings, Values};
+use crate::algorithm::{Entry, parameter::Parameter};
+use crate::engine::Outcome;
+use crate::error::Error;
+use crate::similarity::Threshold;
+use crate::source::{Place, Severity, Source};
+use petgraph::unionfind::UnionFind;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+/// The most pairs that labels may stand for: 8 bytes each, while they are used.
+const MOST_PAIRS: u64 = 100_000_000;
+
+/// Labelled groups of documents, by id: every document of a group is a near-duplicate of every other one. A labelled pair is
+/// a group of two.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// Each id once, with where it was first named.
+    ids: Vec<(String, Place)>,
+    groups: Vec<Vec<u32>>,
+}
+
+impl Labels {
+    /// Reads labels, a JSON object a line, from a source that makes each line a document. A line is a pair
+    /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters` writes it),
+    /// or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields do not count. Ids are strings, or
+    /// numbers as they stand.
+    ///
+    /// # Errors
+    /// [`Error::Label`], with the place, for a line that is none of these or cannot be read, and for a pair of a document
+    /// with itself.
+    pub fn read(source: &mut dyn Source) -> Result<Self, Error> {
+        let mut reading = Reading::default();
+        let mut error = None;
+        source.read(&mut |batch| {
+            batch.documents(&mut |line| {
+                let result = match line {
+                    _ if error.is_some() => return,
+                    Ok(line) => reading.line(&line.text, &line.place).map_err(|message| (line.place, message)),
+                    // The line itself comes after it.
+                    Err(problem) if problem.severity == Severity::Repaired => return,
+                    Err(problem) => Err((problem.place, problem.message)),
+                };
+                error = result.err();
+            });
+            if error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        match error {
+            Some((place, message)) => Err(Error::Label { place: place.to_string(), message }),
+            None => Ok(reading.labels),
+        }
+    }
+
+    /// The labelled pairs, by the numbers of the documents.
+    ///
+    /// # Errors
+    /// [`Error::Label`] for an id that no document has, with the place where it was first named, and for too many pairs.
+    pub fn resolve(&self, documents: &HashMap<&str, u32>) -> Result<PairSet, Error> {
+        let unknown = self.ids.iter().find(|(id, _)| !documents.contains_key(id.as_str()));
+        match unknown {
+            Some((id, place)) => {
+                let message = format!("no document has the id '{id}'");
+                Err(Error::Label { place: place.to_string(), message })
+            }
+            None => self.resolve_known(documents).map(|(pairs, _)| pairs),
+        }
+    }
+
+    /// The labelled pairs of known documents, and how many ids no document has.
+    ///
+    /// # Errors
+    /// As for [`resolve`](Self::resolve) if there are too many pairs.
+    pub fn resolve_known(&self, documents: &HashMap<&str, u32>) -> Result<(PairSet, usize), Error> {
+        let numbers: Vec<Option<u32>> = self.ids.iter().map(|(id, _)| documents.get(id.as_str()).copied()).collect();
+        let size = |group: &Vec<u32>| group.len() as u64 * (group.len() as u64).saturating_sub(1) / 2;
+        let most = self.groups.iter().max_by_key(|group| group.len()).and_then(|group| group.first());
+        if let Some(&first) = most
+            && self.groups.iter().map(size).sum::<u64>() > MOST_PAIRS
+        {
+            return Err(Error::Label {
+                place: self.ids[first as usize].1.to_string(),
+                message: format!("the labels stand for more than {MOST_PAIRS} pairs, most of them in this cluster"),
+            });
+        }
+        let mut pairs = Vec::new();
+        for group in &self.groups {
+            let members: Vec<u32> = group.iter().filter_map(|&id| numbers[id as usize]).collect();
+            for (i, &a) in members.iter().enumerate() {
+                pairs.extend(members[i + 1..].iter().map(|&b| (a, b)));
+            }
+        }
+        Ok((PairSet::new(pairs), numbers.iter().filter(|number| number.is_none()).count()))
+    }
+}
+
+/// Labels while they are read.
+#[derive(Default)]
+struct Reading {
+    labels: Labels,
+    numbers: HashMap<String, u32>,
+    /// The group of each named cluster. Only looked up: groups are numbered as they come.
+    named: HashMap<String, usize>,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str, place: &Place) -> Result<(), String> {
+        let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(line).map_err(|error| {
+            // The line is that of the file, which stands before.
+            format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at column "))
+        })?;
+        let field = |name: &str| fields.get(name).copied();
+        let list = ["cluster", "members"].into_iter().filter_map(field).find(|value| value.get().starts_with('['));
+        if let Some(list) = list {
+            let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(|error| error.to_string())?;
+            let ids = list.into_iter().map(|id| self.number(id, place)).collect::<Result<Vec<_>, _>>()?;
+            self.labels.groups.push(ids);
+        } else if let (Some(id), Some(cluster)) = (field("id"), field("cluster")) {
+            let id = self.number(id, place)?;
+            // A document in no cluster is like no other.
+            if cluster.get() != "null" {
+                let groups = &mut self.labels.groups;
+                let group = *self.named.entry(text(cluster, "a cluster's name")?).or_insert_with(|| {
+                    groups.push(Vec::new());
+                    groups.len() - 1
+                });
+                groups[group].push(id);
+            }
+        } else if let (Some(a), Some(b)) = (field("a"), field("b")) {
+            let pair = [self.number(a, place)?, self.number(b, place)?];
+            if pair[0] == pair[1] {
+                return Err(format!("a pair of '{}' with itself", self.labels.ids[pair[0] as usize].0));
+            }
+            self.labels.groups.push(pair.to_vec());
+        } else {
+            return Err(
+                "neither a pair (\"a\", \"b\") nor a cluster (\"cluster\" with ids, or \"id\", \"cluster\")".into()
+            );
+        }
+        Ok(())
+    }
+
+    /// The number of an id.
+    fn number(&mut self, id: &RawValue, place: &Place) -> Result<u32, String> {
+        let id = text(id, "an id")?;
+        if let Some(&number) = self.numbers.get(&id) {
+            return Ok(number);
+        }
+        let number = u32::try_from(self.labels.ids.len()).map_err(|_| "too many ids".to_string())?;
+        self.labels.ids.push((id.clone(), place.clone()));
+        self.numbers.insert(id, number);
+        Ok(number)
+    }
+}
+
+/// A string, or a number as it stands.
+fn text(value: &RawValue, what: &str) -> Result<String, String> {
+    match value.get().as_bytes().first() {
+        Some(b'"') => serde_json::from_str(value.get()).map_err(|error| error.to_string()),
+        Some(b'-' | b'0'..=b'9') => Ok(value.get().to_string()),
+        _ => Err(format!("{what} is {}, not a string or a number", value.get())),
+    }
+}
+
+/// Pairs of documents by number, each once, whichever of the two comes first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairSet(Vec<(u32, u32)>);
+
+impl PairSet {
+    /// The set of these pairs. A pair of a document with itself is left out.
+    pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        PairSet(pairs)
+    }
+
+    /// Whether a pair is in it.
+    pub fn contains(&self, a: u32, b: u32) -> bool {
+        self.0.binary_search(&(a.min(b), a.max(b))).is_ok()
+    }
+
+    /// How many pairs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The pairs, ascending, the smaller number first.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.0.iter().copied()
+    }
+
+    /// What is in it and not in the other.
+    pub fn without(&self, other: &PairSet) -> PairSet {
+        PairSet(self.iter().filter(|&(a, b)| !other.contains(a, b)).collect())
+    }
+}
+
+/// What predicted pairs are held against.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// Pairs that should be found.
+    pub pairs: PairSet,
+    /// Pairs that count neither way.
+    pub ignored: PairSet,
+}
+
+/// What a predicted pair is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Labelled, so rightly found.
+    Right,
+    /// Not labelled.
+    Wrong,
+    /// Counts neither way.
+    Ignored,
+}
+
+impl Truth {
+    /// These pairs; those of `ignored` that are labelled count all the same.
+    pub fn new(pairs: PairSet, ignored: &PairSet) -> Self {
+        let ignored = ignored.without(&pairs);
+        Truth { pairs, ignored }
+    }
+
+    /// What a predicted pair is.
+    pub fn kind(&self, a: u32, b: u32) -> Kind {
+        if self.pairs.contains(a, b) {
+            Kind::Right
+        } else if self.ignored.contains(a, b) {
+            Kind::Ignored
+        } else {
+            Kind::Wrong
+        }
+    }
+}
+
+/// Predicted pairs, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scores {
+    /// Pairs that should be found.
+    pub labelled: u64,
+    /// Those of them that were.
+    pub right: u64,
+    /// Pairs found that are not labelled.
+    pub wrong: u64,
+    /// Pairs found that count neither way.
+    pub ignored: u64,
+}
+
+impl Scores {
+    /// Nothing found yet.
+    pub fn new(truth: &Truth) -> Self {
+        Scores { labelled: truth.pairs.len() as u64, ..Scores::default() }
+    }
+
+    /// Counts a predicted pair, each of which must come once.
+    pub fn add(&mut self, kind: Kind) {
+        match kind {
+            Kind::Right => self.right += 1,
+            Kind::Wrong => self.wrong += 1,
+            Kind::Ignored => self.ignored += 1,
+        }
+    }
+
+    /// Pairs found, of whatever kind.
+    pub fn predicted(&self) -> u64 {
+        self.right + self.wrong + self.ignored
+    }
+
+    /// Labelled pairs that were not found.
+    pub fn missed(&self) -> u64 {
+        self.labelled.saturating_sub(self.right)
+    }
+
+    /// The part of the pairs found that is right; 1 if none was found. Ignored ones do not count.
+    pub fn precision(&self) -> f64 {
+        part(self.right, self.right + self.wrong)
+    }
+
+    /// The part of the labelled pairs that was found; 1 if there is none.
+    pub fn recall(&self) -> f64 {
+        part(self.right, self.labelled)
+    }
+
+    /// The harmonic mean of precision and recall: `2·right / (2·right + wrong + missed)`.
+    pub fn f1(&self) -> f64 {
+        part(2 * self.right, 2 * self.right + self.wrong + self.missed())
+    }
+}
+
+/// `part / whole`; all of nothing is 1.
+fn part(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// A label for each of so many documents, equal for documents that pairs connect.
+pub fn components(documents: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<u32> {
+    let mut union = UnionFind::<u32>::new(documents);
+    for (a, b) in pairs {
+        union.union(a, b);
+    }
+    union.into_labeling()
+}
+
+/// The adjusted Rand index of two partitions, given as a label for each document: 1 for equal ones, about 0 for unrelated
+/// ones (Hubert & Arabie 1985, *Comparing partitions*). With `t` and `p` pairs inside the clusters of the one and of the
+/// other, `s` inside those of both, and `N` pairs in all: `(s − tp/N) / ((t + p)/2 − tp/N)`. 1 where that is 0/0, which is
+/// so only for equal partitions.
+///
+/// # Panics
+/// If the two are not of equally many documents.
+pub fn adjusted_rand_index(truth: &[u32], predicted: &[u32]) -> f64 {
+    assert_eq!(truth.len(), predicted.len(), "a label for each document on both sides");
+    let mut both: Vec<(u32, u32)> = truth.iter().copied().zip(predicted.iter().copied()).collect();
+    let s = pairs_within(&mut both);
+    let t = pairs_within(&mut truth.to_vec());
+    let p = pairs_within(&mut predicted.to_vec());
+    let documents = truth.len() as i128;
+    let all = documents * (documents - 1) / 2;
+    // Both sides of the fraction times 2N: whole numbers, below 2¹²⁷ for up to 2³² documents.
+    let (above, below) = (2 * all * s - 2 * t * p, all * (t + p) - 2 * t * p);
+    if below == 0 { 1.0 } else { above as f64 / below as f64 }
+}
+
+/// How many pairs have equal labels.
+fn pairs_within<L: Ord>(labels: &mut [L]) -> i128 {
+    labels.sort_unstable();
+    let pairs = |run: &[L]| run.len() as i128 * (run.len() as i128 - 1) / 2;
+    labels.chunk_by(|a, b| a == b).map(pairs).sum()
+}
+
+/// A result against the truth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The pairs.
+    pub scores: Scores,
+    /// The adjusted Rand index of the clusters that pairs connect, over all documents. Ignored pairs play no part in the
+    /// clusters of the truth, and connect like any other in those of the result.
+    pub ari: f64,
+}
+
+/// The documents of an outcome by id, numbered in input order.
+pub fn numbers(outcome: &Outcome) -> HashMap<&str, u32> {
+    outcome.documents().zip(0..).collect()
+}
+
+/// Measures an outcome. `numbers` are its documents', see [`numbers`].
+pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Evaluation {
+    let mut scores = Scores::new(truth);
+    let mut union = UnionFind::<u32>::new(numbers.len());
+    each_pair(outcome, numbers, |a, b, _| {
+        scores.add(truth.kind(a, b));
+        union.union(a, b);
+    });
+    let clusters = components(numbers.len(), truth.pairs.iter());
+    Evaluation { scores, ari: adjusted_rand_index(&clusters, &union.into_labeling()) }
+}
+
+/// Hands over every pair that was found, by number, with how close it is in the measure of the algorithm: higher is closer.
+fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnMut(u32, u32, f64)) {
+    let _: Result<(), std::convert::Infallible> = outcome.pairs(|pair| {
+        let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
+        each(numbers[pair.a], numbers[pair.b], closeness);
+        Ok(())
+    });
+}
+
+/// What is varied in a sweep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Swept {
+    /// `--threshold`, from this one up to 1.
+    Threshold(Threshold),
+    /// `--distance`, from 0 up to this one.
+    Distance(u32),
+}
+
+/// Where a sweep of thresholds starts unless one is given.
+const LOWEST: &str = "0.1";
+
+impl Swept {
+    /// Turns settings into those of one scan that finds every pair that any stricter ones could find, and says what makes
+    /// them stricter. A threshold or a distance that is given is the loosest of the sweep.
+    ///
+    /// # Errors
+    /// The algorithm has neither.
+    pub fn loosen(entry: &Entry, settings: &mut Settings) -> Result<Self, Error> {
+        let parameter = |name| entry.parameters.iter().copied().find(|p: &&Parameter| p.name == name);
+        let typed = |settings: &Settings, parameter: &Parameter| {
+            settings.given().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.to_string())
+        };
+        if let Some(threshold) = parameter("threshold") {
+            let lowest = typed(settings, threshold).unwrap_or_else(|| LOWEST.into());
+            settings.set(threshold.name, &*lowest);
+            if entry.uses("exact") {
+                settings.set("exact", "true");
+            }
+            threshold.check(&lowest)?;
+            if let Ok(lowest) = lowest.parse() {
+                return Ok(Swept::Threshold(lowest));
+            }
+        }
+        if let Some(distance) = parameter("distance") {
+            let most = match (typed(settings, distance), &distance.values) {
+                (Some(typed), _) => typed,
+                (None, Values::Integer(range) | Values::AutoInteger(range)) => range.end().to_string(),
+                (None, _) => distance.default.to_string(),
+            };
+            settings.set(distance.name, &*most);
+            distance.check(&most)?;
+            if let Ok(most) = most.parse() {
+                return Ok(Swept::Distance(most));
+            }
+        }
+        Err(Error::Usage(format!("{} has no threshold and no distance to sweep", entry.name)))
+    }
+
+    /// The values of a sweep, the loosest first: hundredths of a threshold, every distance.
+    pub fn values(self) -> Vec<f64> {
+        match self {
+            Swept::Threshold(lowest) => (1..=100u32)
+                .filter(|&part| lowest.reached_by(part.into(), 100))
+                .map(|part| f64::from(part) / 100.0)
+                .collect(),
+            Swept::Distance(most) => (0..=most).rev().map(f64::from).collect(),
+        }
+    }
+
+    /// A value as [`Sweep::at`] takes it.
+    fn closeness(self, value: f64) -> f64 {
+        match self {
+            Swept::Threshold(_) => value,
+            Swept::Distance(_) => -value,
+        }
+    }
+}
+
+/// How many pairs of each kind there are at or above every similarity that was found.
+#[derive(Clone, Debug, Default)]
+pub struct Sweep {
+    labelled: u64,
+    /// How close, ascending, and the counts of all that are at least as close.
+    steps: Vec<(f64, Scores)>,
+}
+
+impl Sweep {
+    /// Counts the pairs of an outcome. `numbers` are its documents', see [`numbers`].
+    pub fn new(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Self {
+        let mut found = Vec::new();
+        each_pair(outcome, numbers, |a, b, closeness| found.push((closeness, truth.kind(a, b))));
+        Sweep::of(found, truth.pairs.len() as u64)
+    }
+
+    /// The sweep over these pairs, each with how close it is.
+    fn of(mut found: Vec<(f64, Kind)>, labelled: u64) -> Self {
+        // The order of equal ones does not show in what is counted.
+        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut scores = Scores { labelled, ..Scores::default() };
+        let mut steps: Vec<_> = found
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|equal| {
+                equal.iter().for_each(|&(_, kind)| scores.add(kind));
+                (equal[0].0, scores)
+            })
+            .collect();
+        steps.reverse();
+        Sweep { labelled, steps }
+    }
+
+    /// What would have been found with this value of what is swept.
+    pub fn at(&self, swept: Swept, value: f64) -> Scores {
+        let closeness = swept.closeness(value);
+        let first = self.steps.partition_point(|step| step.0 < closeness);
+        self.steps.get(first).map_or(Scores { labelled: self.labelled, ..Scores::default() }, |step| step.1)
+    }
+
+    /// Every value of a sweep with what would have been found, the loosest first.
+    pub fn points(&self, swept: Swept) -> Vec<(f64, Scores)> {
+        swept.values().into_iter().map(|value| (value, self.at(swept, value))).collect()
+    }
+}
+
+/// The point with the highest F1, the strictest of equals. Points come loosest first.
+pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
+    points.iter().copied().max_by(|a, b| a.1.f1().total_cmp(&b.1.f1()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Documents;
+    use proptest::prelude::*;
+
+    /// Labels from lines, called `truth:1` and so on.
+    fn labels(lines: &[&str]) -> Result<Labels, String> {
+        let lines = lines.iter().enumerate().map(|(at, line)| (format!("truth:{}", at + 1), line.to_string()));
+        Labels::read(&mut Documents::new(lines)).map_err(|error| error.to_string())
+    }
+
+    fn numbered(ids: &str) -> HashMap<&str, u32> {
+        ids.split_whitespace().zip(0..).collect()
+    }
+
+    fn resolved(lines: &[&str]) -> Vec<(u32, u32)> {
+        labels(lines).unwrap().resolve(&numbered("a b c d 7 1.50")).unwrap().iter().collect()
+    }
+
+    #[test]
+    fn labels_in_every_form() {
+        let all = vec![(0, 1), (0, 2), (1, 2)];
+        assert_eq!(resolved(&[r#"{"a":"b","b":"a"}"#, r#"{"a":"c","b":"a","note":1}"#, r#"{"b":"c","a":"b"}"#]), all);
+        assert_eq!(resolved(&[r#"{"cluster":["c","a","b","a"]}"#]), all);
+        assert_eq!(resolved(&[r#"{"type":"cluster","id":1,"size":3,"members":["a","b","c"],"keep":["a"]}"#]), all);
+        let by_name = [r#"{"id":"a","cluster":"x"}"#, r#"{"id":"b","cluster":"x"}"#, r#"{"id":"c","cluster":"x"}"#];
+        assert_eq!(resolved(&by_name), all);
+        assert_eq!(
+            resolved(&[r#"{"id":"a","cluster":1}"#, r#"{"id":"b","cluster":2}"#, r#"{"id":"c","cluster":1}"#]),
+            [(0, 2)]
+        );
+        assert_eq!(resolved(&[r#"{"id":"a","cluster":null}"#, r#"{"id":"b","cluster":null}"#]), []);
+        assert_eq!(resolved(&[r#"{"a":7,"b":1.50}"#, r#"{"a":"\u0061","b":7}"#]), [(0, 4), (4, 5)]);
+        // A pair that carries the name of its cluster is a pair, once however often it is named.
+        assert_eq!(resolved(&[r#"{"a":"a","b":"d","cluster":"x"}"#, r#"{"a":"d","b":"a"}"#]), [(0, 3)]);
+        assert_eq!(resolved(&[]), []);
+    }
+
+    #[test]
+    fn lines_that_are_no_labels_are_named() {
+        let error = |line| labels(&[r#"{"a":"a","b":"b"}"#, line]).unwrap_err();
+        assert_eq!(error(r#"{"a":"c","b":"c"}"#), "truth:2: a pair of 'c' with itself");
+        assert!(error("{\"a\":\"c\",").starts_with("truth:2: not a JSON object: "));
+        assert!(error("[\"a\",\"b\"]").starts_with("truth:2: not a JSON object: "));
+        for line in ["{}", r#"{"a":"x"}"#, r#"{"id":"x"}"#, r#"{"cluster":"x"}"#] {
+            assert!(error(line).starts_with("truth:2: neither a pair"), "{line}");
+        }
+        assert_eq!(error(r#"{"a":"c","b":null}"#), "truth:2: an id is null, not a string or a number");
+        assert_eq!(error(r#"{"cluster":["c",["d"]]}"#), "truth:2: an id is [\"d\"], not a string or a number");
+        assert_eq!(error(r#"{"id":"c","cluster":{}}"#), "truth:2: a cluster's name is {}, not a string or a number");
+    }
+
+    #[test]
+    fn unknown_ids_are_named_where_they_first_stand() {
+        let labels = labels(&[r#"{"a":"a","b":"b"}"#, r#"{"a":"b","b":"x"}"#, r#"{"a":"a","b":"x"}"#]).unwrap();
+        let documents = numbered("a b c");
+        assert_eq!(labels.resolve(&documents).unwrap_err().to_string(), "truth:2: no document has the id 'x'");
+        let (known, unknown) = labels.resolve_known(&documents).unwrap();
+        assert_eq!((known.iter().collect::<Vec<_>>(), unknown), (vec![(0, 1)], 1));
+    }
+
+    #[test]
+    fn a_cluster_too_large_is_refused() {
+        let ids: Vec<String> = (0..14_143).map(|n| n.to_string()).collect();
+        let line = format!("{{\"cluster\":[{}]}}", ids.join(","));
+        let documents = ids.iter().map(String::as_str).zip(0..).collect();
+        let error = labels(&[&line]).unwrap().resolve(&documents).unwrap_err().to_string();
+        assert!(error.starts_with("truth:1: the labels stand for more than 100000000 pairs"), "{error}");
+    }
+
+    #[test]
+    fn precision_recall_and_f1_by_hand() {
+        // Labelled: 01 02 12 34. Ignored: 01 (labelled, so it counts), 05. Found: 01 12 05 25 35.
+        let labelled = PairSet::new([(0, 1), (2, 0), (1, 2), (3, 4)]);
+        let truth = Truth::new(labelled, &PairSet::new([(0, 1), (0, 5)]));
+        let mut scores = Scores::new(&truth);
+        for (a, b) in [(1, 0), (1, 2), (0, 5), (2, 5), (5, 3)] {
+            scores.add(truth.kind(a, b));
+        }
+        assert_eq!(scores, Scores { labelled: 4, right: 2, wrong: 2, ignored: 1 });
+        assert_eq!((scores.predicted(), scores.missed()), (5, 2));
+        assert_eq!((scores.precision(), scores.recall(), scores.f1()), (0.5, 0.5, 0.5));
+        let three = Scores { labelled: 10, right: 3, wrong: 1, ignored: 0 };
+        // Harmonic mean of 3/4 and 3/10.
+        assert_eq!((three.precision(), three.recall(), three.f1()), (0.75, 0.3, 6.0 / 14.0));
+    }
+
+    #[test]
+    fn measures_of_nothing() {
+        let measures = |labelled, right, wrong| {
+            let scores = Scores { labelled, right, wrong, ignored: 9 };
+            (scores.precision(), scores.recall(), scores.f1())
+        };
+        assert_eq!(measures(0, 0, 0), (1.0, 1.0, 1.0));
+        assert_eq!(measures(5, 0, 0), (1.0, 0.0, 0.0));
+        assert_eq!(measures(0, 0, 5), (0.0, 1.0, 0.0));
+        assert_eq!(measures(5, 0, 5), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn adjusted_rand_index_by_hand() {
+        // Pairs inside: t = 1, p = 2, both 1, of 6. (1 − 2/6) / (3/2 − 2/6) = 4/7.
+        assert_eq!(adjusted_rand_index(&[0, 0, 1, 2], &[0, 0, 1, 1]), 4.0 / 7.0);
+        // t = 3 + 3, p = 1 + 1 + 1, both 2, of 15. (2 − 18/15) / (9/2 − 18/15) = 8/33.
+        assert!((adjusted_rand_index(&[0, 0, 0, 1, 1, 1], &[0, 0, 1, 1, 2, 2]) - 8.0 / 33.0).abs() < 1e-15);
+        // t = p = 2, both 0, of 6. (0 − 4/6) / (2 − 4/6) = −1/2: worse than chance.
+        assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[0, 1, 0, 1]), -0.5);
+        assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[7, 7, 3, 3]), 1.0);
+        assert_eq!(adjusted_rand_index(&[0, 0, 0], &[0, 1, 2]), 0.0);
+        for equal in [&[][..], &[0], &[0, 1, 2], &[5, 5, 5]] {
+            assert_eq!(adjusted_rand_index(equal, equal), 1.0);
+        }
+    }
+
+    #[test]
+    fn components_are_what_pairs_connect() {
+        let labels = components(6, [(0, 3), (3, 5), (1, 2)]);
+        let same = |a: usize, b: usize| labels[a] == labels[b];
+        assert!(same(0, 5) && same(0, 3) && same(1, 2) && !same(0, 1) && !same(4, 0) && !same(4, 1));
+    }
+
+    #[test]
+    fn a_sweep_counts_what_is_at_least_as_close() {
+        use Kind::{Ignored, Right, Wrong};
+        let found = vec![(0.5, Wrong), (0.9, Right), (0.7, Right), (0.7, Wrong), (1.0, Ignored)];
+        let sweep = Sweep::of(found, 3);
+        let swept = Swept::Threshold("0.5".parse().unwrap());
+        let at = |value| {
+            let scores = sweep.at(swept, value);
+            (scores.right, scores.wrong, scores.ignored, scores.missed())
+        };
+        assert_eq!(at(0.5), (2, 2, 1, 1));
+        assert_eq!(at(0.51), (2, 1, 1, 1));
+        assert_eq!(at(0.7), (2, 1, 1, 1));
+        assert_eq!(at(0.71), (1, 0, 1, 2));
+        assert_eq!(at(1.0), (0, 0, 1, 3));
+        let points = sweep.points(swept);
+        assert_eq!((points.len(), points[0].0, points[50].0), (51, 0.5, 1.0));
+        // 2·2 / (2·2 + 1 + 1) from 0.51 to 0.7.
+        assert_eq!(best(&points).unwrap(), (0.7, sweep.at(swept, 0.7)));
+
+        let bits = Sweep::of(vec![(-0.0, Right), (-3.0, Right), (-4.0, Wrong)], 2);
+        let swept = Swept::Distance(4);
+        assert_eq!(swept.values(), [4.0, 3.0, 2.0, 1.0, 0.0]);
+        assert_eq!([0.0, 2.0, 3.0, 4.0].map(|bits_apart| bits.at(swept, bits_apart).predicted()), [1, 1, 2, 3]);
+        assert_eq!(best(&bits.points(swept)).unwrap().0, 3.0);
+        assert_eq!(best(&[]), None);
+    }
+
+    #[test]
+    fn hundredths_of_a_sweep_start_at_the_lowest_or_above() {
+        let first = |typed: &str| Swept::Threshold(typed.parse().unwrap()).values()[0];
+        assert_eq!(["0.1", "0.07", "0.995", "0.001", "1/3"].map(first), [0.1, 0.07, 1.0, 0.01, 0.34]);
+    }
+
+    #[test]
+    fn settings_as_loose_as_a_sweep_goes() {
+        let loosened = |algorithm: &str, pairs: &[(&str, &str)]| {
+            let mut settings = Settings::from_pairs(pairs.iter().copied());
+            let entry = Entry::by_name(algorithm).unwrap();
+            let swept = Swept::loosen(entry, &mut settings).unwrap();
+            let given: Vec<_> = settings.given().map(|(name, value)| format!("{name} {value}")).collect();
+            (swept, given.join(", "))
+        };
+        let tenth = Swept::Threshold("0.1".parse().unwrap());
+        assert_eq!(loosened("minhash", &[("shingle", "3")]), (tenth, "exact true, shingle 3, threshold 0.1".into()));
+        let half = Swept::Threshold("0.5".parse().unwrap());
+        assert_eq!(loosened("minhash", &[("threshold", "0.5")]), (half, "exact true, threshold 0.5".into()));
+        assert_eq!(loosened("simhash", &[]), (Swept::Distance(32), "distance 32".into()));
+        assert_eq!(loosened("simhash", &[("distance", "9")]), (Swept::Distance(9), "distance 9".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn adjusted_rand_index_counted_pair_by_pair(labels in prop::collection::vec((0u32..4, 0u32..4), 0..30)) {
+            let (truth, predicted): (Vec<u32>, Vec<u32>) = labels.iter().copied().unzip();
+            let (mut s, mut t, mut p, mut all) = (0.0, 0.0, 0.0, 0.0);
+            for (i, a) in labels.iter().enumerate() {
+                for b in &labels[..i] {
+                    all += 1.0;
+                    t += f64::from(u8::from(a.0 == b.0));
+                    p += f64::from(u8::from(a.1 == b.1));
+                    s += f64::from(u8::from(a == b));
+                }
+            }
+            let found = adjusted_rand_index(&truth, &predicted);
+            if t == p && (t == 0.0 || t == all) {
+                prop_assert_eq!(found, 1.0);
+            } else {
+                let chance = t * p / all;
+                prop_assert!((found - (s - chance) / ((t + p) / 2.0 - chance)).abs() < 1e-9);
+            }
+            prop_assert_eq!(found, adjusted_rand_index(&predicted, &truth));
+        }
+    }
+}
