@@ -101,13 +101,21 @@ impl Default for Rarity {
     }
 }
 
-/// 64 MiB of counters.
-const CLASSES: usize = 1 << 26;
+/// At least 64 KiB of counters, at most 64 MiB.
+const CLASSES: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 26;
 
 impl Rarity {
-    /// Nothing counted.
+    /// Nothing counted, with room for a collection of any size.
     pub fn new() -> Self {
-        Rarity { counts: (0..CLASSES).map(|_| AtomicU8::new(0)).collect() }
+        Self::for_bytes(u64::MAX)
+    }
+
+    /// Nothing counted, with room for a collection of so many bytes: about one class a feature, within limits. Fewer classes
+    /// make a poorer order, and a cheaper start.
+    pub fn for_bytes(bytes: u64) -> Self {
+        // A feature begins at every fourth byte or so.
+        let classes = usize::try_from(bytes / 4).unwrap_or(usize::MAX).clamp(*CLASSES.start(), *CLASSES.end());
+        Rarity { counts: (0..classes.next_power_of_two()).map(|_| AtomicU8::new(0)).collect() }
     }
 
     /// Counts a feature of a document. To be called once for each distinct feature.
@@ -115,18 +123,19 @@ impl Rarity {
     pub fn add(&self, feature: u64) {
         let up = |count: u8| count.checked_add(1);
         // An error says that the count is full, which is fine.
-        _ = self.counts[Self::class(feature)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
+        _ = self.counts[self.class(feature)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
     }
 
     /// In how many documents a feature of the same class was counted, up to 255.
     #[inline]
     pub fn count(&self, feature: u64) -> u8 {
-        self.counts[Self::class(feature)].load(Ordering::Relaxed)
+        self.counts[self.class(feature)].load(Ordering::Relaxed)
     }
 
     #[inline]
-    fn class(feature: u64) -> usize {
-        feature as usize % CLASSES
+    fn class(&self, feature: u64) -> usize {
+        // Their number is a power of two.
+        feature as usize & (self.counts.len() - 1)
     }
 }
 
@@ -178,5 +187,7 @@ mod tests {
         (0..300).for_each(|_| rarity.add(7));
         rarity.add(8);
         assert_eq!([rarity.count(7), rarity.count(8), rarity.count(9)], [255, 1, 0]);
+        let sizes = [0, 1 << 20, u64::MAX].map(|bytes| Rarity::for_bytes(bytes).counts.len());
+        assert_eq!(sizes, [1 << 16, 1 << 18, 1 << 26]);
     }
 }

@@ -158,12 +158,16 @@ impl Reader<'_> {
     /// Counts what the algorithm learns from, over everything.
     pub fn count(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Counted, Error> {
         let (lexicon, rarity) = (LexiconBuilder::new(), OnceLock::new());
+        let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let mut lengths: Vec<u32> = Vec::new();
         let mut documents = 0;
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
-            |setup, numbered, scratch| self.count_batch(setup, numbered, scratch, &lexicon, &rarity),
+            |setup, numbered, scratch| {
+                let rarity = || rarity.get_or_init(|| Rarity::for_bytes(total_bytes.unwrap_or(u64::MAX)));
+                self.count_batch(setup, numbered, scratch, &lexicon, &rarity)
+            },
             |part| {
                 part.problems.iter().for_each(|problem| self.tell(problem));
                 self.observer.progress(part.bytes, part.measured.len() as u64);
@@ -178,13 +182,13 @@ impl Reader<'_> {
         Ok(Counted { setup, learned, median_tokens: median(&mut lengths) })
     }
 
-    fn count_batch(
+    fn count_batch<'r>(
         &self,
         setup: &Setup,
         numbered: Numbered,
         scratch: &mut Scratch,
         lexicon: &LexiconBuilder,
-        rarity: &OnceLock<Rarity>,
+        rarity: &dyn Fn() -> &'r Rarity,
     ) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
         let mut terms = Vec::new();
@@ -201,7 +205,7 @@ impl Reader<'_> {
                 features.remove_repeats();
                 match setup.algorithm.learns() {
                     Some(Learns::Features) => {
-                        let rarity = rarity.get_or_init(Rarity::new);
+                        let rarity = rarity();
                         features.hashes.iter().for_each(|&feature| rarity.add(feature));
                     }
                     _ => terms.extend_from_slice(&features.hashes),
