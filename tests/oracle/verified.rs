@@ -4,7 +4,8 @@
 use crate::support::corpus::{Text, pair_with, related};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{outcome, pairs, recipe};
+use crate::support::scanning::{outcome, outcome_against, outcome_with, pairs, recipe};
+use neardups::engine::Options;
 use neardups::tokenizer::Word;
 
 /// Every pair with `shared / either ≥ p / q`, decided in integers; copies of the same tokens are pairs at 1 whatever the
@@ -89,4 +90,29 @@ fn the_default_settings_find_nearly_every_pair_and_no_other() {
     let found = pairs(&outcome(&documents, &recipe("minhash", &[("shingle", "5")])));
     assert!(found.iter().all(|pair| expected.contains(pair)));
     assert!(found.len() as f64 > 0.97 * expected.len() as f64, "{} of {}", found.len(), expected.len());
+}
+
+#[test]
+fn the_exact_join_finds_every_pair_and_no_other() {
+    for (round, (typed, ratio)) in THRESHOLDS.into_iter().chain([("0.05", (1, 20))]).enumerate() {
+        for width in [1, 3, 5] {
+            let documents = corpus(200 + round as u64, width, ratio);
+            let expected = expected(&documents, width, ratio);
+            let settings = [("exact", "true"), ("threshold", typed), ("shingle", &width.to_string())];
+            let recipe = recipe("minhash", &settings);
+            assert_eq!(pairs(&outcome(&documents, &recipe)), expected, "at {typed} with shingles of {width}");
+
+            // Feature sets that do not fit are made again, which changes nothing.
+            let options = Options { threads: 2, memory: 0, ..Options::default() };
+            assert_eq!(pairs(&outcome_with(&documents, &recipe, &options)), expected, "read again at {typed}");
+
+            // Against a reference: the pairs across, and only those.
+            let (reference, new) = documents.split_at(documents.len() / 2);
+            let is_reference = |id: &String| reference.iter().any(|(other, _)| other == id);
+            let across = expected.iter().filter(|(a, b, _)| is_reference(a) && !is_reference(b));
+            let found = pairs(&outcome_against(reference, new, &recipe));
+            assert!(found.iter().eq(across), "against a reference at {typed} with shingles of {width}");
+            assert!(!found.is_empty());
+        }
+    }
 }

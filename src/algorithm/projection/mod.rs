@@ -237,15 +237,11 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
 /// The cosines that plans show.
 const COSINES: [f64; 11] = [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0];
 
-fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let resolved = resolve(settings)?;
-    let warnings = warnings(&resolved, median_tokens);
-    let mut plan = match resolved {
+fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    Ok(match resolve(settings)? {
         Resolved::Agreeing(projection) => plan_agreeing(settings, projection, documents),
         Resolved::Cosine { threshold, recall, bands } => plan_cosine(settings, threshold, recall, bands, documents),
-    };
-    plan.notes.extend(warnings);
-    Ok(plan)
+    })
 }
 
 fn given(settings: &Settings, parameter: &Parameter, otherwise: &str) -> String {
