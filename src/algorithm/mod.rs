@@ -117,13 +117,14 @@ pub trait Algorithm: Send + Sync {
         Keep::Hashes
     }
 
-    /// What must be counted over the collection first; it costs a reading of its own.
+    /// What must be counted over the collection next, before the first fingerprint is made; it costs a reading of its own. Asked
+    /// again after each [`learn`](Self::learn), until there is nothing left to learn.
     fn learns(&self) -> Option<Learns> {
         None
     }
 
-    /// Told what was counted, before the first fingerprint. [`features`](Self::features) are asked for before that too, to be
-    /// counted, and must not depend on it if the algorithm learns features.
+    /// Told what was counted. Where features are counted, [`features`](Self::features) are asked for before that, and must
+    /// not depend on it.
     fn learn(&mut self, _learned: &Learned) {}
 
     /// Fills `features`, which comes cleared. The tokens have what [`reads`](Self::reads) asks for.

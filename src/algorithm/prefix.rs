@@ -26,6 +26,11 @@ impl Prefix {
         Prefix { threshold, rarity: None }
     }
 
+    /// Whether it knows how rare elements are.
+    pub fn has_learned(&self) -> bool {
+        self.rarity.is_some()
+    }
+
     /// Takes the order of elements from how rare they are in the collection.
     pub fn learn(&mut self, rarity: &Arc<Rarity>) {
         self.rarity = Some(Arc::clone(rarity));

@@ -261,6 +261,10 @@ fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Rec
         counted = reader.count(sources, read::Choice::Settled(settled))?;
     }
     counted.setup.algorithm.learn(&counted.learned);
+    while counted.setup.algorithm.learns().is_some() {
+        counted = reader.count(sources, read::Choice::Settled(counted.setup))?;
+        counted.setup.algorithm.learn(&counted.learned);
+    }
     Ok(counted.setup)
 }
 

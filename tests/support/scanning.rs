@@ -137,23 +137,24 @@ pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, tex
 
 /// Tells an algorithm what it must know of these texts, counted one document after the other.
 pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, texts: &[String]) {
-    let sets = texts.iter().map(|text| {
-        let made = made(algorithm, tokenizer, seed, text);
-        let counted = if algorithm.learns() == Some(Learns::Terms) { made.tokens } else { made.set };
-        counted.into_iter().collect::<BTreeSet<u64>>()
-    });
-    let sets: Vec<BTreeSet<u64>> = sets.collect();
-    match algorithm.learns() {
-        None => {}
-        Some(Learns::Terms) => {
-            let mut frequencies = BTreeMap::new();
-            sets.iter().flatten().for_each(|&term| *frequencies.entry(term).or_insert(0) += 1);
-            algorithm.learn(&Learned::Terms(Arc::new(Lexicon::new(texts.len() as u64, frequencies))));
-        }
-        Some(Learns::Features) => {
-            let rarity = Rarity::new();
-            sets.iter().flatten().for_each(|&feature| rarity.add(feature));
-            algorithm.learn(&Learned::Features(Arc::new(rarity)));
+    while let Some(wanted) = algorithm.learns() {
+        let sets = texts.iter().map(|text| {
+            let made = made(algorithm, tokenizer, seed, text);
+            let counted = if wanted == Learns::Terms { made.tokens } else { made.set };
+            counted.into_iter().collect::<BTreeSet<u64>>()
+        });
+        let sets: Vec<BTreeSet<u64>> = sets.collect();
+        match wanted {
+            Learns::Terms => {
+                let mut frequencies = BTreeMap::new();
+                sets.iter().flatten().for_each(|&term| *frequencies.entry(term).or_insert(0) += 1);
+                algorithm.learn(&Learned::Terms(Arc::new(Lexicon::new(texts.len() as u64, frequencies))));
+            }
+            Learns::Features => {
+                let rarity = Rarity::new();
+                sets.iter().flatten().for_each(|&feature| rarity.add(feature));
+                algorithm.learn(&Learned::Features(Arc::new(rarity)));
+            }
         }
     }
 }

@@ -157,7 +157,8 @@ const ABSENT: [u64; WORDS] = [0; WORDS];
 /// The detector.
 pub struct IMatch {
     parameters: Parameters,
-    lexicon: Arc<Lexicon>,
+    /// How frequent terms are, once it is known.
+    lexicon: Option<Arc<Lexicon>>,
     /// Document frequencies of terms that count.
     informative: RangeInclusive<u64>,
 }
@@ -166,7 +167,7 @@ impl IMatch {
     /// A detector that has yet to learn how frequent terms are; until then none counts.
     pub fn new(parameters: Parameters) -> Self {
         let informative = informative(0, &parameters.idf);
-        IMatch { parameters, lexicon: Arc::default(), informative }
+        IMatch { parameters, lexicon: None, informative }
     }
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
@@ -176,9 +177,15 @@ impl IMatch {
         u128::from(hash) * 1000 < u128::from(self.parameters.drop) << 64
     }
 
+    /// How many documents the lexicon counts; 0 before there is one.
+    fn documents(&self) -> u64 {
+        self.lexicon.as_ref().map_or(0, |lexicon| lexicon.documents())
+    }
+
     /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text. None if most terms of
     /// the document are in no other.
     fn filter(&self, tokens: &Tokens, kept: &mut Vec<u32>) {
+        let Some(lexicon) = &self.lexicon else { return };
         let hashes = tokens.hashes();
         // Documents have far fewer tokens; of one that has not, the rest is not looked at.
         kept.extend(0..u32::try_from(hashes.len()).unwrap_or(u32::MAX));
@@ -186,7 +193,7 @@ impl IMatch {
         kept.dedup_by_key(|i| hashes[*i as usize]);
         let (terms, mut own) = (kept.len(), 0);
         kept.retain(|&i| {
-            let frequency = self.lexicon.document_frequency(hashes[i as usize]);
+            let frequency = lexicon.document_frequency(hashes[i as usize]);
             own += usize::from(frequency <= 1);
             self.informative.contains(&frequency.into())
         });
@@ -227,13 +234,13 @@ impl Algorithm for IMatch {
     }
 
     fn learns(&self) -> Option<Learns> {
-        Some(Learns::Terms)
+        self.lexicon.is_none().then_some(Learns::Terms)
     }
 
     fn learn(&mut self, learned: &Learned) {
         if let Learned::Terms(lexicon) = learned {
             self.informative = informative(lexicon.documents(), &self.parameters.idf);
-            self.lexicon = Arc::clone(lexicon);
+            self.lexicon = Some(Arc::clone(lexicon));
         }
     }
 
@@ -275,7 +282,7 @@ impl Algorithm for IMatch {
     }
 
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
-        let documents = self.lexicon.documents();
+        let documents = self.documents();
         let few = (1..SMALL).contains(&documents);
         let warning = || {
             format!(
@@ -296,7 +303,7 @@ impl Algorithm for IMatch {
             ("drop_fraction", json!(decimal(*drop))),
             ("min_terms", json!(min_terms)),
         ];
-        if self.lexicon.documents() > 0 {
+        if self.documents() > 0 {
             resolved.push(("least_df", json!(self.informative.start())));
             resolved.push(("most_df", json!(self.informative.end())));
         }

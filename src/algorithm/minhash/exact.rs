@@ -37,7 +37,7 @@ impl Algorithm for ExactJoin {
     }
 
     fn learns(&self) -> Option<Learns> {
-        Some(Learns::Features)
+        (!self.prefix.has_learned()).then_some(Learns::Features)
     }
 
     fn learn(&mut self, learned: &Learned) {

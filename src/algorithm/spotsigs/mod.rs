@@ -166,7 +166,7 @@ impl Algorithm for SpotSigs {
     }
 
     fn learns(&self) -> Option<Learns> {
-        Some(Learns::Features)
+        (!self.prefix.has_learned()).then_some(Learns::Features)
     }
 
     fn learn(&mut self, learned: &Learned) {
