@@ -41,6 +41,14 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A lexicon file that cannot be trusted.
+    #[error("{place}: {message}")]
+    Lexicon {
+        /// The file and the line.
+        place: String,
+        /// What is wrong with it, and what would be right.
+        message: String,
+    },
     /// More documents than a run can number.
     #[error("more than {0} documents: split the input")]
     TooManyDocuments(u64),

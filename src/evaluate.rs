@@ -5,7 +5,7 @@
 //! clusters. [`Sweep`] counts for every threshold at once. Counts are integers; a measure is one division at the end.
 
 use crate::algorithm::parameter::{Settings, Values};
-use crate::algorithm::{Entry, parameter::Parameter};
+use crate::algorithm::{Entry, Odds, parameter::Parameter};
 use crate::engine::Outcome;
 use crate::error::Error;
 use crate::similarity::Threshold;
@@ -335,6 +335,27 @@ pub fn adjusted_rand_index(truth: &[u32], predicted: &[u32]) -> f64 {
     if below == 0 { 1.0 } else { above as f64 / below as f64 }
 }
 
+/// The part of the documents that are clustered rightly: whose cluster has the same documents in both partitions, given as for
+/// [`adjusted_rand_index`]. A document that is alone in both is right. 1 of no documents.
+///
+/// # Panics
+/// If the two are not of equally many documents.
+pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
+    assert_eq!(truth.len(), predicted.len(), "a label for each document on both sides");
+    let sizes = |labels: &[u32]| {
+        let mut sizes: HashMap<u32, u64> = HashMap::new();
+        labels.iter().for_each(|&label| *sizes.entry(label).or_default() += 1);
+        sizes
+    };
+    let (of_truth, of_predicted) = (sizes(truth), sizes(predicted));
+    let mut both: Vec<(u32, u32)> = truth.iter().copied().zip(predicted.iter().copied()).collect();
+    both.sort_unstable();
+    // Two clusters are the same if what they share is all of each.
+    let same = |run: &&[(u32, u32)]| [of_truth[&run[0].0], of_predicted[&run[0].1]] == [run.len() as u64; 2];
+    let right: usize = both.chunk_by(|a, b| a == b).filter(same).map(<[_]>::len).sum();
+    part(right as u64, truth.len() as u64)
+}
+
 /// How many pairs have equal labels.
 fn pairs_within<L: Ord>(labels: &mut [L]) -> i128 {
     labels.sort_unstable();
@@ -350,6 +371,8 @@ pub struct Evaluation {
     /// The adjusted Rand index of the clusters that pairs connect, over all documents. Ignored pairs play no part in the
     /// clusters of the truth, and connect like any other in those of the result.
     pub ari: f64,
+    /// The part of the documents that are clustered with exactly those that labelled pairs connect them with; see [`accuracy`].
+    pub accuracy: f64,
 }
 
 /// The documents of an outcome by id, numbered in input order.
@@ -366,7 +389,8 @@ pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) 
         union.union(a, b);
     });
     let clusters = components(numbers.len(), truth.pairs.iter());
-    Evaluation { scores, ari: adjusted_rand_index(&clusters, &union.into_labeling()) }
+    let found = union.into_labeling();
+    Evaluation { scores, ari: adjusted_rand_index(&clusters, &found), accuracy: accuracy(&clusters, &found) }
 }
 
 /// Hands over every pair that was found, by number, with how close it is in the measure of the algorithm: higher is closer.
@@ -376,6 +400,76 @@ fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnM
         each(numbers[pair.a], numbers[pair.b], closeness);
         Ok(())
     });
+}
+
+/// Labelled pairs of about the same similarity, and how many of them were found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// The least similarity.
+    pub from: f64,
+    /// Where the next bin begins; 1 is in the last one.
+    pub to: f64,
+    /// Labelled pairs in it.
+    pub pairs: u64,
+    /// Those of them that were found.
+    pub found: u64,
+    /// The mean probability that one of them is found, by the curve of the algorithm and each one's exact similarity.
+    pub predicted: f64,
+}
+
+impl Bin {
+    /// The part of the pairs that was found.
+    pub fn recall(&self) -> f64 {
+        part(self.found, self.pairs)
+    }
+}
+
+/// One bin is this part of 1 wide.
+const BINS: usize = 20;
+
+/// What was found of the labelled pairs, by their similarity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bins {
+    /// Bins that hold any pair, ascending.
+    pub bins: Vec<Bin>,
+    /// Labelled pairs with a document that has too few features to be compared.
+    pub not_compared: u64,
+}
+
+/// Puts the labelled pairs of an outcome into bins of their similarity. `odds` are theirs, in the order of the truth; see
+/// [`Outcome::odds`].
+pub fn bins(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth, odds: &[Option<Odds>]) -> Bins {
+    let mut found = Vec::new();
+    each_pair(outcome, numbers, |a, b, _| {
+        if truth.kind(a, b) == Kind::Right {
+            found.push((a, b));
+        }
+    });
+    let found = PairSet::new(found);
+    bins_of(truth.pairs.iter().zip(odds).map(|((a, b), &odds)| (odds, found.contains(a, b))))
+}
+
+/// The bins of these pairs, each with whether it was found.
+fn bins_of(pairs: impl Iterator<Item = (Option<Odds>, bool)>) -> Bins {
+    let edge = |at: usize| at as f64 / BINS as f64;
+    let mut bins: Vec<Bin> =
+        (0..BINS).map(|at| Bin { from: edge(at), to: edge(at + 1), pairs: 0, found: 0, predicted: 0.0 }).collect();
+    let mut not_compared = 0;
+    for (odds, found) in pairs {
+        let Some(Odds { similarity, found: probability }) = odds else {
+            not_compared += 1;
+            continue;
+        };
+        // Both sides are nearest doubles of fractions, so that a pair exactly at an edge is not below it.
+        let at = (1..BINS).filter(|&at| similarity.value() >= edge(at)).count();
+        let bin = &mut bins[at];
+        bin.pairs += 1;
+        bin.found += u64::from(found);
+        bin.predicted += probability;
+    }
+    bins.retain(|bin| bin.pairs > 0);
+    bins.iter_mut().for_each(|bin| bin.predicted /= bin.pairs as f64);
+    Bins { bins, not_compared }
 }
 
 /// What is varied in a sweep.
@@ -500,6 +594,7 @@ pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::Similarity;
     use crate::source::Documents;
     use proptest::prelude::*;
 
@@ -609,6 +704,47 @@ mod tests {
         assert_eq!(adjusted_rand_index(&[0, 0, 0], &[0, 1, 2]), 0.0);
         for equal in [&[][..], &[0], &[0, 1, 2], &[5, 5, 5]] {
             assert_eq!(adjusted_rand_index(equal, equal), 1.0);
+        }
+    }
+
+    #[test]
+    fn accuracy_by_hand() {
+        // The clusters {0 1 2} {3 4} {5} against {0 1} {2} {3 4} {5}: three of six documents have the same company.
+        assert_eq!(accuracy(&[0, 0, 0, 1, 1, 2], &[4, 4, 5, 6, 6, 7]), 0.5);
+        assert_eq!(accuracy(&[0, 0, 1, 1], &[0, 1, 0, 1]), 0.0);
+        assert_eq!((accuracy(&[7, 7, 3], &[1, 1, 0]), accuracy(&[], &[])), (1.0, 1.0));
+        // A cluster too large is wrong for all of its documents.
+        assert_eq!(accuracy(&[0, 0, 1, 2], &[0, 0, 0, 1]), 0.25);
+    }
+
+    #[test]
+    fn bins_by_hand() {
+        let odds = |part, whole, found| Some(Odds { similarity: Similarity::ratio(part, whole), found });
+        let pairs = [
+            (odds(4, 5, 0.99), true),
+            (odds(41, 50, 0.995), false),
+            (odds(17, 20, 1.0), true),
+            (odds(799, 1000, 0.0), false),
+            (odds(1, 1, 1.0), true),
+            (odds(0, 9, 0.0), false),
+            (None, false),
+        ];
+        let Bins { bins, not_compared } = bins_of(pairs.into_iter());
+        let found: Vec<_> = bins.iter().map(|b| (b.from, b.to, b.pairs, b.found, b.recall(), b.predicted)).collect();
+        assert_eq!(
+            found,
+            [
+                (0.0, 0.05, 1, 0, 0.0, 0.0),
+                (0.75, 0.8, 1, 0, 0.0, 0.0),
+                (0.8, 0.85, 2, 1, 0.5, (0.99 + 0.995) / 2.0),
+                (0.85, 0.9, 1, 1, 1.0, 1.0),
+                (0.95, 1.0, 1, 1, 1.0, 1.0)
+            ]
+        );
+        assert_eq!(not_compared, 1);
+        for twentieth in 1..20 {
+            let bins = bins_of([(odds(3 * twentieth, 60, 1.0), true)].into_iter()).bins;
+            assert_eq!(bins[0].from, twentieth as f64 / 20.0);
         }
     }
 

@@ -7,6 +7,8 @@
 //! | a shingle of `w` tokens | `mix(Σ h(tᵢ)·Bʷ⁻¹⁻ⁱ mod 2⁶⁴)`, rolled from one shingle to the next |
 //! | a document's token sequence | XXH3-128 of its token hashes, little-endian |
 //!
+//! Hashes of shingles as other tools take them, for literal compatibility, are in [`crate::algorithm::shingles`].
+//!
 //! XXH3 is a published specification with implementations in every language, so a signature made here can be made anywhere.
 //! The seed goes into the token hash: texts crafted to collide under one seed do not under another. (XXH3 is no cryptographic
 //! hash; a secret seed makes crafting them hard, not impossible.)

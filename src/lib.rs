@@ -12,10 +12,12 @@
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, compressed or not |
-//! | [`lexicon`] | what is counted over a whole collection, then frozen |
+//! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
-//! | [`algorithm`] | the families: the trait and the table, a folder each |
+//! | [`algorithm`] | the families: the trait and the table, a folder each; presets |
 //! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
+//! | [`compare`] | two documents, as any algorithm sees them |
+//! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
@@ -57,12 +59,14 @@
 #![warn(missing_docs)]
 
 pub mod algorithm;
+pub mod compare;
 pub mod engine;
 mod error;
 pub mod evaluate;
 pub mod hamming;
 pub mod hash;
 pub mod lexicon;
+pub mod passages;
 pub mod report;
 pub mod similarity;
 pub mod source;

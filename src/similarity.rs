@@ -13,6 +13,8 @@ pub struct Similarity(f64);
 impl Similarity {
     /// The similarity of equal documents.
     pub const ONE: Similarity = Similarity(1.0);
+    /// The similarity of documents that have nothing in common.
+    pub const ZERO: Similarity = Similarity(0.0);
 
     /// `part / whole`, correctly rounded. `whole` must not be 0.
     pub fn ratio(part: u64, whole: u64) -> Self {
@@ -34,6 +36,9 @@ pub struct Threshold {
 }
 
 impl Threshold {
+    /// The least threshold there is, 10⁻¹²: reached by whatever has anything in common.
+    pub const LEAST: Threshold = Threshold { numerator: 1, denominator: 1_000_000_000_000 };
+
     /// `numerator / denominator`, if that is above 0 and at most 1 and the denominator is at most 10¹².
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
         let fine = numerator > 0 && numerator <= denominator && denominator <= 1_000_000_000_000;
@@ -156,11 +161,37 @@ pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity>
     Some(Similarity::ratio(shared, a.len() as u64 + b.len() as u64 - shared))
 }
 
+/// The exact Jaccard similarity of two ascending sets or multisets, however low; 0 if one is empty.
+///
+/// Cost: a walk along both.
+pub fn jaccard_whatever(a: &[u64], b: &[u64]) -> Similarity {
+    let shared = overlap_at_least(a, b, 0).unwrap_or(0) as u64;
+    // Of two empty ones 0/1.
+    Similarity::ratio(shared, (a.len() as u64 + b.len() as u64 - shared).max(1))
+}
+
+/// The exact cosine similarity of two ascending multisets, however low; 0 if one is empty.
+///
+/// Cost: a walk along both.
+pub fn cosine_whatever(a: &[u64], b: &[u64]) -> Similarity {
+    let (dot, a, b) = products(a, b);
+    Similarity(if dot == 0 { 0.0 } else { ratio_of_roots(dot, a, b).clamp(0.0, 1.0) })
+}
+
 /// The exact cosine similarity of two ascending multisets, seen as vectors of counts, or `None` below the threshold or if one
 /// is empty. Decided in integers; the value is `dot / √(|a|²·|b|²)`.
 ///
 /// Cost: a walk along both.
 pub fn cosine(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
+    let (dot, a, b) = products(a, b);
+    threshold.reached_by_cosine(dot, a, b).then(|| {
+        // Rounding must not print a pair below the threshold that it is at, or above 1.
+        Similarity(ratio_of_roots(dot, a, b).clamp(threshold.as_f64(), 1.0))
+    })
+}
+
+/// The dot product of two ascending multisets, seen as vectors of counts, and their squared norms.
+fn products(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
     fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {
         multiset.chunk_by(|x, y| x == y)
     }
@@ -172,12 +203,11 @@ pub fn cosine(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> 
             dot += run.len() as u128 * other.len() as u128;
         }
     }
-    let (a, b) = (square(a), square(b));
-    threshold.reached_by_cosine(dot, a, b).then(|| {
-        let value = dot as f64 / (a as f64 * b as f64).sqrt();
-        // Rounding must not print a pair below the threshold that it is at, or above 1.
-        Similarity(value.clamp(threshold.as_f64(), 1.0))
-    })
+    (dot, square(a), square(b))
+}
+
+fn ratio_of_roots(dot: u128, a: u128, b: u128) -> f64 {
+    dot as f64 / (a as f64 * b as f64).sqrt()
 }
 
 #[cfg(test)]
@@ -235,6 +265,16 @@ mod tests {
         assert_eq!(jaccard(&[1], &[], threshold("0.1")), None);
         assert_eq!(cosine(&[], &[], threshold("0.1")), None);
         assert_eq!(cosine(&[1], &[], threshold("0.1")), None);
+    }
+
+    #[test]
+    fn similarities_without_a_threshold() {
+        assert_eq!(jaccard_whatever(&[1, 2, 3], &[2, 3, 4, 5, 6]).value(), 1.0 / 3.0);
+        assert_eq!(jaccard_whatever(&[1, 1, 2], &[1, 2, 2, 2]).value(), 2.0 / 5.0);
+        assert_eq!(cosine_whatever(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6]).value(), 0.8);
+        for (a, b) in [(&[1u64][..], &[2u64][..]), (&[1], &[]), (&[], &[])] {
+            assert_eq!((jaccard_whatever(a, b).value(), cosine_whatever(a, b).value()), (0.0, 0.0));
+        }
     }
 
     #[test]

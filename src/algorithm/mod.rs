@@ -6,20 +6,28 @@
 //! follow from the table. One of your own needs no line: see `examples/custom_algorithm.rs`.
 
 pub mod bands;
+pub mod common;
 pub mod imatch;
 pub mod minhash;
 pub mod parameter;
 mod prefix;
+pub mod presets;
 pub mod projection;
+pub mod shingles;
 pub mod simhash;
 pub mod spotsigs;
+pub mod weights;
 
 use crate::error::Error;
-use crate::lexicon::{Lexicon, Rarity};
+use crate::hash::{combine, mix};
+use crate::lexicon::{Bounds, Lexicon, Rarity};
 use crate::similarity::Similarity;
+use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{self, Keep, Tokenizer, Tokens};
-use parameter::{Parameter, Settings};
-use serde_json::Value;
+use common::WithoutCommon;
+use parameter::{DROP_COMMON, LEXICON, Parameter, Settings};
+use presets::Preset;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The features of one document: flat buffers, refilled for the next one.
@@ -31,6 +39,10 @@ pub struct Features {
     pub weights: Vec<u32>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats).
     seen: Vec<u64>,
+    /// Of [`merge_repeats`](Self::merge_repeats).
+    weighted: Vec<(u64, u32)>,
+    /// In how many documents each token is, while features are weighed.
+    frequencies: Vec<u32>,
 }
 
 impl Features {
@@ -38,6 +50,20 @@ impl Features {
     pub fn clear(&mut self) {
         self.hashes.clear();
         self.weights.clear();
+    }
+
+    /// Makes each hash differ from the others: the second occurrence of one is a feature of its own, the third another, and so on
+    /// (option A of Broder 1997). Sets of such features compare as the multisets that they were made of. Leaves the hashes
+    /// ascending before they were numbered. For features without weights.
+    ///
+    /// Cost: a sort.
+    pub fn number_repeats(&mut self) {
+        debug_assert!(self.weights.is_empty(), "weights would no longer stand beside their hashes");
+        self.hashes.sort_unstable();
+        for run in self.hashes.chunk_by_mut(|a, b| a == b) {
+            // The first occurrence is the hash itself, as in a set.
+            run.iter_mut().enumerate().skip(1).for_each(|(i, hash)| *hash = combine(mix(i as u64), *hash));
+        }
     }
 
     /// Leaves each hash once, in a fixed but unspecified order. For features without weights.
@@ -72,6 +98,29 @@ impl Features {
     }
 }
 
+impl Features {
+    /// Leaves each hash once, ascending, with the weight that `weigh` makes of the least of its weights and of how often it was there.
+    pub(crate) fn merge_repeats(&mut self, weigh: impl Fn(u32, u32) -> u32) {
+        self.weighted.clear();
+        self.weighted.extend(self.hashes.drain(..).zip(self.weights.drain(..)));
+        self.weighted.sort_unstable();
+        for run in self.weighted.chunk_by(|a, b| a.0 == b.0) {
+            self.hashes.push(run[0].0);
+            self.weights.push(weigh(run[0].1, u32::try_from(run.len()).unwrap_or(u32::MAX)));
+        }
+    }
+
+    /// Leaves each hash as often as it weighs, without a weight.
+    pub(crate) fn repeat_by_weight(&mut self) {
+        if !self.weights.is_empty() {
+            self.weighted.clear();
+            self.weighted.extend(self.hashes.drain(..).zip(self.weights.drain(..)));
+            let repeated = self.weighted.iter().flat_map(|&(hash, weight)| std::iter::repeat_n(hash, weight as usize));
+            self.hashes.extend(repeated);
+        }
+    }
+}
+
 /// What [`Algorithm::compare`] is given of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compares {
@@ -83,13 +132,52 @@ pub enum Compares {
     Multisets,
 }
 
+/// How a pair stands to what is reported; see [`Algorithm::odds`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Odds {
+    /// How similar the two are, exactly, on the axis that `plan` draws the curve over.
+    pub similarity: Similarity,
+    /// The probability that a pair like this one is reported, from 0 to 1.
+    pub found: f64,
+}
+
+/// How many parts of two fingerprints are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Agreement {
+    /// What is counted: `slots`, `bands`, `bits`, ….
+    pub what: &'static str,
+    /// How many are equal.
+    pub equal: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Agreement {
+    /// Parts that stand side by side.
+    pub(crate) fn of_parts<T: PartialEq>(what: &'static str, parts: impl ExactSizeIterator<Item = (T, T)>) -> Self {
+        Agreement { what, of: parts.len(), equal: parts.filter(|(a, b)| a == b).count() }
+    }
+
+    /// Bits of fingerprints that use so many.
+    pub(crate) fn of_bits(a: &[u64], b: &[u64], bits: usize) -> Self {
+        Agreement { what: "bits", of: bits, equal: bits - crate::hamming::distance(a, b) as usize }
+    }
+}
+
 /// What an algorithm must know of the whole collection before it makes the first fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learns {
-    /// In how many documents each token occurs.
+    /// In how many documents each token occurs, exact copies counted once.
     Terms,
     /// How rare each of its own features is.
     Features,
+    /// In at most how many documents each of its own features is.
+    Bounds,
+    /// In how many documents each of those features is that it gives now.
+    Frequencies {
+        /// How many different features there may be, about. What does not fit is not counted.
+        most: u64,
+    },
 }
 
 /// What was counted for it.
@@ -99,6 +187,15 @@ pub enum Learned {
     Terms(Arc<Lexicon>),
     /// How rare features are.
     Features(Arc<Rarity>),
+    /// In at most how many documents features are.
+    Bounds(Arc<Bounds>),
+    /// In how many documents features are.
+    Frequencies {
+        /// The counts, by feature hash.
+        lexicon: Arc<Lexicon>,
+        /// Whether all features were counted.
+        complete: bool,
+    },
 }
 
 /// One way to find near-duplicates.
@@ -124,7 +221,7 @@ pub trait Algorithm: Send + Sync {
     }
 
     /// Told what was counted. Where features are counted, [`features`](Self::features) are asked for before that, and must
-    /// not depend on it.
+    /// not depend on it, but may on what was learned earlier.
     fn learn(&mut self, _learned: &Learned) {}
 
     /// Fills `features`, which comes cleared. The tokens have what [`reads`](Self::reads) asks for.
@@ -156,6 +253,45 @@ pub trait Algorithm: Send + Sync {
 
     /// The exact similarity, or `None` below the threshold. Symmetric.
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
+
+    /// The exact similarity, whatever the threshold: what [`compare`](Self::compare) gives at or above it. `None`, the default
+    /// below the threshold, if it is not known. For looking at single pairs; never asked for in a scan.
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        self.compare(a, b)
+    }
+
+    /// The probability that a pair of this similarity shares a key. `None`, the default, if that is no matter of chance: no
+    /// pair at or above the threshold is missed.
+    fn found_with(&self, _similarity: Similarity) -> Option<f64> {
+        None
+    }
+
+    /// What [`odds`](Self::odds) reads; `None`, the default, where two documents that are not reported have no similarity.
+    fn odds_read(&self) -> Option<Compares> {
+        None
+    }
+
+    /// How similar two documents with fingerprints are, also below the threshold, and with what probability such a pair is
+    /// reported. For measuring what was found against what was promised. By default the
+    /// [`similarity`](Self::similarity) and its [`found_with`](Self::found_with), or 0 below the threshold.
+    fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
+        let similarity = self.similarity(a, b)?;
+        let reported = self.compare(a, b).is_some();
+        Some(Odds { similarity, found: if reported { self.found_with(similarity).unwrap_or(1.0) } else { 0.0 } })
+    }
+
+    /// How far two fingerprints agree, for people: the parts that fingerprints are made of. By default their keys.
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        let [a, b] = [a, b].map(|fingerprint| {
+            let mut keys = Vec::new();
+            self.keys(fingerprint, &mut keys);
+            keys.sort_unstable();
+            keys.dedup();
+            keys
+        });
+        let equal = a.iter().filter(|key| b.binary_search(key).is_ok()).count();
+        vec![Agreement { what: "keys", equal, of: a.len().min(b.len()) }]
+    }
 
     /// Told how many distinct fingerprints there are, before the first key is asked for. May choose other keys if that is
     /// faster; must not change which pairs are found.
@@ -221,6 +357,10 @@ pub struct TableRecipe {
     entry: &'static Entry,
     settings: Settings,
     tokenizer_is_fixed: bool,
+    /// Whether the tokenizer says how many of its tokens make a shingle.
+    shingle_is_implied: bool,
+    /// The preset that it is from, and which parameters have its values.
+    preset: Option<(&'static Preset, Vec<&'static str>)>,
 }
 
 impl TableRecipe {
@@ -232,16 +372,56 @@ impl TableRecipe {
     pub fn with_tokenizer(mut self, typed: &str) -> Result<Self, Error> {
         tokenizer::by_name(typed)?;
         self.tokenizer_is_fixed = true;
-        let name = typed.split(':').next();
-        let overlapping = tokenizer::TOKENIZERS.iter().any(|entry| Some(entry.name) == name && entry.overlapping);
-        if overlapping && self.entry.uses(SHINGLE) && !self.settings.given().any(|(name, _)| name == SHINGLE) {
+        if tokenizer::is_overlapping(typed)
+            && self.entry.uses(SHINGLE)
+            && !self.settings.given().any(|(name, _)| name == SHINGLE)
+        {
             self.settings.set(SHINGLE, "1");
+            self.shingle_is_implied = true;
         }
+        Ok(self)
+    }
+
+    /// Tells the recipe that tokens are prepared by these steps. They are used however short the documents are, as a tokenizer
+    /// that was asked for is.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a step that the algorithm does not go with.
+    pub fn with_steps(mut self, steps: &[Step]) -> Result<Self, Error> {
+        if let Some(step) = steps.iter().find(|step| self.entry.refuses.contains(step)) {
+            return Err(Error::Usage(format!(
+                "--{} does not go with --algo {}, which looks for words as they are in running text; another algorithm does, \
+                 minhash for one",
+                step.flag(),
+                self.entry.name
+            )));
+        }
+        self.tokenizer_is_fixed |= !steps.is_empty();
         Ok(self)
     }
 }
 
 impl TableRecipe {
+    /// Gives the recipe a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
+    /// they are cut into tokens by: the [canonical name](tokenizer::canonical_name) of the tokenizer, and how it was prepared.
+    ///
+    /// # Errors
+    /// The algorithm does not use one, or the terms of this one are those of another tokenizer.
+    pub fn with_lexicon(mut self, lexicon: Arc<Lexicon>, cut_by: &str) -> Result<Self, Error> {
+        if (self.entry.prepare)(&self.settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
+            return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.entry.name)));
+        }
+        if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
+            return Err(Error::Usage(format!(
+                "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
+                 --tokenizer must be the same for both",
+                origin.tokenizer
+            )));
+        }
+        self.settings.set_lexicon(lexicon);
+        Ok(self)
+    }
+
     /// What the settings resolve to for documents of this median length, and so many of them.
     ///
     /// # Errors
@@ -255,6 +435,31 @@ impl TableRecipe {
             && row.1 != value
         {
             (row.1, row.2) = (value, "tokens, of the tokenizer that was asked for".into());
+        }
+        if self.shingle_is_implied
+            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
+        {
+            row.2 = "runs of characters are shingles already".into();
+        }
+        if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
+            let share = share as f64 / 1000.0;
+            plan.parameters.push(("drop_common", json!(share), "as given".into()));
+            plan.notes.push(format!(
+                "features that more than {share} of the documents have are left out of everything, which takes two more readings"
+            ));
+        }
+        if let Some(lexicon) = self.settings.lexicon() {
+            let of = format!("{} terms of {} documents", lexicon.len(), lexicon.documents());
+            plan.parameters.extend(lexicon.origin().map(|origin| (LEXICON.name, json!(origin.digest), of)));
+        }
+        if let Some((preset, own)) = &self.preset {
+            for (name, _, why) in &mut plan.parameters {
+                // Some rows are called a little shorter than the flag.
+                let flag = name.replace('_', "-");
+                if why == "as given" && own.iter().any(|own| *own == flag || own.ends_with(&format!("-{flag}"))) {
+                    *why = format!("preset {}", preset.name);
+                }
+            }
         }
         plan.notes.extend(setup.warnings);
         plan.notes.extend(setup.refusal);
@@ -270,6 +475,18 @@ impl Recipe for TableRecipe {
         let mut setup = (self.entry.prepare)(&self.settings, median_tokens)?;
         if self.tokenizer_is_fixed {
             setup.tokenizer = None;
+        }
+        match self.settings.lexicon() {
+            Some(lexicon) => setup.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
+            None if self.settings.file(&LEXICON)?.is_some() => {
+                return Err(Error::Usage(
+                    "--lexicon names a file, which has to be read and given to the recipe".into(),
+                ));
+            }
+            None => {}
+        }
+        if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
+            setup.algorithm = Box::new(WithoutCommon::new(setup.algorithm, share));
         }
         Ok(setup)
     }
@@ -308,6 +525,8 @@ pub struct Entry {
     pub parameters: &'static [&'static Parameter],
     /// Those whose default is another one in this algorithm, with that default.
     pub defaults: &'static [(&'static Parameter, &'static str)],
+    /// Steps of preparation that would take from it what it looks for.
+    pub refuses: &'static [Step],
     /// The setup for given parameters and median document length in tokens.
     pub prepare: fn(&Settings, usize) -> Result<Setup, Error>,
     /// Whether another median can make another algorithm of the same parameters (warnings aside).
@@ -351,7 +570,7 @@ impl Entry {
         let settings = settings.with_defaults(self.defaults);
         // Contradictions show now, whatever the documents are.
         (self.prepare)(&settings, 0)?;
-        Ok(TableRecipe { entry: self, settings, tokenizer_is_fixed: false })
+        Ok(TableRecipe { entry: self, settings, tokenizer_is_fixed: false, shingle_is_implied: false, preset: None })
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.
@@ -443,6 +662,16 @@ mod tests {
         features.remove_repeats();
         features.hashes.sort_unstable();
         assert!(features.hashes.iter().copied().eq(crowded()));
+    }
+
+    #[test]
+    fn repeats_are_numbered() {
+        let mut features = Features { hashes: vec![5, 9, 5, 5], ..Features::default() };
+        features.number_repeats();
+        assert_eq!(features.hashes, [5, combine(mix(1), 5), combine(mix(2), 5), 9]);
+        features.clear();
+        features.number_repeats();
+        assert!(features.hashes.is_empty());
     }
 
     #[test]

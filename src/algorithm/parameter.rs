@@ -1,9 +1,12 @@
 //! Parameters of algorithms: a row each, from which the flag, its help, its check and its line in the README follow.
 
 use crate::error::Error;
+use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// One parameter of one or more algorithms.
 #[derive(Debug)]
@@ -39,12 +42,16 @@ pub enum Values {
     Probability,
     /// A decimal of at most three places, as a range of thousandths.
     Thousandths(RangeInclusive<u64>),
+    /// `off`, or a decimal of at most three places, as a range of thousandths.
+    OffThousandths(RangeInclusive<u64>),
     /// One of some words, each with a line of help.
     Choice(&'static [(&'static str, &'static str)]),
     /// Whole numbers in a range joined by `+`.
     Sum(RangeInclusive<u64>),
     /// `off`, or a number of groups and how many each holds, joined by `x`.
     Groups(RangeInclusive<u64>, RangeInclusive<u64>),
+    /// `none`, or the path of a file.
+    File,
     /// On when given.
     Switch,
 }
@@ -53,6 +60,10 @@ impl Parameter {
     /// What is accepted, in words.
     pub fn expected(&self) -> String {
         let range = |r: &RangeInclusive<u64>| format!("a whole number from {} to {}", r.start(), r.end());
+        let decimals = |r: &RangeInclusive<u64>| {
+            let [least, most] = [r.start(), r.end()].map(|end| *end as f64 / 1000.0);
+            format!("a number from {least} to {most} with at most three decimals, such as 0.3")
+        };
         match &self.values {
             Values::Integer(r) => range(r),
             Values::Multiple(of, r) => format!("a multiple of {of} from {} to {}", r.start(), r.end()),
@@ -64,10 +75,8 @@ impl Parameter {
                 "auto, or a number above 0 and at most 1 with up to 12 decimals, or a fraction".into()
             }
             Values::Probability => "a number above 0 and below 1, such as 0.99".into(),
-            Values::Thousandths(r) => {
-                let [least, most] = [r.start(), r.end()].map(|end| *end as f64 / 1000.0);
-                format!("a number from {least} to {most} with at most three decimals, such as 0.3")
-            }
+            Values::Thousandths(r) => decimals(r),
+            Values::OffThousandths(r) => format!("off, or {}", decimals(r)),
             Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
             Values::Sum(r) => format!("whole numbers from {} to {} joined by +, such as 1+2", r.start(), r.end()),
             Values::Groups(groups, size) => format!(
@@ -77,6 +86,7 @@ impl Parameter {
                 size.start(),
                 size.end()
             ),
+            Values::File => "the path of a file, or none".into(),
             Values::Switch => "true or false".into(),
         }
     }
@@ -95,11 +105,14 @@ impl Parameter {
             Values::AutoThreshold => value == "auto" || value.parse::<Threshold>().is_ok(),
             Values::Probability => value.parse::<f64>().is_ok_and(|p| p > 0.0 && p < 1.0),
             Values::Thousandths(r) => thousandths(value).is_some_and(|n| r.contains(&n)),
+            Values::OffThousandths(r) => value == "off" || thousandths(value).is_some_and(|n| r.contains(&n)),
             Values::Choice(words) => words.iter().any(|(word, _)| *word == value),
             Values::Sum(r) => value.split('+').all(|part| integer(r, part)),
             Values::Groups(groups, size) => {
                 value == "off" || value.split_once('x').is_some_and(|(m, l)| integer(groups, m) && integer(size, l))
             }
+            // Standard input is for documents.
+            Values::File => !value.is_empty() && value != "-",
             Values::Switch => value == "true" || value == "false",
         };
         if fine { Ok(()) } else { Err(Error::parameter(self.name, value, self.expected())) }
@@ -122,13 +135,14 @@ pub struct Settings {
     given: BTreeMap<String, String>,
     /// Defaults of the algorithm that the settings are for, where they are not the parameter's own.
     defaults: BTreeMap<&'static str, &'static str>,
+    lexicon: Option<Arc<Lexicon>>,
 }
 
 impl Settings {
     /// Settings from name and value pairs.
     pub fn from_pairs<N: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
         let given = pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Settings { given, defaults: BTreeMap::new() }
+        Settings { given, ..Settings::default() }
     }
 
     /// The same settings for an algorithm with defaults of its own: they stand in for those of the parameters.
@@ -194,6 +208,15 @@ impl Settings {
         Ok(thousandths(self.text(parameter)).expect("checked"))
     }
 
+    /// A decimal, in thousandths; `None` for `off`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn thousandths_unless_off(&self, parameter: &Parameter) -> Result<Option<u64>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(thousandths(self.text(parameter)))
+    }
+
     /// One of the words of a choice.
     ///
     /// # Errors
@@ -234,6 +257,25 @@ impl Settings {
             let number = |digits: &str| digits.parse().expect("checked");
             (number(m), number(l))
         }))
+    }
+
+    /// The path of a file; `None` for `none`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn file(&self, parameter: &Parameter) -> Result<Option<PathBuf>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(Some(self.text(parameter)).filter(|typed| *typed != "none").map(PathBuf::from))
+    }
+
+    /// What the file of [`LEXICON`] holds, once it was read.
+    pub fn lexicon(&self) -> Option<&Arc<Lexicon>> {
+        self.lexicon.as_ref()
+    }
+
+    /// Gives the settings what the file of [`LEXICON`] holds.
+    pub fn set_lexicon(&mut self, lexicon: Arc<Lexicon>) {
+        self.lexicon = Some(lexicon);
     }
 
     /// A switch.
@@ -279,7 +321,63 @@ pub static COSINE: Parameter = Parameter {
     help: "Look for pairs of this cosine similarity",
     details: "SimHash: takes the least distance that a pair at this cosine keeps with probability --recall (7 for 0.98 at recall 0.9), \
               instead of --distance. Random projection: reports the pairs whose exact cosine of token counts is at least this, each \
-              found with probability --recall or more, instead of --agree.",
+              found with probability --recall or more, instead of --agree; the counts are those of --weights.",
+};
+
+/// `--weights`.
+pub static WEIGHTS: Parameter = Parameter {
+    name: "weights",
+    placeholder: "KIND",
+    default: "binary",
+    values: Values::Choice(&[
+        ("binary", "each distinct feature weighs 1"),
+        ("tf", "each occurrence weighs 1; unrelated long texts come out alike"),
+        ("idf", "from 1 to 15, by how often it occurs, and by how few documents have its tokens"),
+    ]),
+    help: "How much a feature weighs",
+    details: "Term frequencies are what the plain recipe uses. They make common words decide: documents of 1,000 tokens that have \
+              nothing else in common are then about 6 bits apart instead of 28, in a simulation. idf reads the documents once more, to \
+              count terms, and a fingerprint then depends on all of them; or takes the counts of --lexicon. It weighs \
+              7·(1 + ln tf)·ln((N+1)/df)/ln(N+1), rounded; a run of tokens is as rare as its rarest token.",
+};
+
+/// `--lexicon`.
+pub static LEXICON: Parameter = Parameter {
+    name: "lexicon",
+    placeholder: "FILE",
+    default: "none",
+    values: Values::File,
+    help: "Judge terms by this lexicon, instead of counting those of the documents",
+    details: "A file that dedup lexicon build has written, compressed or not, for the same tokenizer. What is said of two documents then \
+              does not depend on others, and the documents are read once. Terms that are not in it are taken for the rarest: they do not \
+              count for I-Match, and weigh most with --weights idf. Without that, SimHash and random projection do not use it.",
+};
+
+/// `--hash`.
+pub static HASH: Parameter = Parameter {
+    name: "hash",
+    placeholder: "KIND",
+    default: "xxh3",
+    values: Values::Choice(&[
+        ("xxh3", "XXH3 of each token, combined; the fastest, and the only one that follows --seed"),
+        ("md5", "the last 8 bytes of the MD5 of the tokens joined by a space, big-endian; what 1e0ng/simhash takes"),
+        ("sha1", "the first 8 bytes of their SHA-1, little-endian; what text-dedup takes"),
+    ]),
+    help: "Hash of a run of tokens: xxh3, md5 or sha1",
+    details: "md5 and sha1 give the fingerprints that other tools give of the same runs of tokens, and are slower. Which pairs \
+              MinHash reports does not depend on it, up to chance; SimHash fingerprints do.",
+};
+
+/// `--drop-common`.
+pub static DROP_COMMON: Parameter = Parameter {
+    name: "drop-common",
+    placeholder: "P",
+    default: "off",
+    values: Values::OffThousandths(1..=999),
+    help: "Leave out features that more than this share of the documents have",
+    details: "For pages of one site or one template: what is in more than P of all documents (menus, headings, footers, licences; with \
+              SimHash and random projection common words too) counts for nothing, in fingerprints and in similarities. A group of \
+              near-duplicates that is larger than this share loses what it has in common. The documents are read twice more.",
 };
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Flags that several commands share, made from the tables of algorithms, tokenizers and formats.
 
+use super::preparation;
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use neardups::Error;
-use neardups::algorithm::parameter::{Parameter, Settings, Values};
+use neardups::algorithm::parameter::{LEXICON, Parameter, Settings, Values};
+use neardups::algorithm::presets::{PRESETS, Preset};
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
+use neardups::lexicon::Lexicon;
 use neardups::tokenizer::{self, TOKENIZERS};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -34,8 +37,47 @@ fn algorithm_names() -> impl Iterator<Item = PossibleValue> {
     ALGORITHMS.iter().map(|e| PossibleValue::new(e.name).help(e.summary).aliases(e.aliases.iter().copied()))
 }
 
-/// `--tokenizer`.
-pub fn tokenizer() -> Arg {
+/// `--preset`.
+pub fn preset() -> Arg {
+    let list: Vec<_> = PRESETS.iter().map(|p| format!("- {}: {} ({})", p.name, p.summary, p.algorithm)).collect();
+    Arg::new("preset")
+        .long("preset")
+        .value_name("NAME")
+        .value_parser(PossibleValuesParser::new(PRESETS.iter().map(|p| PossibleValue::new(p.name).help(p.summary))))
+        .hide_possible_values(true)
+        .help("Settings that a paper or a project has used, such as fineweb; other flags take precedence")
+        .long_help(format!(
+            "Settings that a paper or a project has used. Other flags take precedence. dedup plan --preset NAME says where they are from, \
+             what they find, and in what a scan with them differs from what was done there.\n\n{}\n",
+            list.join("\n")
+        ))
+}
+
+/// The preset that was typed, where there is such a flag.
+pub fn chosen_preset(given: &ArgMatches) -> Result<Option<&'static Preset>, Error> {
+    let typed = given.try_get_one::<String>("preset").ok().flatten();
+    typed.map(|typed| Preset::by_name(typed)).transpose()
+}
+
+/// The tokenizer that was typed.
+fn typed_tokenizer(given: &ArgMatches) -> Option<&str> {
+    let typed = given.value_source("tokenizer") == Some(ValueSource::CommandLine);
+    given.get_one::<String>("tokenizer").filter(|_| typed).map(String::as_str)
+}
+
+/// The tokenizer: what was typed, or that of the preset, or the default.
+pub fn chosen_tokenizer(given: &ArgMatches) -> Result<&str, Error> {
+    let preset = chosen_preset(given)?.and_then(|preset| preset.tokenizer);
+    Ok(typed_tokenizer(given).or(preset).unwrap_or(TOKENIZERS[0].name))
+}
+
+/// `--tokenizer`, and how its tokens are prepared.
+pub fn tokens() -> Vec<Arg> {
+    let args = [tokenizer()].into_iter().chain(preparation::args());
+    args.map(|arg| arg.help_heading(ALGORITHM_OPTIONS)).collect()
+}
+
+fn tokenizer() -> Arg {
     let list: Vec<_> = TOKENIZERS.iter().map(|e| format!("- {}: {}", e.name, e.summary)).collect();
     Arg::new("tokenizer")
         .long("tokenizer")
@@ -46,7 +88,6 @@ pub fn tokenizer() -> Arg {
             Err(error) => Err(error.to_string()),
         })
         .default_value(TOKENIZERS[0].name)
-        .help_heading(ALGORITHM_OPTIONS)
         .help(format!("What a token is: {}", TOKENIZERS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")))
         .long_help(format!("What a token is:\n{}\n", list.join("\n")))
 }
@@ -86,6 +127,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
             parameter.details,
             parameter.expected()
         ));
+    let arg = if let Values::File = parameter.values { arg.value_hint(ValueHint::FilePath) } else { arg };
     match parameter.values {
         Values::Choice(words) => {
             let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
@@ -127,14 +169,31 @@ pub fn settings(given: &ArgMatches) -> Settings {
 
 /// The algorithm that was chosen.
 pub fn entry(given: &ArgMatches) -> Result<&'static Entry, Error> {
-    Entry::by_name(given.get_one::<String>("algo").expect("has a default"))
+    let entry = Entry::by_name(given.get_one::<String>("algo").expect("has a default"))?;
+    let Some(preset) = chosen_preset(given)? else { return Ok(entry) };
+    if given.value_source("algo") == Some(ValueSource::CommandLine) && entry.name != preset.algorithm {
+        return Err(Error::Usage(format!(
+            "--preset {} is for --algo {}, not {}: leave --algo out",
+            preset.name, preset.algorithm, entry.name
+        )));
+    }
+    Entry::by_name(preset.algorithm)
 }
 
-/// The recipe of an algorithm with these settings and the tokenizer that was typed.
+/// The recipe of an algorithm with these settings, the tokenizer and the preparation that were typed, and for the rest those of the
+/// preset.
 pub fn recipe_of(entry: &'static Entry, settings: Settings, given: &ArgMatches) -> Result<TableRecipe, Error> {
-    let recipe = entry.recipe(settings)?;
-    if given.value_source("tokenizer") == Some(ValueSource::CommandLine) {
-        return recipe.with_tokenizer(given.get_one::<String>("tokenizer").expect("it was given"));
+    let (typed, lexicon) = (typed_tokenizer(given), settings.file(&LEXICON)?);
+    let recipe = match (chosen_preset(given)?, typed) {
+        (Some(preset), typed) => preset.recipe(settings, typed)?,
+        (None, Some(typed)) => entry.recipe(settings)?.with_tokenizer(typed)?,
+        (None, None) => entry.recipe(settings)?,
+    };
+    let mut recipe = recipe.with_steps(&preparation::steps(given)?)?;
+    if let Some(path) = lexicon {
+        // Plans hash nothing, and have no seed.
+        let seed = given.try_get_one("seed").ok().flatten().copied().unwrap_or(0);
+        recipe = recipe.with_lexicon(Lexicon::read(&path, seed)?.into(), &preparation::cut_by(given)?)?;
     }
     Ok(recipe)
 }

@@ -3,13 +3,14 @@
 use super::arguments::{self, counted};
 use super::out_file::OutFile;
 use super::plot::Plot;
+use super::preparation::Described;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
 use neardups::engine::{self, Observer, Outcome, Stage};
-use neardups::evaluate::{self, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
+use neardups::evaluate::{self, Bin, Bins, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
 use neardups::source::{self, Format, Input, Source};
 use serde::Serialize;
 use serde_json::Value;
@@ -23,8 +24,10 @@ pub fn command() -> Command {
     Command::new("eval")
         .about("Measures what is found against labelled pairs")
         .long_about(
-            "Scans documents and measures what is found against labelled pairs: precision, recall, F1, and the adjusted Rand index \
-             of the clusters. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
+            "Scans documents and measures what is found against labelled pairs: precision, recall, F1, and of the \
+             clusters the adjusted Rand index and the part of the documents that are clustered with exactly those that they should \
+             be. Labelled pairs are counted by their exact similarity too: how many of them were found, and how many should be by \
+             the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
              Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
              all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} a document. Ids are those that dedup scan prints. \
              Precision is over the pairs found that are not to be ignored; the clusters are those that pairs connect, over all \
@@ -45,6 +48,7 @@ pub fn command() -> Command {
                 ),
         )
         .arg(arguments::algorithm_or_all())
+        .arg(arguments::preset())
         .arg(
             Arg::new("sweep")
                 .long("sweep")
@@ -58,7 +62,7 @@ pub fn command() -> Command {
                 ),
         )
         .arg(file("plot").help("Write a picture of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
-        .arg(arguments::tokenizer())
+        .args(arguments::tokens())
         .args(arguments::parameters())
         .args(input::input_args())
         .args(input::run_args())
@@ -70,6 +74,7 @@ struct Request {
     ignored: Labels,
     quiet: bool,
     tokenizer: String,
+    prepared: Option<Described>,
     engine: engine::Options,
 }
 
@@ -96,6 +101,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         if sweep {
             return Err(usage_error("--sweep goes with one algorithm: choose it with --algo"));
         }
+        if arguments::chosen_preset(given)?.is_some() {
+            return Err(usage_error("--preset has no effect with --algo all, which runs each with its defaults"));
+        }
         if let Some((name, _)) = arguments::settings(given).given().next() {
             return Err(usage_error(format!(
                 "--{name} has no effect with --algo all, which runs each with its defaults"
@@ -115,15 +123,17 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         runs.push(arguments::recipe(given)?);
     }
 
+    let (engine, prepared) = input::engine_options(given)?;
     let request = Request {
         labels: read_labels(&truth)?,
         ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
         quiet: given.get_flag("quiet"),
-        tokenizer: given.get_one::<String>("tokenizer").expect("has a default").clone(),
-        engine: input::engine_options(given)?,
+        tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
+        prepared,
+        engine,
     };
     let mut input = Input::new(paths, input::source_options(given)?);
-    if runs.len() > 1 {
+    if swept.is_none() {
         input.keep_for_second_read();
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -194,8 +204,20 @@ fn run_each(
     out: &mut impl Write,
 ) -> Result<bool, Error> {
     let mut failed = false;
-    let mut table =
-        Table::new(&["algorithm", "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1", "ARI"]);
+    let mut table = Table::new(&[
+        "algorithm",
+        "found",
+        "right",
+        "wrong",
+        "missed",
+        "ignored",
+        "precision",
+        "recall",
+        "F1",
+        "ARI",
+        "accuracy",
+    ]);
+    let mut by_similarity = Vec::new();
     let mut ran = Vec::new();
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
@@ -213,22 +235,48 @@ fn run_each(
         let numbers = evaluate::numbers(&outcome);
         let truth = truth(request, &numbers, summary.is_none().then_some(&progress))?;
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
-        line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, request))?;
-        let Evaluation { scores, ari } = evaluation;
+        let pairs: Vec<(u32, u32)> = truth.pairs.iter().collect();
+        let bins =
+            outcome.odds(input, &request.engine, &pairs).map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
+        line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
+        if runs.len() == 1 {
+            by_similarity = table_of(&bins);
+        }
+        let Evaluation { scores, ari, accuracy } = evaluation;
         let mut row = vec![report.algorithm.to_string()];
         row.extend(
             [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
         );
-        row.extend([scores.precision(), scores.recall(), scores.f1(), ari].map(four));
+        row.extend([scores.precision(), scores.recall(), scores.f1(), ari, accuracy].map(four));
         table.row(row);
-        ran.push(terminal::what_ran(report, &request.tokenizer));
+        ran.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
         // Told once, with the algorithm that they are about.
         report.warnings.iter().for_each(|warning| progress.warning(&format!("{}: {warning}", report.algorithm)));
         failed |= report.counts.failed > 0;
         summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
     }
-    summary.iter().chain(&table.lines()).chain(&ran).for_each(|line| terminal.line(line));
+    summary.iter().chain(&table.lines()).chain(&by_similarity).chain(&ran).for_each(|line| terminal.line(line));
     Ok(failed)
+}
+
+/// What was found of the labelled pairs by their similarity, for people.
+fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
+    let Bins { bins, not_compared } = match bins {
+        Ok(bins) => bins,
+        Err(reason) => return vec![format!("labelled pairs by similarity are left out: {reason}")],
+    };
+    let mut table = Table::new(&["similarity", "labelled", "right", "recall", "predicted"]);
+    for bin in bins {
+        let range = format!("{:.2}-{:.2}", bin.from, bin.to);
+        let counts = [bin.pairs, bin.found].map(arguments::count);
+        table.row([&[range][..], &counts, &[bin.recall(), bin.predicted].map(four)].concat());
+    }
+    let mut lines = if bins.is_empty() { Vec::new() } else { table.lines() };
+    if *not_compared > 0 {
+        let pairs = counted(*not_compared, "labelled pair");
+        lines.push(format!("{pairs} with a document that has too few features to be compared"));
+    }
+    lines
 }
 
 /// Scans once as loosely as the sweep goes, and measures every point of it.
@@ -270,7 +318,7 @@ fn run_sweep(
     }
     let mut lines = vec![counts(numbers.len() as u64, &truth)];
     lines.extend(table.lines());
-    lines.push(terminal::what_ran(report, &request.tokenizer));
+    lines.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
         lines.push(format!("best: {name} {value}, F1 {}", four(scores.f1())));
@@ -334,10 +382,41 @@ struct Record<'a> {
     missed: u64,
     ignored: u64,
     tokenizer: &'a str,
+    accuracy: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Vec<BinRecord>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_compared: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_bins: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preparation: Option<&'a Described>,
+}
+
+/// Labelled pairs of about the same similarity.
+#[derive(Serialize)]
+struct BinRecord {
+    from: f64,
+    to: f64,
+    pairs: u64,
+    found: u64,
+    recall: f64,
+    predicted: f64,
+}
+
+/// To four decimals.
+fn rounded(part: f64) -> f64 {
+    (part * 1e4).round() / 1e4
 }
 
 impl<'a> Record<'a> {
-    fn new(outcome: &'a Outcome, documents: u64, evaluation: &Evaluation, request: &'a Request) -> Self {
+    fn new(
+        outcome: &'a Outcome,
+        documents: u64,
+        evaluation: &Evaluation,
+        bins: &'a Result<Bins, String>,
+        request: &'a Request,
+    ) -> Self {
         let (report, scores) = (&outcome.report, &evaluation.scores);
         Record {
             r#type: "eval",
@@ -355,7 +434,19 @@ impl<'a> Record<'a> {
             missed: scores.missed(),
             ignored: scores.ignored,
             tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
+            accuracy: evaluation.accuracy,
+            bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
+            not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
+            no_bins: bins.as_ref().err().map(String::as_str),
+            preparation: request.prepared.as_ref(),
         }
+    }
+}
+
+impl BinRecord {
+    fn new(bin: &Bin) -> Self {
+        let Bin { from, to, pairs, found, predicted } = *bin;
+        BinRecord { from, to, pairs, found, recall: rounded(bin.recall()), predicted: rounded(predicted) }
     }
 }
 

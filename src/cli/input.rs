@@ -1,11 +1,11 @@
 //! What every command that reads documents has in common: which paths, how they are read, how the run goes.
 
-use super::{arguments, usage_error};
+use super::{arguments, preparation, usage_error};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::source::{FORMATS, FieldPath, Format};
-use neardups::{Error, engine, source, tokenizer};
+use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -137,7 +137,8 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
     }
     // Found out now rather than when standard input has filled what memory there is for it.
-    if let Some(folder) = given.get_one::<PathBuf>("temp-dir") {
+    let temp_dir = optional::<PathBuf>(given, "temp-dir");
+    if let Some(folder) = temp_dir {
         tempfile::tempfile_in(folder)
             .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
     }
@@ -148,21 +149,28 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
         id_field: FieldPath::parse("id-field", text("id-field"))?,
         max_record: max_record.try_into().unwrap_or(usize::MAX),
         max_expansion: *given.get_one("max-expansion").expect("has a default"),
-        hidden: given.get_flag("hidden"),
-        temp_dir: given.get_one::<PathBuf>("temp-dir").cloned(),
+        hidden: optional::<bool>(given, "hidden").is_some_and(|&hidden| hidden),
+        temp_dir: temp_dir.cloned(),
         ..source::Options::default()
     };
     options.validate()?;
     Ok(options)
 }
 
-/// How the run is to go.
-pub fn engine_options(given: &ArgMatches) -> Result<engine::Options, Error> {
-    let typed = given.get_one::<String>("tokenizer").expect("has a default");
-    Ok(engine::Options {
-        tokenizer: tokenizer::by_name(typed)?.into(),
+/// How the run is to go, and how its tokens are prepared.
+pub fn engine_options(given: &ArgMatches) -> Result<(engine::Options, Option<preparation::Described>), Error> {
+    let (tokenizer, prepared) = preparation::tokenizer(given)?;
+    let defaults = engine::Options::default();
+    let options = engine::Options {
+        tokenizer,
         seed: *given.get_one("seed").expect("has a default"),
-        threads: given.get_one::<u64>("threads").map_or(0, |&n| n as usize),
-        memory: *given.get_one("memory").expect("has a default"),
-    })
+        threads: optional::<u64>(given, "threads").map_or(0, |&n| n as usize),
+        memory: optional::<u64>(given, "memory").map_or(defaults.memory, |&bytes| bytes),
+    };
+    Ok((options, prepared))
+}
+
+/// What was typed for a flag that not every command has.
+fn optional<'a, T: Clone + Send + Sync + 'static>(given: &'a ArgMatches, flag: &str) -> Option<&'a T> {
+    given.try_get_one(flag).ok().flatten()
 }

@@ -1,12 +1,15 @@
 //! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
 
 mod arguments;
+mod compare;
 mod eval;
 mod generate;
 mod input;
+mod lexicon;
 mod out_file;
 mod plan;
 mod plot;
+mod preparation;
 mod scan;
 mod terminal;
 
@@ -39,8 +42,10 @@ pub fn run() -> ExitCode {
     };
     let result = match matches.subcommand() {
         Some(("scan", given)) => scan::run(given),
+        Some(("compare", given)) => compare::run(given),
         Some(("eval", given)) => eval::run(given),
         Some(("plan", given)) => plan::run(given),
+        Some(("lexicon", given)) => lexicon::run(given),
         Some(("completions", given)) => generate::completions(given, command()),
         Some(("man", given)) => generate::man(given, command()),
         _ => unreachable!("clap asks for one of its subcommands"),
@@ -90,8 +95,10 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(scan::command())
+        .subcommand(compare::command())
         .subcommand(eval::command())
         .subcommand(plan::command())
+        .subcommand(lexicon::command())
         .subcommand(generate::completions_command())
         .subcommand(generate::man_command())
 }

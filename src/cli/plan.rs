@@ -1,10 +1,12 @@
 //! `dedup plan`: what the options resolve to. Runs nothing.
 
 use super::arguments::Ordered;
+use super::preparation::{self, Described};
 use super::{Status, arguments};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::Error;
 use neardups::algorithm::Plan;
+use neardups::algorithm::presets::Preset;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -19,7 +21,8 @@ pub fn command() -> Command {
         )
         .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000")
         .arg(arguments::algorithm())
-        .arg(arguments::tokenizer())
+        .arg(arguments::preset())
+        .args(arguments::tokens())
         .args(arguments::parameters())
         .arg(
             Arg::new("documents")
@@ -46,10 +49,13 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let documents = *given.get_one::<u64>("documents").expect("has a default");
     let tokens = *given.get_one::<u64>("tokens").expect("has a default");
     let plan = recipe.plan(tokens as usize, documents)?;
+    let preset = arguments::chosen_preset(given)?;
+    let (_, prepared) = preparation::tokenizer(given)?;
     let text = if given.get_flag("json") {
-        format!("{}\n", as_json(entry.name, documents, tokens, &plan))
+        format!("{}\n", as_json(entry.name, preset, documents, tokens, &plan, prepared.as_ref()))
     } else {
-        as_table(entry.name, documents, &plan)
+        let table = as_table(entry.name, documents, &plan, prepared.as_ref());
+        format!("{}{table}", preset.map(about).unwrap_or_default())
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write the plan", e))?;
@@ -68,6 +74,20 @@ struct Record<'a> {
     curve: Vec<Point>,
     costs: Vec<Cost<'a>>,
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<Provenance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preparation: Option<&'a Described>,
+}
+
+/// What is said of a preset.
+#[derive(Serialize)]
+struct Provenance {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    differs: &'static [&'static str],
+    advice: &'static str,
 }
 
 #[derive(Serialize)]
@@ -83,7 +103,14 @@ struct Cost<'a> {
     unit: &'a str,
 }
 
-fn as_json(algorithm: &str, documents: u64, tokens: u64, plan: &Plan) -> String {
+fn as_json(
+    algorithm: &str,
+    preset: Option<&Preset>,
+    documents: u64,
+    tokens: u64,
+    plan: &Plan,
+    preparation: Option<&Described>,
+) -> String {
     let record = Record {
         r#type: "plan",
         algo: algorithm,
@@ -94,11 +121,28 @@ fn as_json(algorithm: &str, documents: u64, tokens: u64, plan: &Plan) -> String 
         curve: plan.curve.iter().map(|&(similarity, probability)| Point { similarity, probability }).collect(),
         costs: plan.costs.iter().map(|&(what, value, unit)| Cost { what, value, unit }).collect(),
         notes: &plan.notes,
+        preset: preset.map(|&Preset { name, summary, source, differs, advice, .. }| Provenance {
+            name,
+            summary,
+            source,
+            differs,
+            advice,
+        }),
+        preparation,
     };
     serde_json::to_string(&record).expect("numbers and strings make JSON")
 }
 
-fn as_table(algorithm: &str, documents: u64, plan: &Plan) -> String {
+/// Where a preset is from, and what it is not.
+fn about(preset: &Preset) -> String {
+    let mut out = format!("preset {}: {}\n\n  source: {}\n", preset.name, preset.summary, preset.source);
+    for differs in preset.differs {
+        out += &format!("  differs: {differs}\n");
+    }
+    out + &format!("  advice: {}\n\n", preset.advice)
+}
+
+fn as_table(algorithm: &str, documents: u64, plan: &Plan, prepared: Option<&Described>) -> String {
     let mut out = String::new();
     let mut row = |line: std::fmt::Arguments<'_>| {
         writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
@@ -108,6 +152,9 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan) -> String {
     for (name, value, why) in &plan.parameters {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
         row(format_args!("  {name:<width$} {value:<10} {why}"));
+    }
+    for (name, value) in prepared.map(Described::rows).unwrap_or_default() {
+        row(format_args!("  {name:<width$} {value:<10} as given"));
     }
     row(format_args!("\n  {:<12} found with probability", plan.curve_of));
     for (similarity, probability) in &plan.curve {

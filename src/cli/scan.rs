@@ -2,6 +2,7 @@
 
 use super::arguments::{self, Ordered, bytes, count, counted};
 use super::out_file::OutFile;
+use super::preparation::Described;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::parser::ValueSource;
@@ -51,6 +52,7 @@ pub fn command() -> Command {
         )
         .arg(input::paths_arg())
         .arg(arguments::algorithm())
+        .arg(arguments::preset())
         .arg(input::choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
         .arg(input::choice(
             "keep",
@@ -71,7 +73,7 @@ pub fn command() -> Command {
                      The same id may stand on both sides. May be repeated.",
                 ),
         )
-        .arg(arguments::tokenizer())
+        .args(arguments::tokens())
         .args(arguments::parameters())
         .args(input::input_args())
         .args(input::run_args())
@@ -92,6 +94,8 @@ struct Request {
     quiet: bool,
     stats: Option<OutFile>,
     tokenizer: String,
+    preset: Option<&'static str>,
+    prepared: Option<Described>,
     engine: engine::Options,
 }
 
@@ -169,15 +173,17 @@ fn request(given: &ArgMatches, inputs: &[PathBuf]) -> Result<Request, Error> {
     if keep.is_some() && given.contains_id("against") {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
     }
-    let typed = named("tokenizer").expect("has a default");
     let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, inputs));
+    let (engine, prepared) = input::engine_options(given)?;
     Ok(Request {
         emit,
         keep: keep.unwrap_or_default(),
         quiet: given.get_flag("quiet"),
         stats: stats.transpose()?,
-        tokenizer: typed.to_string(),
-        engine: input::engine_options(given)?,
+        tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
+        preset: arguments::chosen_preset(given)?.map(|preset| preset.name),
+        prepared,
+        engine,
     })
 }
 
@@ -243,7 +249,7 @@ fn summarise(
     if documents == 0 {
         return left_out(terminal, report, hidden);
     }
-    terminal.line(&terminal::what_ran(report, &request.tokenizer));
+    terminal.line(&terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
     let seconds = started.elapsed().as_secs_f64();
     terminal.line(&format!(
         "{}, {} with too few features, {} compared; {} in {seconds:.2} s ({}/s)",
@@ -277,6 +283,8 @@ struct Stats<'a> {
     algo: &'a str,
     measure: &'a str,
     tokenizer: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preparation: Option<&'a Described>,
     seed: u64,
     parameters: Ordered<'a>,
     median_tokens: usize,
@@ -291,6 +299,8 @@ struct Stats<'a> {
     warnings: &'a [String],
     /// Seconds in each stage, and from start to end.
     timings: BTreeMap<&'a str, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<&'static str>,
 }
 
 fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden: u64, started: Instant) -> Stats<'a> {
@@ -302,6 +312,7 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         algo: report.algorithm,
         measure: report.measure,
         tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
+        preparation: request.prepared.as_ref(),
         seed: request.engine.seed,
         parameters: Ordered(report.resolved.iter().map(|(name, value)| (*name, value)).collect()),
         median_tokens: report.median_tokens,
@@ -313,5 +324,6 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         read_twice: report.reread,
         warnings: &report.warnings,
         timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
+        preset: request.preset,
     }
 }

@@ -1,6 +1,7 @@
 //! What people see: messages, warnings, the progress bar, all on standard error.
 
 use super::arguments::{count, counted};
+use super::preparation::Described;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use neardups::engine::{Observer, Report, Stage};
@@ -22,8 +23,9 @@ fn say(line: &str) {
     let _ = writeln!(anstream::stderr(), "dedup: {line}");
 }
 
-/// Which algorithm ran, on which tokens, with which parameters. `tokenizer` is the one that was asked for.
-pub fn what_ran(report: &Report, tokenizer: &str) -> String {
+/// Which algorithm ran, on which tokens, with which parameters. `tokenizer` is the one that was asked for; `prepared`, what was
+/// done to its tokens.
+pub fn what_ran(report: &Report, tokenizer: &str, prepared: Option<&Described>) -> String {
     let median = report.median_tokens as u64;
     // Chosen by the algorithm only where the documents call for it.
     let tokenizer = match &report.tokenizer {
@@ -31,7 +33,8 @@ pub fn what_ran(report: &Report, tokenizer: &str) -> String {
         None => format!("{tokenizer} tokens (median {} a document", count(median)),
     };
     let parameters = report.resolved.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), short(value)));
-    format!("{} on {tokenizer}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
+    let prepared = prepared.map(|prepared| format!("; {prepared}")).unwrap_or_default();
+    format!("{} on {tokenizer}{prepared}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
 }
 
 /// A parameter's value for people: no more digits than help.
@@ -82,10 +85,14 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is well formed")
 }
 
-/// A problem on one line. Ids and file names come from anywhere, and must not speak to the terminal.
-fn visible(problem: &Problem) -> String {
+/// A text on one line. Ids, file names and passages come from anywhere, and must not speak to the terminal.
+pub fn escaped(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    problem.to_string().chars().map(escape).collect()
+    text.chars().map(escape).collect()
+}
+
+fn visible(problem: &Problem) -> String {
+    escaped(&problem.to_string())
 }
 
 impl Observer for Terminal {

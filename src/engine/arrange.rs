@@ -1,10 +1,12 @@
 //! Arranging what was found: pairs in input order, clusters, and which documents to keep.
 
-use super::Report;
 use super::corpus::Corpus;
-use super::verify::Edge;
-use crate::algorithm::Algorithm;
+use super::read::Reader;
+use super::verify::{self, Edge};
+use super::{Options, Report, Side};
+use crate::algorithm::{Odds, Setup};
 use crate::similarity::Similarity;
+use crate::source::Source;
 use petgraph::unionfind::UnionFind;
 
 /// A reported pair; `a` comes before `b` in the input.
@@ -74,7 +76,7 @@ pub struct Outcome {
     /// Sorted by (a, b).
     edges: Vec<Edge>,
     neighbours: Neighbours,
-    algorithm: Box<dyn Algorithm>,
+    setup: Setup,
     /// What was run and how it went.
     pub report: Report,
 }
@@ -134,9 +136,9 @@ pub(super) fn count_pairs(corpus: &Corpus, edges: &[Edge]) -> u64 {
 }
 
 impl Outcome {
-    pub(super) fn new(corpus: Corpus, edges: Vec<Edge>, algorithm: Box<dyn Algorithm>, report: Report) -> Self {
+    pub(super) fn new(corpus: Corpus, edges: Vec<Edge>, setup: Setup, report: Report) -> Self {
         let neighbours = Neighbours::new(corpus.distinct(), &edges);
-        Outcome { corpus, edges, neighbours, algorithm, report }
+        Outcome { corpus, edges, neighbours, setup, report }
     }
 
     /// The id of every document that was read, the reference first, in input order.
@@ -164,11 +166,50 @@ impl Outcome {
             }
             partners.sort_unstable_by_key(|&(b, _)| b);
             for &(b, similarity) in &partners {
-                let distance = self.algorithm.distance(similarity);
+                let distance = self.setup.algorithm.distance(similarity);
                 each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance })?;
             }
         }
         Ok(())
+    }
+
+    /// How these pairs of documents stand to what is reported: the exact similarity of each, also below the threshold, and the
+    /// probability that it is found. Documents go by their place in [`documents`](Self::documents). `None` for a pair with a
+    /// document that has too few features, or that is no longer what it was.
+    ///
+    /// The documents are read again from the source of the scan, which had no reference, with its options.
+    ///
+    /// # Errors
+    /// Why nothing can be said: documents that the algorithm does not report have no similarity.
+    ///
+    /// # Cost
+    /// A reading, and a comparison for each pair; 8 bytes for each feature of the documents of the pairs.
+    pub fn odds(
+        &self,
+        source: &mut dyn Source,
+        options: &Options,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<Odds>>, String> {
+        let algorithm = &*self.setup.algorithm;
+        let made = algorithm
+            .odds_read()
+            .ok_or_else(|| format!("{} has no similarity below what it reports", algorithm.name()))?;
+        let documents: Vec<u32> = self.corpus.documents_read().collect();
+        let group = |place: u32| documents.get(place as usize).and_then(|&document| self.corpus.group_of(document));
+        let mut wanted = vec![false; self.corpus.distinct()];
+        pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
+        let threads = match options.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let reader = Reader { options, threads, observer: &(), told: Default::default() };
+        let sources = &mut [Side { reference: false, source }];
+        let (sets, _) = verify::made_again(&reader, sources, &self.setup, made, &self.corpus, &wanted);
+        let of = |&(a, b): &(u32, u32)| {
+            let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
+            if a.is_empty() || b.is_empty() { None } else { algorithm.odds(a, b) }
+        };
+        Ok(pairs.iter().map(of).collect())
     }
 
     /// With a reference, pairs are of one of its documents and another.

@@ -19,9 +19,11 @@ mod verify;
 
 use crate::algorithm::{Compares, Recipe, Setup};
 use crate::error::Error;
+use crate::lexicon::file::Terms;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{Tokenizer, Word};
 use serde_json::Value;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -240,7 +242,31 @@ pub fn scan(
     };
     drop((keys, groups, evidence));
     report.counts.pairs = arrange::count_pairs(&corpus, &edges);
-    Ok(Outcome::new(corpus, edges, setup.algorithm, report))
+    Ok(Outcome::new(corpus, edges, setup, report))
+}
+
+/// Counts in how many documents each term is, exact copies counted once: what a lexicon file is written from. The seed of the
+/// options does not show in the result.
+///
+/// # Errors
+/// Threads cannot be had. Problems with single documents are no errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of everything. Memory: some 100 bytes for each distinct term, and some 30 bytes for each distinct document.
+pub fn count_terms(
+    source: &mut dyn Source,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Terms, Counts), Error> {
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
+    let reader = read::Reader { options, threads, observer, told: Default::default() };
+    let mut counts = Counts::default();
+    observer.stage(Stage::Counting);
+    let terms = reader.terms(&mut [Side { reference: false, source }], &mut counts)?;
+    Ok((terms, counts))
 }
 
 /// The setup for documents of this median length, unless it is refused.

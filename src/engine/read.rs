@@ -4,7 +4,8 @@ use super::{Counts, Observer, Options, Side};
 use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
-use crate::lexicon::{LexiconBuilder, Rarity};
+use crate::lexicon::file::{Terms, TermsBuilder};
+use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity};
 use crate::source::{Batch, Document, Place, Problem};
 use crate::tokenizer::{Keep, Tokens};
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -42,6 +43,39 @@ pub(super) struct Counted {
     pub setup: Setup,
     pub learned: Learned,
     pub median_tokens: usize,
+}
+
+/// What is counted, as the algorithm asks for.
+enum Counters {
+    Terms(LexiconBuilder, Distinct),
+    Features(Rarity),
+    Bounds(Bounds),
+    Frequencies(LexiconBuilder),
+}
+
+impl Counters {
+    fn new(setup: &Setup, total_bytes: u64) -> Self {
+        match setup.algorithm.learns() {
+            Some(Learns::Features) => Counters::Features(Rarity::for_bytes(total_bytes)),
+            Some(Learns::Bounds) => Counters::Bounds(Bounds::for_bytes(total_bytes)),
+            Some(Learns::Frequencies { most }) => {
+                Counters::Frequencies(LexiconBuilder::with_most(most.try_into().unwrap_or(usize::MAX)))
+            }
+            Some(Learns::Terms) | None => Counters::Terms(LexiconBuilder::new(), Distinct::default()),
+        }
+    }
+
+    fn learned(self, documents: u64) -> Learned {
+        match self {
+            Counters::Terms(lexicon, distinct) => Learned::Terms(Arc::new(lexicon.freeze(distinct.count()).0)),
+            Counters::Features(rarity) => Learned::Features(Arc::new(rarity)),
+            Counters::Bounds(bounds) => Learned::Bounds(Arc::new(bounds.of(documents))),
+            Counters::Frequencies(lexicon) => {
+                let (lexicon, complete) = lexicon.freeze(documents);
+                Learned::Frequencies { lexicon: Arc::new(lexicon), complete }
+            }
+        }
+    }
 }
 
 /// What one batch became: flat arrays, one entry a document unless said otherwise.
@@ -102,7 +136,7 @@ pub(super) struct Numbered {
 pub(super) struct Scratch {
     pub tokens: Tokens,
     pub features: Features,
-    fingerprint: Vec<u64>,
+    pub fingerprint: Vec<u64>,
 }
 
 /// Reads sources.
@@ -157,16 +191,15 @@ impl Reader<'_> {
 
     /// Counts what the algorithm learns from, over everything.
     pub fn count(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Counted, Error> {
-        let (lexicon, rarity) = (LexiconBuilder::new(), OnceLock::new());
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
-        let mut lengths: Vec<u32> = Vec::new();
-        let mut documents = 0;
+        let counters = OnceLock::new();
+        let (mut lengths, mut documents): (Vec<u32>, u64) = (Vec::new(), 0);
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
             |setup, numbered, scratch| {
-                let rarity = || rarity.get_or_init(|| Rarity::for_bytes(total_bytes.unwrap_or(u64::MAX)));
-                self.count_batch(setup, numbered, scratch, &lexicon, &rarity)
+                let counters = counters.get_or_init(|| Counters::new(setup, total_bytes.unwrap_or(u64::MAX)));
+                self.count_batch(setup, numbered, scratch, counters)
             },
             |part| {
                 part.problems.iter().for_each(|problem| self.tell(problem));
@@ -175,21 +208,12 @@ impl Reader<'_> {
                 lengths.extend(part.measured.iter().filter(|&&length| length > 0));
             },
         )?;
-        let learned = match setup.algorithm.learns() {
-            Some(Learns::Features) => Learned::Features(Arc::new(rarity.into_inner().unwrap_or_else(Rarity::new))),
-            _ => Learned::Terms(Arc::new(lexicon.freeze(documents))),
-        };
-        Ok(Counted { setup, learned, median_tokens: median(&mut lengths) })
+        // Without any input there is nothing in them.
+        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&setup, 0));
+        Ok(Counted { setup, learned: counters.learned(documents), median_tokens: median(&mut lengths) })
     }
 
-    fn count_batch<'r>(
-        &self,
-        setup: &Setup,
-        numbered: Numbered,
-        scratch: &mut Scratch,
-        lexicon: &LexiconBuilder,
-        rarity: &dyn Fn() -> &'r Rarity,
-    ) -> Part {
+    fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
         let mut terms = Vec::new();
         numbered.batch.documents(&mut |document| match document {
@@ -197,23 +221,80 @@ impl Reader<'_> {
                 part.measured.push(self.tokenize(setup, &document.text, scratch));
                 let (tokens, features) = (&scratch.tokens, &mut scratch.features);
                 features.clear();
-                match setup.algorithm.learns() {
-                    Some(Learns::Features) => setup.algorithm.features(tokens, features),
-                    _ => features.hashes.extend_from_slice(tokens.hashes()),
+                match counters {
+                    // An exact copy tells nothing about terms.
+                    Counters::Terms(_, distinct)
+                        if !distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) =>
+                    {
+                        return;
+                    }
+                    Counters::Terms(..) => features.hashes.extend_from_slice(tokens.hashes()),
+                    _ => setup.algorithm.features(tokens, features),
                 }
                 features.weights.clear();
                 features.remove_repeats();
-                match setup.algorithm.learns() {
-                    Some(Learns::Features) => {
-                        let rarity = rarity();
-                        features.hashes.iter().for_each(|&feature| rarity.add(feature));
-                    }
-                    _ => terms.extend_from_slice(&features.hashes),
+                match counters {
+                    Counters::Terms(..) | Counters::Frequencies(_) => terms.extend_from_slice(&features.hashes),
+                    Counters::Features(rarity) => features.hashes.iter().for_each(|&feature| rarity.add(feature)),
+                    Counters::Bounds(bounds) => bounds.add(&features.hashes),
                 }
             }
             Err(problem) => part.problems.push(problem),
         });
-        lexicon.add(&mut terms);
+        if let Counters::Terms(lexicon, _) | Counters::Frequencies(lexicon) = counters {
+            lexicon.add(&mut terms);
+        }
+        part
+    }
+
+    /// Counts the texts of the terms of everything.
+    pub fn terms(&self, sources: &mut [Side<'_>], counts: &mut Counts) -> Result<Terms, Error> {
+        let (terms, distinct) = (TermsBuilder::default(), Distinct::default());
+        self.in_parallel(
+            sources,
+            |_| Ok(()),
+            |_, numbered, scratch| self.batch_terms(numbered, scratch, &terms, &distinct),
+            |part: Part| {
+                for problem in &part.problems {
+                    counts.problem(problem);
+                    self.tell(problem);
+                }
+                self.observer.progress(part.bytes, part.lengths.len() as u64);
+                counts.bytes += part.bytes;
+                counts.documents += part.lengths.len() as u64;
+                counts.tokens += part.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
+            },
+        )?;
+        counts.copies = counts.documents - distinct.count();
+        Ok(terms.freeze(distinct.count()))
+    }
+
+    fn batch_terms(
+        &self,
+        numbered: Numbered,
+        scratch: &mut Scratch,
+        terms: &TermsBuilder,
+        distinct: &Distinct,
+    ) -> Part {
+        let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
+        let tokens = &mut scratch.tokens;
+        if tokens.keeps() != Keep::Everything {
+            *tokens = Tokens::new(Keep::Everything, self.options.seed);
+        }
+        numbered.batch.documents(&mut |document| match document {
+            Ok(document) => {
+                self.options.tokenizer.tokenize(&document.text, tokens);
+                part.lengths.push(clamp(tokens.len()));
+                if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
+                    let mut own: Vec<_> =
+                        tokens.hashes().iter().enumerate().map(|(i, &hash)| (hash, tokens.text(i))).collect();
+                    own.sort_unstable();
+                    own.dedup();
+                    terms.add(&own);
+                }
+            }
+            Err(problem) => part.problems.push(problem),
+        });
         part
     }
 

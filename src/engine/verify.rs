@@ -36,7 +36,7 @@ pub(super) struct Sets {
 
 impl Sets {
     #[inline]
-    fn get(&self, group: u32) -> &[u64] {
+    pub fn get(&self, group: u32) -> &[u64] {
         let (start, length, chunk) = self.at[group as usize];
         if length == 0 { &[] } else { &self.chunks[chunk as usize][start..][..length as usize] }
     }
@@ -69,8 +69,9 @@ impl Chunk {
         let start = self.flat.len();
         self.flat.extend_from_slice(features);
         match compares {
+            Compares::Fingerprints => {}
+            Compares::Features => sort_tail(&mut self.flat, start),
             Compares::Multisets => self.flat[start..].sort_unstable(),
-            _ => sort_tail(&mut self.flat, start),
         }
         self.ends.push((group, self.flat.len()));
     }
@@ -83,9 +84,9 @@ fn candidates(corpus: &Corpus, tables: &[Table]) -> Vec<bool> {
     candidate
 }
 
-/// The group whose set a document gives, if it is wanted: the first document of a candidate group does.
-fn wanted(corpus: &Corpus, candidate: &[bool], document: u32) -> Option<u32> {
-    corpus.group_of(document).filter(|&group| candidate[group as usize] && corpus.first(group) == document)
+/// The wanted group that a document stands for: the first document of each does.
+fn stands_for(corpus: &Corpus, wanted: &[bool], document: u32) -> Option<u32> {
+    corpus.group_of(document).filter(|&group| wanted[group as usize] && corpus.first(group) == document)
 }
 
 impl Evidence {
@@ -100,7 +101,7 @@ impl Evidence {
                 let (features, ends) = (std::mem::take(&mut part.features), std::mem::take(&mut part.feature_ends));
                 let (mut chunk, mut start) = (Chunk::default(), 0);
                 for (document, end) in (first..).zip(ends) {
-                    if let Some(group) = wanted(corpus, &candidate, document) {
+                    if let Some(group) = stands_for(corpus, &candidate, document) {
                         chunk.push(compares, group, &features[start..end]);
                     }
                     start = end;
@@ -123,59 +124,81 @@ impl Evidence {
         counts: &mut Counts,
     ) -> Self {
         let candidate = candidates(corpus, tables);
-        let (mut chunks, mut problems) = (Vec::new(), Vec::new());
-        let mut read = 0;
-        let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
-            let number = numbered.number;
-            let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
-            let (bytes, mut document) = (numbered.batch.bytes_read(), corpus.part_start(number));
-            let end = corpus.part_start(number + 1);
-            numbered.batch.documents(&mut |read| {
-                // Problems are known from the first reading.
-                let Ok(read) = read else { return };
-                if document < end
-                    && let Some(group) = wanted(corpus, &candidate, document)
-                {
-                    reader.tokenize(setup, &read.text, scratch);
-                    if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
-                        scratch.features.clear();
-                        setup.algorithm.features(&scratch.tokens, &mut scratch.features);
-                        chunk.push(setup.algorithm.compares(), group, &scratch.features.hashes);
-                    } else {
-                        problems.push(changed(read.place, corpus.id(document)));
-                    }
-                }
-                document += 1;
-            });
-            if document < end {
-                let place = Place { path: corpus.id(document).into(), line: None };
-                problems.push(changed(place, corpus.id(document)));
-            }
-            (bytes, chunk, problems)
-        };
-        // Nothing is chosen any more, so that beginning cannot fail.
-        let begun = reader.in_parallel(
-            sources,
-            |_| Ok(()),
-            work,
-            |(bytes, chunk, found): (u64, Chunk, _)| {
-                reader.observer.progress(bytes, 0);
-                read += 1;
-                chunks.push(chunk);
-                problems.extend::<Vec<Problem>>(found);
-            },
-        );
-        debug_assert!(begun.is_ok());
-        if let Some(missing) = corpus.first_document_of_part(read) {
-            let place = Place { path: corpus.id(missing).into(), line: None };
-            problems.push(changed(place, corpus.id(missing)));
-        }
+        let compares = setup.algorithm.compares();
+        let (sets, problems) = made_again(reader, sources, setup, compares, corpus, &candidate);
         for problem in problems {
             counts.problem(&problem);
             reader.observer.problem(&problem);
         }
-        Evidence::Sets(Sets::collect(corpus.distinct(), chunks))
+        Evidence::Sets(sets)
     }
+}
+
+/// What the algorithm makes of the wanted groups, by reading everything again: their fingerprints, sets or multisets. A document
+/// that is not what it was has none, and makes a problem.
+pub(super) fn made_again(
+    reader: &Reader<'_>,
+    sources: &mut [Side<'_>],
+    setup: &Setup,
+    made: Compares,
+    corpus: &Corpus,
+    wanted: &[bool],
+) -> (Sets, Vec<Problem>) {
+    let (mut chunks, mut problems) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
+        let number = numbered.number;
+        let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
+        let (bytes, mut document) = (numbered.batch.bytes_read(), corpus.part_start(number));
+        let end = corpus.part_start(number + 1);
+        numbered.batch.documents(&mut |read| {
+            // Problems are known from the first reading.
+            let Ok(read) = read else { return };
+            if document < end
+                && let Some(group) = stands_for(corpus, wanted, document)
+            {
+                reader.tokenize(setup, &read.text, scratch);
+                if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
+                    let Scratch { tokens, features, fingerprint } = scratch;
+                    features.clear();
+                    setup.algorithm.features(tokens, features);
+                    if made == Compares::Fingerprints {
+                        fingerprint.clear();
+                        setup.algorithm.fingerprint(features, fingerprint);
+                        chunk.push(made, group, fingerprint);
+                    } else {
+                        chunk.push(made, group, &features.hashes);
+                    }
+                } else {
+                    problems.push(changed(read.place, corpus.id(document)));
+                }
+            }
+            document += 1;
+        });
+        if document < end {
+            let place = Place { path: corpus.id(document).into(), line: None };
+            problems.push(changed(place, corpus.id(document)));
+        }
+        (bytes, chunk, problems)
+    };
+    // Nothing is chosen any more, so that beginning cannot fail.
+    let begun = reader.in_parallel(
+        sources,
+        |_| Ok(()),
+        work,
+        |(bytes, chunk, found): (u64, Chunk, _)| {
+            reader.observer.progress(bytes, 0);
+            read += 1;
+            chunks.push(chunk);
+            problems.extend::<Vec<Problem>>(found);
+        },
+    );
+    debug_assert!(begun.is_ok());
+    if let Some(missing) = corpus.first_document_of_part(read) {
+        let place = Place { path: corpus.id(missing).into(), line: None };
+        problems.push(changed(place, corpus.id(missing)));
+    }
+    (Sets::collect(corpus.distinct(), chunks), problems)
 }
 
 fn changed(place: Place, id: &str) -> Problem {

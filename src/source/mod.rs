@@ -39,7 +39,10 @@ pub use options::{FORMATS, FieldPath, Format, FormatName, Options};
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Something that yields documents, in the same order each time it is read.
 pub trait Source: Send {
@@ -55,6 +58,11 @@ pub trait Source: Send {
     fn total_bytes(&self) -> Option<u64> {
         None
     }
+}
+
+/// The bytes of one file that is no document, decompressed if they are compressed.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    decompress::open(File::open(path)?, Default::default(), &Options::default())
 }
 
 /// One document, borrowed from its batch where it could be.

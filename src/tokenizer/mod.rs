@@ -12,6 +12,7 @@ mod ascii;
 mod char_ngram;
 mod code;
 mod normalise;
+pub mod prepared;
 mod properties;
 mod uax29;
 mod whitespace;
@@ -24,6 +25,7 @@ use std::ops::Range;
 
 pub use char_ngram::CharNgram;
 pub use code::Code;
+pub use prepared::{Preparation, Prepared};
 pub use uax29::Uax29;
 pub use whitespace::Whitespace;
 pub use word::Word;
@@ -59,6 +61,8 @@ pub struct Tokens {
     spans: Vec<Range<usize>>,
     /// Memory for tokenizers that have to see more than a token at a time.
     scratch: Normalised,
+    /// Memory for the tokenizer that prepares the tokens of another.
+    work: Option<Box<prepared::Work>>,
 }
 
 impl Tokens {
@@ -73,6 +77,7 @@ impl Tokens {
             ends: Vec::new(),
             spans: Vec::new(),
             scratch: Normalised::default(),
+            work: None,
         }
     }
 
@@ -240,11 +245,31 @@ pub static TOKENIZERS: &[Entry] = &[
     },
 ];
 
+/// Whether what was typed names a tokenizer of the table whose tokens overlap.
+pub fn is_overlapping(typed: &str) -> bool {
+    let name = typed.split(':').next();
+    TOKENIZERS.iter().any(|entry| Some(entry.name) == name && entry.overlapping)
+}
+
 /// Finds a tokenizer by what was typed: a name of the table, or `NAME:SIZE` for those that take a size.
 ///
 /// # Errors
 /// [`Error::Parameter`] when the name is unknown, the size is out of range, or the tokenizer takes none.
 pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
+    let (entry, size) = find(typed)?;
+    Ok((entry.build)(size))
+}
+
+/// The one name of a tokenizer that may be typed in several ways: `char` is `char:4`.
+///
+/// # Errors
+/// As for [`by_name`].
+pub fn canonical_name(typed: &str) -> Result<String, Error> {
+    let (entry, size) = find(typed)?;
+    Ok(if entry.size.is_some() { format!("{}:{size}", entry.name) } else { entry.name.to_string() })
+}
+
+fn find(typed: &str) -> Result<(&'static Entry, usize), Error> {
     let (name, size) = match typed.split_once(':') {
         Some((name, size)) => (name, Some(size)),
         None => (typed, None),
@@ -263,7 +288,7 @@ pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
             _ => return Err(bad(format!("{name}:N with N from {} to {}", range.start(), range.end()))),
         },
     };
-    Ok((entry.build)(size))
+    Ok((entry, size))
 }
 
 #[cfg(test)]

@@ -36,9 +36,17 @@ fn whoever_has_seen_enough_is_not_scolded() {
 fn a_pipe_closed_from_the_start_is_a_quiet_end() {
     let shell = Shell::new();
     shell.write("all", copies(10));
-    for arguments in
-        ["scan all --format lines", "plan", "plan --json", "completions bash", "man scan", "--help", "--version"]
-    {
+    shell.write("other", copies(12));
+    for arguments in [
+        "scan all --format lines",
+        "plan",
+        "plan --json",
+        "compare all other",
+        "completions bash",
+        "man scan",
+        "--help",
+        "--version",
+    ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let run = shell.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();

@@ -1,8 +1,11 @@
 //! `dedup eval`: its numbers against those of a plain count over what `dedup scan` prints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use neardups::tokenizer::Word;
 
 use crate::support::corpus::related;
+use crate::support::plain::{components, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
 
 use super::records::{self, Record};
@@ -61,6 +64,106 @@ fn what_is_measured_is_what_is_scanned() {
             (200, truth.len() as u64, found.len() as u64, right),
             "{options}"
         );
+    }
+}
+
+/// The sets of word runs of the documents of [`corpus`], as strings, and the labelled pairs of each bin of their similarity: the
+/// number of twentieths from which it goes, the pairs, and their similarities.
+fn by_similarity(shell: &Shell, truth: &BTreeSet<(String, String)>, width: usize) -> BTreeMap<usize, Vec<(u64, u64)>> {
+    let text = std::fs::read_to_string(shell.folder().join("all.jsonl")).unwrap();
+    let sets: BTreeMap<String, _> = text
+        .lines()
+        .map(|line| {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let field = |name: &str| record[name].as_str().unwrap().to_string();
+            (field("id"), shingles(&token_texts(&Word, &field("text")), width))
+        })
+        .collect();
+    let mut bins: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+    for (a, b) in truth {
+        let (a, b) = (&sets[a], &sets[b]);
+        if !a.is_empty() && !b.is_empty() {
+            let (shared, either) = shared_and_either(a, b);
+            bins.entry((20 * shared / either).min(19) as usize).or_default().push((shared, either));
+        }
+    }
+    bins
+}
+
+#[test]
+fn bins_hold_the_labelled_pairs_by_their_exact_similarity() {
+    let shell = Shell::new();
+    let truth = corpus(&shell);
+    let bands = |b: i32, r: i32| move |s: f64| 1.0 - (1.0 - s.powi(r)).powi(b);
+    let six = |s: f64| {
+        let equal = s.powi(14);
+        1.0 - (1.0 - equal).powi(6) - 6.0 * equal * (1.0 - equal).powi(5)
+    };
+    type Curve<'a> = &'a dyn Fn(f64) -> f64;
+    let runs: [(&str, (u64, u64), Curve<'_>); 4] = [
+        ("--shingle 3", (4, 5), &bands(26, 8)),
+        ("--shingle 3 --threshold 0.5 --bands 4 --rows 4", (1, 2), &bands(4, 4)),
+        ("--shingle 3 --exact --threshold 0.6", (3, 5), &|_| 1.0),
+        ("--shingle 3 --supershingles 6x14", (0, 1), &six),
+    ];
+    for (options, (p, q), curve) in runs {
+        let expected = by_similarity(&shell, &truth, 3);
+        let printed = shell.dedup(&format!("eval --truth truth.jsonl all.jsonl -q {options}")).done();
+        let eval = &records::evals(&printed)[0];
+        let bins = eval.bins.as_ref().unwrap();
+        assert!(bins.len() > 8, "{options}: {} bins", bins.len());
+        assert_eq!(bins.len(), expected.len(), "{options}");
+        for (bin, (&at, pairs)) in bins.iter().zip(&expected) {
+            assert_eq!((bin.from, bin.to), (at as f64 / 20.0, (at + 1) as f64 / 20.0));
+            assert_eq!(bin.pairs, pairs.len() as u64, "{options} from {}", bin.from);
+            let chance = |&(shared, either): &(u64, u64)| {
+                if shared * q >= p * either { curve(shared as f64 / either as f64) } else { 0.0 }
+            };
+            let predicted = pairs.iter().map(chance).sum::<f64>() / pairs.len() as f64;
+            assert!((bin.predicted - predicted).abs() < 1e-4, "{options} from {}: {predicted}", bin.from);
+            if options.contains("exact") {
+                assert_eq!(bin.recall, bin.predicted);
+            }
+        }
+    }
+}
+
+#[test]
+fn bins_of_those_that_miss_nothing_hold_what_they_promise() {
+    let shell = Shell::new();
+    corpus(&shell);
+    for options in ["--algo simhash --distance 8 --force", "--algo projection", "--algo spotsigs --min-spots 1"] {
+        let printed = shell.dedup(&format!("eval --truth truth.jsonl all.jsonl -q {options}")).done();
+        let eval = &records::evals(&printed)[0];
+        let bins = eval.bins.as_ref().unwrap();
+        assert!(bins.iter().all(|bin| bin.recall == bin.predicted), "{options}: {bins:?}");
+    }
+    // The same from standard input, on one thread; and none where there is no similarity.
+    let piped = shell.sh("cat all.jsonl | dedup eval --truth truth.jsonl -q -j1 --algo projection").done();
+    assert_eq!(piped, shell.dedup("eval --truth truth.jsonl all.jsonl -q --algo projection").done());
+    let printed = shell.dedup("eval --truth truth.jsonl all.jsonl -q --algo imatch").done();
+    let reason = records::evals(&printed)[0].no_bins.clone();
+    assert!(reason.is_some_and(|reason| reason.contains("no similarity")), "{printed}");
+}
+
+#[test]
+fn accuracy_is_the_share_of_documents_in_the_right_company() {
+    let shell = Shell::new();
+    let truth = corpus(&shell);
+    let ids: Vec<String> = (0..200).map(|number| format!("d{number}")).collect();
+    let number: BTreeMap<&str, usize> = ids.iter().map(String::as_str).zip(0..).collect();
+    let company = |pairs: &[(usize, usize)]| -> Vec<Vec<usize>> {
+        let clusters = components(ids.len(), pairs);
+        (0..ids.len()).map(|d| clusters.iter().find(|c| c.contains(&d)).cloned().unwrap_or(vec![d])).collect()
+    };
+    let labelled: Vec<_> = truth.iter().map(|(a, b)| (number[a.as_str()], number[b.as_str()])).collect();
+    for options in ["", "--exact --threshold 0.6", "--algo imatch"] {
+        let found = records::pairs(&shell.dedup(&format!("scan all.jsonl -q {options}")).done());
+        let found: Vec<_> = found.iter().map(|pair| (number[&*pair.a], number[&*pair.b])).collect();
+        let right = company(&labelled).into_iter().zip(company(&found)).filter(|(a, b)| a == b).count();
+        let printed = shell.dedup(&format!("eval --truth truth.jsonl all.jsonl -q {options}")).done();
+        assert_eq!(records::evals(&printed)[0].accuracy(), right as f64 / 200.0, "{options}");
+        assert!((20..200).contains(&right), "{right} of 200");
     }
 }
 

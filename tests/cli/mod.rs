@@ -9,6 +9,7 @@
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
+//! | `compare` | passages stand where it says |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
 //! | `generated` | completions and manual pages |
@@ -18,6 +19,7 @@
 
 mod agreement;
 mod bounds;
+mod compare;
 mod endings;
 mod eval;
 mod generated;
@@ -52,16 +54,22 @@ macro_rules! cases {
 
 cases!(
     against,
+    common,
+    compare,
     eval,
     formats,
     #[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
     full_disk,
+    hashes,
     help,
     imatch,
+    lexicon,
     limits,
     output,
     paths,
     plan_table,
+    preparation,
+    presets,
     projection,
     scan_chinese,
     scan_code,

@@ -2,6 +2,7 @@
 
 use super::records::{self, Cost, Plan};
 use super::shell::Shell;
+use neardups::algorithm::presets::PRESETS;
 
 fn plan(options: &str) -> Plan {
     let shell = Shell::new();
@@ -90,6 +91,21 @@ fn spotsigs_as_a_record() {
 }
 
 #[test]
+fn presets_as_records() {
+    assert!(plan("").preset.is_none());
+    for preset in PRESETS {
+        let planned = plan(&format!("--preset {}", preset.name));
+        assert_eq!(planned.algo, preset.algorithm);
+        let about = planned.preset.expect("it was asked for");
+        assert_eq!((&*about.name, &*about.source), (preset.name, preset.source));
+        assert_eq!(
+            (&*about.summary, about.differs.len(), &*about.advice),
+            (preset.summary, preset.differs.len(), preset.advice)
+        );
+    }
+}
+
+#[test]
 fn what_is_planned_is_what_is_run() {
     let shell = Shell::new();
     for options in [
@@ -102,6 +118,11 @@ fn what_is_planned_is_what_is_run() {
         "--algo projection --projection-bits 128",
         "--algo projection --cosine 0.97",
         "--algo spotsigs --threshold 0.44 --antecedents zh",
+        "--sketch datasketch --hash sha1",
+        "--exact --hash md5",
+        "--supershingles 6x14 --sketch datasketch",
+        "--algo simhash --hash md5",
+        "--preset zyda2",
     ] {
         let planned = plan(options).parameters();
         shell.dedup(&format!("scan fixtures/english/docs -q --stats stats.json {options}")).done();

@@ -59,6 +59,21 @@ pub struct Plan {
     curve: Box<RawValue>,
     costs: Box<RawValue>,
     pub notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<Preparation>,
+}
+
+/// What it says of a preset.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    pub name: String,
+    pub summary: String,
+    pub source: String,
+    pub differs: Vec<String>,
+    pub advice: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,6 +101,8 @@ pub struct Stats {
     pub algo: String,
     pub measure: String,
     pub tokenizer: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<Preparation>,
     pub seed: u64,
     parameters: Box<RawValue>,
     pub median_tokens: usize,
@@ -99,6 +116,8 @@ pub struct Stats {
     pub read_twice: bool,
     pub warnings: Vec<String>,
     timings: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -137,6 +156,39 @@ pub struct Eval {
     missed: u64,
     ignored: u64,
     tokenizer: String,
+    accuracy: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<Vec<Bin>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_compared: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_bins: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preparation: Option<Preparation>,
+}
+
+/// Labelled pairs of about the same similarity.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Bin {
+    pub from: f64,
+    pub to: f64,
+    pub pairs: u64,
+    pub found: u64,
+    pub recall: f64,
+    pub predicted: f64,
+}
+
+/// How tokens were prepared.
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mask: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopwords: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stem: Option<String>,
 }
 
 /// What it prints of one that is not to be run.
@@ -169,8 +221,150 @@ pub struct SweepPoint {
     ignored: u64,
 }
 
+/// What `dedup compare --json` prints.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    r#type: String,
+    a: ComparedDocument,
+    b: ComparedDocument,
+    tokenizer: String,
+    algorithms: Vec<ComparedBy>,
+    shingles: Vec<Shingles>,
+    min_run: usize,
+    covered: [usize; 2],
+    pub complete: bool,
+    pub passages: Vec<Passage>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ComparedDocument {
+    id: String,
+    bytes: usize,
+    tokens: usize,
+    distinct_tokens: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ComparedBy {
+    algo: String,
+    measure: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<String>,
+    parameters: Box<RawValue>,
+    reported: bool,
+    outcome: String,
+    why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by_exact: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<ComparedFeatures>,
+    agreement: Vec<Equal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprints: Option<[String; 2]>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ComparedFeatures {
+    a: usize,
+    b: usize,
+    distinct_a: usize,
+    distinct_b: usize,
+    shared: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Equal {
+    what: String,
+    equal: usize,
+    of: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Shingles {
+    shingle: String,
+    a: usize,
+    b: usize,
+    shared: usize,
+    jaccard: Option<Box<RawValue>>,
+    a_in_b: Option<Box<RawValue>>,
+    b_in_a: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Passage {
+    tokens: usize,
+    pub a: PassagePlace,
+    pub b: PassagePlace,
+    pub text: String,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassagePlace {
+    pub lines: [usize; 2],
+    pub bytes: [usize; 2],
+}
+
+impl Comparison {
+    fn check(&self) -> bool {
+        // Some are so small that they have an exponent, which `number` does not know.
+        let share = |share: &Option<Box<RawValue>>| {
+            let value = share.as_deref().map(|raw| raw.get().parse::<f64>());
+            value.is_none_or(|value| value.is_ok_and(|share| (0.0..=1.0).contains(&share)))
+        };
+        let judged = |by: &ComparedBy| {
+            let reported = matches!(&*by.outcome, "reported" | "copies");
+            let unsure =
+                matches!(&*by.outcome, "below_threshold" | "no_key_in_common" | "too_few_features" | "refused");
+            by.reported == reported
+                && (reported || unsure || by.outcome == "needs_collection")
+                && (by.outcome == "needs_collection") == by.features.is_none()
+                && (!reported || by.similarity.is_some())
+                && share(&by.similarity)
+                && share(&by.probability)
+                && by.agreement.iter().all(|parts| parts.equal <= parts.of)
+                && !inner::<BTreeMap<String, Value>>(&by.parameters).is_empty()
+        };
+        let inside = |place: &PassagePlace, document: &ComparedDocument| {
+            place.lines[0] >= 1
+                && place.lines[0] <= place.lines[1]
+                && place.bytes[0] < place.bytes[1]
+                && place.bytes[1] <= document.bytes
+        };
+        let passage = |passage: &Passage| {
+            passage.tokens >= self.min_run
+                && inside(&passage.a, &self.a)
+                && inside(&passage.b, &self.b)
+                && passage.text.len() == passage.a.bytes[1] - passage.a.bytes[0]
+        };
+        self.covered[0] <= self.a.tokens
+            && self.covered[1] <= self.b.tokens
+            && self.algorithms.iter().all(judged)
+            && self.shingles.iter().all(|set| {
+                set.shared <= set.a.min(set.b) && [&set.jaccard, &set.a_in_b, &set.b_in_a].into_iter().all(share)
+            })
+            && self.passages.iter().all(passage)
+            && self.passages.is_sorted_by_key(|passage| passage.a.bytes[0])
+    }
+}
+
 #[derive(Debug)]
 pub enum Record {
+    Comparison(Comparison),
     Eval(Eval),
     Refusal(Refusal),
     Point(SweepPoint),
@@ -196,6 +390,7 @@ pub fn parse(line: &str) -> Record {
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
+        "comparison" => Record::Comparison(checked(line, Comparison::check)),
         "plan" => Record::Plan(checked(line, Plan::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
@@ -221,6 +416,7 @@ all!(verdicts, Verdict);
 all!(plans, Plan);
 all!(stats, Stats);
 all!(evals, Eval);
+all!(comparisons, Comparison);
 
 #[track_caller]
 fn checked<'a, T: Deserialize<'a> + Serialize>(line: &'a str, check: fn(&T) -> bool) -> T {
@@ -314,7 +510,25 @@ impl Eval {
         let [precision, recall, f1, ari] = self.measures();
         measured(self.counts(), [precision, recall, f1])
             && (-1.0..=1.0).contains(&ari)
+            && (0.0..=1.0).contains(&self.accuracy())
+            && self.bins_add_up()
             && !inner::<BTreeMap<String, Value>>(&self.parameters).is_empty()
+    }
+
+    pub fn accuracy(&self) -> f64 {
+        number(&self.accuracy)
+    }
+
+    fn bins_add_up(&self) -> bool {
+        let (Some(bins), Some(not_compared), None) = (&self.bins, self.not_compared, &self.no_bins) else {
+            return self.bins.is_none() && self.not_compared.is_none() && self.no_bins.is_some();
+        };
+        bins.iter().map(|bin| bin.pairs).sum::<u64>() + not_compared == self.truth_pairs
+            && bins.iter().map(|bin| bin.found).sum::<u64>() == self.right
+            && bins.iter().all(|bin| {
+                let recall = (bin.found as f64 / bin.pairs as f64 * 1e4).round() / 1e4;
+                bin.recall == recall && (0.0..=1.0).contains(&bin.predicted) && bin.from < bin.to
+            })
     }
 
     /// Precision, recall, F1, ARI.

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::records::{self, Counts, Stats};
 use super::shell::{Run, Shell};
+use neardups::algorithm::presets::PRESETS;
 
 /// A scan with its statistics.
 fn scan(shell: &Shell, options: &str) -> (Run, Stats) {
@@ -60,6 +61,24 @@ fn what_was_resolved_and_warned_of() {
     let (run, stats) = scan(&shell, "fixtures/markdown/docs --algo simhash --weights tf --seed 18446744073709551615");
     assert_eq!((&*stats.algo, &*stats.measure, stats.seed), ("simhash", "hamming", u64::MAX));
     assert!(!stats.warnings.is_empty() && stats.warnings.iter().all(|warning| run.stderr.contains(warning)));
+}
+
+#[test]
+fn the_preset_is_named() {
+    let shell = Shell::new();
+    let (_, stats) = scan(&shell, "fixtures/english/docs");
+    assert_eq!(stats.preset, None);
+    for preset in PRESETS {
+        let (_, stats) = scan(&shell, &format!("fixtures/english/docs --preset {}", preset.name));
+        assert_eq!(stats.preset.as_deref(), Some(preset.name));
+        assert_eq!((&*stats.algo, &*stats.tokenizer), (preset.algorithm, preset.tokenizer.unwrap_or("word")));
+    }
+    let (_, stats) = scan(&shell, "fixtures/english/docs --preset nemo --tokenizer word --bands 9");
+    let parameters = stats.parameters();
+    assert_eq!(
+        (&*stats.tokenizer, &parameters["shingle"], &parameters["bands"], &parameters["rows"]),
+        ("word", &5.into(), &9.into(), &13.into())
+    );
 }
 
 #[test]

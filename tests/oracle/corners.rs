@@ -1,7 +1,7 @@
 //! Empty, tiny and equal documents are ordinary input.
 
 use crate::support::corpus::Text;
-use crate::support::scanning::{follows_the_collection, json, outcome, outcome_against, pairs, recipe};
+use crate::support::scanning::{json, outcome, outcome_against, pairs, recipe};
 use neardups::algorithm::{ALGORITHMS, TableRecipe};
 
 fn texts(texts: &[&str]) -> Vec<Text> {
@@ -58,9 +58,7 @@ fn documents_of_one_word() {
     for recipe in recipes_of_any_word() {
         let outcome = outcome(&texts(&["word", " Word\r\n", "difference", " "]), &recipe);
         assert_eq!(pairs(&outcome), [("0".to_string(), "1".to_string(), 1.0)]);
-        // What no other document has is no feature where the collection decides.
-        let lone = u64::from(follows_the_collection(&recipe));
-        assert_eq!(outcome.report.counts.featureless, 1 + lone);
+        assert_eq!(outcome.report.counts.featureless, 1);
     }
 }
 
@@ -79,11 +77,8 @@ fn all_equal() {
 #[test]
 fn one_document() {
     for recipe in recipes_of_any_word() {
-        let note = if follows_the_collection(&recipe) { ",\"note\":\"no features\"" } else { "" };
-        assert_eq!(
-            json(&outcome(&texts(&["alone"]), &recipe)),
-            format!("{{\"type\":\"verdict\",\"id\":\"0\",\"keep\":true{note}}}\n").repeat(4)
-        );
+        let expected = "{\"type\":\"verdict\",\"id\":\"0\",\"keep\":true}\n".repeat(4);
+        assert_eq!(json(&outcome(&texts(&["alone"]), &recipe)), expected);
     }
 }
 

@@ -3,7 +3,9 @@
 use super::published::md5_low_64;
 use crate::support::corpus::Text;
 use crate::support::plain::token_texts;
-use crate::support::scanning::{outcome, pairs, recipe};
+use crate::support::scanning::{made, outcome, pairs, recipe};
+use neardups::algorithm::shingles::ShingleHash;
+use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::engine::{Options, scan};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
@@ -96,6 +98,41 @@ fn the_chinese_fixtures_by_an_independent_program() {
     assert_eq!(lines.join("\n"), include_str!("golden.tsv").trim_end());
 }
 
+/// What [`codes`] does, by the algorithm itself.
+fn simhashes(tokenizer: &dyn Tokenizer, text: &str) -> [u64; 3] {
+    let code = |grams: usize, weights: Weights| {
+        let simhash = SimHash::new(64, 3, vec![grams], weights, None).with_hash(ShingleHash::Md5);
+        made(&simhash, tokenizer, 0, text).fingerprint[0]
+    };
+    [code(1, Weights::TermFrequency), code(2, Weights::Binary), code(5, Weights::Binary)]
+}
+
+#[test]
+fn simhash_with_md5_by_an_independent_program() {
+    for text in texts(&fixtures().join("chinese/docs")).values() {
+        assert_eq!(simhashes(&Word, text), codes(&Word, text));
+    }
+}
+
+#[test]
+fn the_same_pairs_by_whatever_hash() {
+    for folder in ["english", "chinese", "markdown", "code"] {
+        let found = |settings: &[(&str, &str)]| {
+            let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::Options::default());
+            let settings = [settings, &[("shingle", "5")]].concat();
+            pairs(&scan(&mut input, None, &recipe("minhash", &settings), &Options::default(), &()).unwrap())
+        };
+        let exact = found(&[("exact", "true"), ("threshold", "0.3")]);
+        let sketched = found(&[]);
+        assert!(exact.len() >= sketched.len() && sketched.len() >= 6, "{folder}");
+        for hash in ["md5", "sha1"] {
+            assert_eq!(found(&[("exact", "true"), ("threshold", "0.3"), ("hash", hash)]), exact, "{folder} {hash}");
+            assert_eq!(found(&[("hash", hash)]), sketched, "{folder} {hash}");
+        }
+        assert_eq!(found(&[("sketch", "datasketch")]), sketched, "{folder}");
+    }
+}
+
 #[test]
 fn a_scan_reports_the_similarities_of_the_independent_program() {
     let documents: Vec<Text> = texts(&fixtures().join("chinese/docs")).into_iter().collect();
@@ -166,6 +203,7 @@ fn the_articles_that_are_not_in_the_repository() {
     let contained = sets[3].iter().filter(|hash| sets[4].binary_search(hash).is_ok()).count() as f64 / 1412.0;
     assert!((0.2855..0.2865).contains(&contained), "{contained}");
     let codes: Vec<[u64; 3]> = texts.iter().map(|text| codes(&Plain, text)).collect();
+    assert_eq!(texts.iter().map(|text| simhashes(&Plain, text)).collect::<Vec<_>>(), codes);
     let expected = [
         [0x5b5fbcddd595dcb7, 0xfe55be6d95958cf7, 0xf6579ccdd59578b7, 0xce579cddb1855cbf, 0xda779c5d9585debf],
         [0xa05c75fb9e9cf682, 0x11bc5a5dd4978c60, 0xef30fcc4153cd6c0, 0x768588731a38d4e1, 0x31c77eb5593e5444],

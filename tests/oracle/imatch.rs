@@ -55,14 +55,24 @@ impl Given {
     fn expected(&self, documents: &[Text]) -> Vec<(String, String, f64)> {
         let tokens: Vec<Vec<String>> = documents.iter().map(|(_, text)| token_texts(&Word, text)).collect();
         let terms: Vec<Set> = tokens.iter().map(|tokens| tokens.iter().map(String::as_str).collect()).collect();
+        // Exact copies count once.
+        let distinct: BTreeMap<&Vec<String>, &Set> = tokens.iter().zip(&terms).collect();
         let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
-        terms.iter().flatten().for_each(|term| *frequency.entry(term).or_default() += 1);
+        distinct.values().flat_map(|terms| terms.iter()).for_each(|term| *frequency.entry(term).or_default() += 1);
         let sets: Vec<_> = terms
             .iter()
             .map(|terms| {
-                let own = terms.iter().filter(|term| frequency[*term] == 1).count();
-                let counts = |term: &&&str| self.counts(documents.len(), frequency[**term]) && 2 * own <= terms.len();
-                self.sets(&terms.iter().filter(counts).copied().collect())
+                let counts = |term: &&str| self.counts(distinct.len(), frequency[*term]);
+                let own: Set = terms.iter().copied().filter(|term| frequency[term] == 1).collect();
+                let kept: Set = terms.iter().copied().filter(counts).collect();
+                if 2 * own.len() <= terms.len() && kept.len() >= self.min_terms {
+                    return self.sets(&kept);
+                }
+                // No near-duplicate, only copies.
+                let all: Set = kept.union(&own).copied().collect();
+                let mut sets = vec![None; self.lexicons as usize + 1];
+                sets[0] = (all.len() >= self.min_terms).then_some(all);
+                sets
             })
             .collect();
         let pair = |(i, j): (usize, usize)| {

@@ -3,6 +3,8 @@
 
 mod arrange;
 mod candidates;
+mod common;
+mod compare;
 mod copies;
 mod corners;
 mod custom;
@@ -11,7 +13,9 @@ mod estimator;
 mod fixtures;
 mod hamming;
 mod imatch;
+mod lexicon;
 mod metamorphic;
+mod prepared;
 mod projection;
 mod published;
 mod recall;
@@ -20,4 +24,7 @@ mod signs;
 mod spotsigs;
 mod supershingles;
 mod table;
+mod tokens;
 mod verified;
+mod weights;
+mod winnowing;

@@ -4,13 +4,18 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::{shingles, token_texts};
-use crate::support::scanning::{always, features, outcome, pairs};
+use crate::support::scanning::{always, features, made, outcome, pairs};
 use md5::{Digest, Md5};
+use neardups::algorithm::minhash::bands::Bands;
+use neardups::algorithm::minhash::sketch::Kind;
+use neardups::algorithm::minhash::{MinHash, Shingles};
+use neardups::algorithm::shingles::ShingleHash;
+use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::algorithm::{Algorithm, Compares, Features};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, jaccard};
-use neardups::tokenizer::{CharNgram, Keep, Tokenizer, Tokens, Word};
+use neardups::tokenizer::{CharNgram, Keep, Tokenizer, Tokens, Whitespace, Word};
 use sha1::Sha1;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,6 +112,50 @@ fn fingerprints_of_those_bigrams_by_three_hashes() {
     let words = SENTENCES.map(|sentence| simhash(&bag(sentence.split(' ')), true, md5_low_64));
     assert_eq!(words, [0x1a21e011c1124150, 0x182180b1c1122440, 0x1cf6e61f470e807b]);
     assert_eq!(apart(words), [10, 26, 30]);
+}
+
+#[test]
+fn simhash_with_md5_gives_the_same() {
+    let code = |tokenizer: &dyn Tokenizer, grams: usize, weights: Weights, text: &str| {
+        let simhash = SimHash::new(64, 3, vec![grams], weights, None).with_hash(ShingleHash::Md5);
+        // Whatever the seed.
+        made(&simhash, tokenizer, 5, text).fingerprint[0]
+    };
+    let bigrams = SENTENCES.map(|sentence| code(&CharNgram::new(2), 1, Weights::Binary, sentence));
+    assert_eq!(bigrams, [0xa053868aa7214d3b, 0xe013868887a14d03, 0x93049c884c488c7f]);
+    let counted = SENTENCES.map(|sentence| code(&CharNgram::new(2), 1, Weights::TermFrequency, sentence));
+    assert_eq!(counted, [0xa1520488a539cd23, 0xe15386caa6b9ed23, 0x93049888044c8c7f]);
+    let words = SENTENCES.map(|sentence| code(&Word, 1, Weights::TermFrequency, sentence));
+    assert_eq!(words, [0x1a21e011c1124150, 0x182180b1c1122440, 0x1cf6e61f470e807b]);
+    // The tests of 1e0ng/simhash.
+    assert_eq!(code(&Whitespace, 1, Weights::Binary, "aaa bbb"), 57087923692560392);
+    let numbers: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+    assert_eq!(code(&Whitespace, 1, Weights::TermFrequency, &numbers.join(" ")), 7984652473404407437);
+}
+
+#[test]
+fn signatures_of_datasketch() {
+    let signature = |slots: usize, width: usize, text: &str| {
+        let bands = Bands { bands: slots, rows: 1 };
+        let shingles = Shingles { width, hash: ShingleHash::Sha1, count_repeats: false };
+        let minhash = MinHash::new("0.8".parse().unwrap(), shingles, Kind::Datasketch, bands);
+        made(&minhash, &Whitespace, 9, text).fingerprint
+    };
+    // MinHash(num_perm=4, seed=1).update(b'Hello'), by datasketch itself.
+    assert_eq!(signature(4, 1, "Hello"), [734825475, 960773806, 359816889, 342714745]);
+    // By a few lines of Python after the public algorithm; the long one as the SHA-1 of its slots, 64 bits each, little-endian.
+    let text = "the quick brown fox jumps over the lazy dog and runs away";
+    let words = [
+        407326892, 34383241, 44059036, 463220678, 136245013, 810772959, 196634065, 281574122, 945575762, 96528969,
+        507079444, 604224000, 467893433, 791496607, 429187043, 269329519,
+    ];
+    assert_eq!(signature(16, 1, text), words);
+    let long = signature(256, 5, text);
+    assert_eq!(long[..4], [2106687621, 183870673, 201817220, 434003653]);
+    assert_eq!((long[127], long[255], long.iter().sum()), (416494624, 484946453, 121397126138u64));
+    let bytes: Vec<u8> = long.iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    let digest: String = Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(digest, "e03c0175b98129dd1186946a98998342b767d5cd");
 }
 
 #[test]

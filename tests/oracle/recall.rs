@@ -95,6 +95,21 @@ fn sets_exactly_at_the_threshold_are_found_as_promised() {
 }
 
 #[test]
+fn signatures_of_datasketch_find_as_much() {
+    for (threshold, recall) in [(0.8, 0.99), (0.5, 0.9)] {
+        let Bands { bands, rows } = Bands::for_recall(threshold, recall, 256).unwrap();
+        let minhash = minhash(Kind::Datasketch, bands, rows);
+        for (either, pairs) in [(20, 3_000), (100, 1_000)] {
+            let mut random = Random::new((bands * rows * either + 2) as u64);
+            let shared = (threshold * either as f64).round() as usize;
+            let found = (0..pairs).filter(|_| meet(&minhash, &mut random, shared, either)).count();
+            let chance = binomial_at_most(pairs, recall, found);
+            assert!(chance > IMPROBABLE, "at {threshold}, sets of {either}: {found} of {pairs}, {recall} promised");
+        }
+    }
+}
+
+#[test]
 fn documents_exactly_at_the_threshold_are_found_as_promised_with_any_seed() {
     // Pairs of their own words, so that nothing but chance decides whether they meet.
     let corpus = |width: usize, shared: usize, more: usize| -> Vec<Text> {

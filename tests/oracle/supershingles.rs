@@ -22,8 +22,8 @@ fn minima(kind: Kind, slots: usize, set: &[u64]) -> Vec<u64> {
                 set.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b) >> 32).min().unwrap()
             })
             .collect(),
-        // Its plain version stands beside it.
-        Kind::Fss => {
+        // Their plain versions stand beside them.
+        Kind::Fss | Kind::Datasketch => {
             let mut signature = Vec::new();
             Sketch::new(kind, slots).signature(set, &mut signature);
             signature

@@ -7,6 +7,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{outcome, outcome_against, outcome_with, pairs, recipe};
 use neardups::engine::Options;
 use neardups::tokenizer::Word;
+use std::collections::{HashMap, HashSet};
 
 /// Every pair with `shared / either ≥ p / q`, decided in integers; copies of the same tokens are pairs at 1 whatever the
 /// shingles are, and empty documents are like nothing.
@@ -113,6 +114,64 @@ fn the_exact_join_finds_every_pair_and_no_other() {
             let found = pairs(&outcome_against(reference, new, &recipe));
             assert!(found.iter().eq(across), "against a reference at {typed} with shingles of {width}");
             assert!(!found.is_empty());
+        }
+    }
+}
+
+/// Every pair of multisets of word runs with `Σ min / Σ max` of their counts at or above p/q.
+fn expected_of_multisets(documents: &[Text], width: usize, (p, q): (u64, u64)) -> Vec<(String, String, f64)> {
+    let counts: Vec<HashMap<Vec<String>, u64>> = documents
+        .iter()
+        .map(|(_, text)| {
+            let tokens = token_texts(&Word, text);
+            let mut counts = HashMap::new();
+            if !tokens.is_empty() {
+                let runs = tokens.windows(width.min(tokens.len()));
+                runs.for_each(|run| *counts.entry(run.to_vec()).or_default() += 1);
+            }
+            counts
+        })
+        .collect();
+    let similar = all_pairs(documents.len()).filter_map(|(i, j)| {
+        let (a, b) = (&counts[i], &counts[j]);
+        let all: HashSet<_> = a.keys().chain(b.keys()).collect();
+        let count = |of: &HashMap<Vec<String>, u64>, run| of.get(run).copied().unwrap_or(0);
+        let least: u64 = all.iter().map(|&run| count(a, run).min(count(b, run))).sum();
+        let most: u64 = all.iter().map(|&run| count(a, run).max(count(b, run))).sum();
+        let pair = || (documents[i].0.clone(), documents[j].0.clone(), least as f64 / most as f64);
+        (most > 0 && least * q >= p * most).then(pair)
+    });
+    similar.collect()
+}
+
+#[test]
+fn repeats_count_as_often_as_they_occur() {
+    let mut random = Random::new(77);
+    // Few words, so that runs repeat; and texts that are others twice or three times over.
+    let mut documents: Vec<Text> = related(&mut random, 120, 60)
+        .into_iter()
+        .map(|(id, text)| {
+            // A word is known by its last digit.
+            let few: Vec<&str> = text.split_whitespace().map(|word| &word[word.len().saturating_sub(1)..]).collect();
+            (id, few.join(" "))
+        })
+        .collect();
+    for number in 0..20 {
+        let (_, text) = documents[number].clone();
+        documents.push((format!("twice{number}"), format!("{text} {text}")));
+        documents.push((format!("thrice{number}"), format!("{text} {text} {text}")));
+    }
+    for (typed, ratio) in [("0.5", (1, 2)), ("0.8", (4, 5)), ("2/3", (2, 3))] {
+        for width in [1, 2] {
+            let expected = expected_of_multisets(&documents, width, ratio);
+            assert!(expected.len() > 40, "{} pairs", expected.len());
+            assert_ne!(expected, self::expected(&documents, width, ratio), "repeats do not matter");
+            let width = width.to_string();
+            let shared = [("threshold", typed), ("shingle", &*width), ("count-repeats", "true")];
+            let exact = recipe("minhash", &[&shared[..], &[("exact", "true")]].concat());
+            assert_eq!(pairs(&outcome(&documents, &exact)), expected, "at {typed} with shingles of {width}");
+            let bands = recipe("minhash", &[&shared[..], &[("rows", "1"), ("bands", "64")]].concat());
+            assert_eq!(pairs(&outcome(&documents, &bands)), expected, "at {typed} with shingles of {width}");
         }
     }
 }

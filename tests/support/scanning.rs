@@ -5,7 +5,7 @@ use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{Algorithm, Compares, Entry, Features, Learned, Learns, Recipe, Setup, TableRecipe};
 use neardups::engine::{KEEP_POLICIES, Options, Outcome, scan};
-use neardups::lexicon::{Lexicon, Rarity};
+use neardups::lexicon::{Bounds, Lexicon, Rarity};
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Documents, Source};
 use neardups::tokenizer::{Tokenizer, Tokens};
@@ -137,23 +137,35 @@ pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, tex
 
 /// Tells an algorithm what it must know of these texts, counted one document after the other.
 pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, texts: &[String]) {
+    let sets = |all: Vec<Made>| all.into_iter().map(|made| made.set.into_iter().collect::<BTreeSet<u64>>());
     while let Some(wanted) = algorithm.learns() {
-        let sets = texts.iter().map(|text| {
-            let made = made(algorithm, tokenizer, seed, text);
-            let counted = if wanted == Learns::Terms { made.tokens } else { made.set };
-            counted.into_iter().collect::<BTreeSet<u64>>()
-        });
-        let sets: Vec<BTreeSet<u64>> = sets.collect();
+        let all: Vec<Made> = texts.iter().map(|text| made(algorithm, tokenizer, seed, text)).collect();
         match wanted {
             Learns::Terms => {
+                // Exact copies count once.
+                let distinct: BTreeSet<Vec<u64>> = all.into_iter().map(|made| made.tokens).collect();
                 let mut frequencies = BTreeMap::new();
-                sets.iter().flatten().for_each(|&term| *frequencies.entry(term).or_insert(0) += 1);
-                algorithm.learn(&Learned::Terms(Arc::new(Lexicon::new(texts.len() as u64, frequencies))));
+                for tokens in &distinct {
+                    let terms: BTreeSet<u64> = tokens.iter().copied().collect();
+                    terms.into_iter().for_each(|term| *frequencies.entry(term).or_insert(0) += 1);
+                }
+                algorithm.learn(&Learned::Terms(Arc::new(Lexicon::new(distinct.len() as u64, frequencies))));
             }
             Learns::Features => {
                 let rarity = Rarity::new();
-                sets.iter().flatten().for_each(|&feature| rarity.add(feature));
+                sets(all).flatten().for_each(|feature| rarity.add(feature));
                 algorithm.learn(&Learned::Features(Arc::new(rarity)));
+            }
+            Learns::Bounds => {
+                let bounds = Bounds::for_bytes(0);
+                sets(all).for_each(|set| bounds.add(&set.into_iter().collect::<Vec<_>>()));
+                algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(texts.len() as u64))));
+            }
+            Learns::Frequencies { .. } => {
+                let mut frequencies = BTreeMap::new();
+                sets(all).flatten().for_each(|feature| *frequencies.entry(feature).or_insert(0) += 1);
+                let lexicon = Arc::new(Lexicon::new(texts.len() as u64, frequencies));
+                algorithm.learn(&Learned::Frequencies { lexicon, complete: true });
             }
         }
     }

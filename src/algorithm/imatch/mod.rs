@@ -7,7 +7,7 @@
 //! **Source.** Chowdhury, Frieder, Grossman & McCabe, *Collection statistics for fast duplicate document detection*, TOIS 20(2),
 //! 2002. The randomized lexicons: Kołcz, Chowdhury & Alspector, KDD 2004; Kołcz & Chowdhury, J. Supercomputing 45, 2008.
 //!
-//! **Formula.** Of `N` documents `df` have a term; its normalised idf is `ln((N + 1) / df) / ln(N + 1)`. The lexicon is the
+//! **Formula.** Of `N` documents, exact copies counted once, `df` have a term; its normalised idf is `ln((N + 1) / df) / ln(N + 1)`. The lexicon is the
 //! terms whose normalised idf is from `--idf-low` to `--idf-high`. Lexicon 0 is all of it; lexicons 1 to `K` each lack a random
 //! fraction `p`. A digest is the SHA-1 of a document's distinct terms in the lexicon, in the order of their bytes, joined by line
 //! breaks. Two documents are alike if any digest is equal in the same lexicon; the similarity is the share of the `K + 1` digests
@@ -17,20 +17,22 @@
 //!
 //! **Parameters.** See [`PARAMETERS`]. The band and the least number of terms are those of the I-Match baseline in the reference
 //! program of SpotSigs (Theobald, Siddharth & Paepcke, SIGIR 2008). The band is decided in integers ([`band`]). A term
-//! that only one document has says nothing about pairs and never counts; a document of which more than half the distinct terms are such has
-//! no near-duplicate here and gets no digest. Below [`SMALL`] documents idf says little: see [`informative`].
+//! that only one document has says nothing about pairs and never counts. A document of which more than half the distinct terms are such, or
+//! that has too few terms that count without them, has no near-duplicate here: it gets a single digest, of its terms with those, which
+//! only its copies have too (word for word, in another order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`]. With `--lexicon` all of
+//! this is by the counts of that file, in which an unknown term is as good as one that a single document has.
 //!
-//! **Cost.** The collection is read twice, once for counting. A sort of the tokens, a look-up a term, `K + 1` SHA-1 digests; 16
+//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A sort of the tokens, a look-up a term, `K + 1` SHA-1 digests; 16
 //! bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's number: no lexicon is copied.
 //!
-//! **Where it is weak.** A fingerprint depends on the whole collection. Texts of the same words are alike, whatever
+//! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts of the same words are alike, whatever
 //! they say. Long documents: the more terms, the more of them differ; from some 4 on hardly a pair is found. No threshold
 //! can be asked for.
 
 pub mod band;
 
-use super::parameter::{Parameter, Settings, Values};
-use super::{Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use super::parameter::{LEXICON, Parameter, Settings, Values};
+use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::lexicon::Lexicon;
@@ -47,17 +49,18 @@ pub const ENTRY: Entry = Entry {
     aliases: &["i-match"],
     summary: "SHA-1 digests of the informative terms, under one lexicon and randomized parts of it; all pairs with an equal one, exactly",
     advice: "For large collections of copies that differ in their order of words, in common words, and in a term or two besides. Reads \
-             the collection twice, because what is informative depends on all of it: below 1,000 documents that is judged roughly, \
+             the collection twice, because what is informative depends on all of it (or once, with --lexicon): below 1,000 documents that is judged roughly, \
              and warned of. Finds few pairs that differ in more than three informative terms; minhash does.",
     parameters: PARAMETERS,
     defaults: &[],
+    refuses: &[],
     prepare,
     depends_on_length: |_| false,
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&IDF_LOW, &IDF_HIGH, &LEXICONS, &DROP_FRACTION, &MIN_TERMS];
+pub const PARAMETERS: &[&Parameter] = &[&IDF_LOW, &IDF_HIGH, &LEXICONS, &DROP_FRACTION, &MIN_TERMS, &LEXICON];
 
 static IDF_LOW: Parameter = Parameter {
     name: "idf-low",
@@ -182,25 +185,29 @@ impl IMatch {
         self.lexicon.as_ref().map_or(0, |lexicon| lexicon.documents())
     }
 
-    /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text. None if most terms of
-    /// the document are in no other.
-    fn filter(&self, tokens: &Tokens, kept: &mut Vec<u32>) {
-        let Some(lexicon) = &self.lexicon else { return };
+    /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true. If those
+    /// are too few, or most terms of the document are in no other, it has no near-duplicate: then the terms that no other has are
+    /// left too, to know copies of it by, and false is returned.
+    fn filter(&self, tokens: &Tokens, kept: &mut Vec<u32>) -> bool {
+        let Some(lexicon) = &self.lexicon else { return false };
         let hashes = tokens.hashes();
+        let frequency = |i: u32| lexicon.document_frequency(hashes[i as usize]);
         // Documents have far fewer tokens; of one that has not, the rest is not looked at.
         kept.extend(0..u32::try_from(hashes.len()).unwrap_or(u32::MAX));
         kept.sort_unstable_by_key(|&i| hashes[i as usize]);
         kept.dedup_by_key(|i| hashes[*i as usize]);
         let (terms, mut own) = (kept.len(), 0);
         kept.retain(|&i| {
-            let frequency = lexicon.document_frequency(hashes[i as usize]);
+            let frequency = frequency(i);
             own += usize::from(frequency <= 1);
-            self.informative.contains(&frequency.into())
+            frequency <= 1 || self.informative.contains(&frequency.into())
         });
-        if 2 * own > terms {
-            kept.clear();
+        let among_others = 2 * own <= terms && kept.len() - own >= self.parameters.min_terms;
+        if among_others && own > 0 {
+            kept.retain(|&i| frequency(i) > 1);
         }
         kept.sort_unstable_by_key(|&i| tokens.text(i as usize));
+        among_others
     }
 
     /// The digest under a lexicon; 0 is the whole one.
@@ -244,13 +251,16 @@ impl Algorithm for IMatch {
         }
     }
 
-    /// The digests, which need the texts of the tokens. None if the whole lexicon has too few of the terms: a part of it has no more.
+    /// The digests, which need the texts of the tokens. None if there are too few terms for the first: the others have no more.
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         // Digests weigh nothing; the buffer of the weights holds the terms meanwhile.
         let kept = &mut features.weights;
-        self.filter(tokens, kept);
+        let among_others = self.filter(tokens, kept);
         if kept.len() >= self.parameters.min_terms {
-            let digests = (0..=self.parameters.lexicons).map(|lexicon| self.digest(lexicon, tokens, kept));
+            let digests = (0..=self.parameters.lexicons).map(|lexicon| match lexicon {
+                1.. if !among_others => ABSENT,
+                _ => self.digest(lexicon, tokens, kept),
+            });
             features.hashes.extend(digests.flatten());
         }
         kept.clear();
@@ -281,13 +291,24 @@ impl Algorithm for IMatch {
         (equal > 0).then(|| Similarity::ratio(equal, self.parameters.lexicons as u64 + 1))
     }
 
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(self.compare(a, b).unwrap_or(Similarity::ZERO))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        let equal = digests(a).zip(digests(b)).filter(|(a, b)| a == b && *a != ABSENT).count();
+        vec![Agreement { what: "digests", equal, of: digests(a).count() }]
+    }
+
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
         let documents = self.documents();
-        let few = (1..SMALL).contains(&documents);
+        let from_file = self.lexicon.as_ref().is_some_and(|lexicon| lexicon.origin().is_some());
+        let few = documents < SMALL && (documents > 0 || from_file);
         let warning = || {
             format!(
-                "I-Match judges terms by how many documents have them, and {documents} are too few to do it well (below {SMALL}): every \
+                "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
                  term counts that from 2 to {} of them have; --algo minhash needs no other documents",
+                if from_file { " of the lexicon" } else { "" },
                 self.informative.end()
             )
         };
@@ -307,6 +328,8 @@ impl Algorithm for IMatch {
             resolved.push(("least_df", json!(self.informative.start())));
             resolved.push(("most_df", json!(self.informative.end())));
         }
+        let origin = self.lexicon.as_ref().and_then(|lexicon| lexicon.origin());
+        resolved.extend(origin.map(|origin| (LEXICON.name, json!(origin.digest))));
         resolved
     }
 }
@@ -349,9 +372,11 @@ fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
 fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
     let parameters = resolve(settings)?;
     let Parameters { idf, lexicons, drop, min_terms } = &parameters;
-    let informative = informative(documents, idf);
+    // Terms are judged by the documents that were counted.
+    let counted = settings.lexicon().map_or(documents, |lexicon| lexicon.documents());
+    let informative = informative(counted, idf);
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let (fewest, most) = match documents < SMALL {
+    let (fewest, most) = match counted < SMALL {
         true => ("all that two documents have", format!("as of {SMALL} documents")),
         false => ("from the band", "from the band".to_string()),
     };
@@ -363,7 +388,7 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
     if informative.is_empty() {
         notes.push("no term can count: the band has no document frequency above 1".into());
     }
-    if documents < SMALL {
+    if counted < SMALL {
         notes.push(format!("below {SMALL} documents idf says little about a term; minhash needs no other documents"));
     }
     if median_tokens < 4 * min_terms {
@@ -450,7 +475,7 @@ mod tests {
     #[test]
     fn too_few_terms_make_no_fingerprint() {
         let detector = taught(detector(10, 300, 4), KNOWN);
-        for words in ["", "the the", "mat cat sat", "the mat cat sat rare cat"] {
+        for words in ["", "the the", "mat cat sat", "the mat cat sat the cat"] {
             assert!(fingerprint(&detector, words).is_empty(), "{words}");
         }
         assert_eq!(fingerprint(&detector, "mat cat sat dog").len(), 22);
@@ -459,10 +484,17 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_mostly_its_own_terms_has_no_fingerprint() {
-        let detector = taught(detector(0, 300, 1), KNOWN);
-        assert!(!fingerprint(&detector, "mat cat own own own unknown").is_empty());
-        assert!(fingerprint(&detector, "mat mat cat own unknown unheard").is_empty());
+    fn a_document_of_mostly_its_own_terms_is_known_by_all_of_them() {
+        let detector = taught(detector(2, 0, 2), KNOWN);
+        let usual = fingerprint(&detector, "mat cat own own own unknown");
+        assert_eq!(usual, fingerprint(&detector, "cat mat"));
+        let alone = fingerprint(&detector, "mat mat cat the own unknown unheard unseen");
+        assert_eq!((alone.len(), &alone[2..]), (6, &[0; 4][..]));
+        assert_eq!(alone, fingerprint(&detector, "unseen unheard unknown own cat mat"));
+        assert_ne!(alone, fingerprint(&detector, "unseen unheard unknown other cat mat"));
+        assert_eq!(detector.compare(&alone, &alone), Some(Similarity::ONE));
+        // So is one that has too few others.
+        assert!(!fingerprint(&detector, "mat own").is_empty());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The exact join: every pair of shingle sets at or above the threshold, none missed.
 
+use super::Shingles;
 use crate::algorithm::prefix::Prefix;
 use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns};
-use crate::hash::shingle_hashes;
-use crate::similarity::{Similarity, Threshold, jaccard};
-use crate::tokenizer::Tokens;
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
+use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
 
 /// The detector: AllPairs (Bayardo, Ma & Srikant, WWW 2007), with rare shingles first.
@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 /// document, and a comparison for each pair that shares one.
 pub struct ExactJoin {
     threshold: Threshold,
-    width: usize,
+    shingles: Shingles,
     prefix: Prefix,
 }
 
 impl ExactJoin {
-    /// A detector of pairs at or above `threshold`, with shingles of `width` tokens.
-    pub fn new(threshold: Threshold, width: usize) -> Self {
-        ExactJoin { threshold, width, prefix: Prefix::new(threshold) }
+    /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
+    pub fn new(threshold: Threshold, shingles: impl Into<Shingles>) -> Self {
+        ExactJoin { threshold, shingles: shingles.into(), prefix: Prefix::new(threshold) }
     }
 }
 
@@ -34,6 +34,10 @@ impl Algorithm for ExactJoin {
 
     fn measure(&self) -> &'static str {
         "jaccard"
+    }
+
+    fn reads(&self) -> Keep {
+        self.shingles.hash.reads()
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -47,7 +51,7 @@ impl Algorithm for ExactJoin {
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
+        self.shingles.of(tokens, features);
     }
 
     /// One word that says that there are features, and the prefix. A document all of whose shingles are its own has no key.
@@ -70,11 +74,18 @@ impl Algorithm for ExactJoin {
         jaccard(a, b, self.threshold)
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Features)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(jaccard_whatever(a, b))
+    }
+
     fn resolved(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("threshold", json!(self.threshold.as_f64())),
-            ("shingle", json!(self.width)),
-            ("recall_at_threshold", json!(1.0)),
-        ]
+        let mut resolved = vec![("threshold", json!(self.threshold.as_f64()))];
+        resolved.extend(self.shingles.resolved());
+        resolved.push(("recall_at_threshold", json!(1.0)));
+        resolved
     }
 }

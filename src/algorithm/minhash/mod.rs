@@ -6,11 +6,13 @@
 //! **Source.** Shingles and resemblance: Broder 1997 (SEQUENCES). Minima as a signature: Broder, Charikar, Frieze &
 //! Mitzenmacher 1998 (STOC). Bands and rows: Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4. The default
 //! sketch: Dahlgaard, Knudsen & Thorup, *Fast Similarity Sketching*, FOCS 2017. Supershingles: Broder, Glassman,
-//! Manasse & Zweig 1997 (WWW), and Broder 2000.
+//! Manasse & Zweig 1997 (WWW), and Broder 2000. Signatures as the MinHash of the Python library datasketch makes them:
+//! [`sketch::Kind::Datasketch`].
 //!
 //! **Formula.** `J(A, B) = |A ∩ B| / |A ∪ B|` over the sets of shingles. A slot of the signature agrees with probability
 //! `J`; with `b` bands of `r` slots a pair is a candidate with probability `1 − (1 − Jʳ)ᵇ`. With supershingles a pair is reported if at least `b` of `m′` groups
-//! of `l` slots are equal, each of which is with probability `Jˡ`.
+//! of `l` slots are equal, each of which is with probability `Jˡ`. With `--count-repeats` the sets are of shingles with their
+//! occurrence (Broder's option A), so that `J` is that of the multisets, `Σ min / Σ max` over the counts.
 //!
 //! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the threshold and the recall ([`bands`]); `w` from the median
 //! length of the documents ([`shingle_width`]).
@@ -27,12 +29,13 @@ pub mod supershingles;
 
 pub use super::bands;
 
-use super::parameter::{Parameter, RECALL, Settings, THRESHOLD, Values};
-use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
+use super::parameter::{DROP_COMMON, HASH, Parameter, RECALL, Settings, THRESHOLD, Values};
+use super::shingles::ShingleHash;
+use super::{Agreement, Algorithm, Compares, Entry, Features, Plan, Setup};
 use crate::error::Error;
-use crate::hash::{combine, mix, shingle_hashes};
-use crate::similarity::{Similarity, Threshold, jaccard};
-use crate::tokenizer::{CharNgram, Tokens};
+use crate::hash::{combine, mix};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
+use crate::tokenizer::{CharNgram, Keep, Tokens};
 use bands::Bands;
 use exact::ExactJoin;
 use serde_json::{Value, json};
@@ -49,14 +52,28 @@ pub const ENTRY: Entry = Entry {
              with probability --recall, and one above it more surely. Weak on very short documents and on quotations inside longer ones.",
     parameters: PARAMETERS,
     defaults: &[],
+    refuses: &[],
     prepare,
     depends_on_length: |settings| settings.text(&SHINGLE) == "auto",
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] =
-    &[&THRESHOLD, &RECALL, &EXACT, &SHINGLE, &SKETCH, &BANDS, &ROWS, &HASHES, &SUPERSHINGLES, &MIN_SUPERSHINGLES];
+pub const PARAMETERS: &[&Parameter] = &[
+    &THRESHOLD,
+    &RECALL,
+    &EXACT,
+    &SHINGLE,
+    &HASH,
+    &SKETCH,
+    &BANDS,
+    &ROWS,
+    &HASHES,
+    &SUPERSHINGLES,
+    &MIN_SUPERSHINGLES,
+    &COUNT_REPEATS,
+    &DROP_COMMON,
+];
 
 /// The longest signature.
 const MOST_SLOTS: usize = 16384;
@@ -86,9 +103,13 @@ static SKETCH: Parameter = Parameter {
     values: Values::Choice(&[
         ("fss", "Fast Similarity Sketching: faster, and at least as accurate"),
         ("classic", "one independent hash function a slot"),
+        (
+            "datasketch",
+            "bit by bit what the MinHash of datasketch makes of the same shingles, joined by a space; takes --hash sha1",
+        ),
     ]),
     help: "How signatures are made",
-    details: "The two find the same pairs up to chance; signatures of one cannot be compared with the other's.",
+    details: "They find the same pairs up to chance; signatures of one cannot be compared with those of another.",
 };
 static BANDS: Parameter = Parameter {
     name: "bands",
@@ -134,21 +155,64 @@ static MIN_SUPERSHINGLES: Parameter = Parameter {
     details: "Goes with --supershingles. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
 };
 
+static COUNT_REPEATS: Parameter = Parameter {
+    name: "count-repeats",
+    placeholder: "",
+    default: "false",
+    values: Values::Switch,
+    help: "Count a shingle as often as it occurs: Jaccard similarity of multisets",
+    details: "The second occurrence of a shingle is a shingle of its own (Broder 1997, option A), so that a text and the same text twice over \
+              are at about 0.5, not at 1. For tables, logs and verse, which repeat themselves.",
+};
+
 /// The most keys, C(M, B), that supershingles may ask for.
 const MOST_TABLES: f64 = 2000.0;
+
+/// What the features of a document are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shingles {
+    /// Tokens in a shingle.
+    pub width: usize,
+    /// How one becomes a number.
+    pub hash: ShingleHash,
+    /// Whether a shingle that occurs twice is two features.
+    pub count_repeats: bool,
+}
+
+impl From<usize> for Shingles {
+    /// The set of the shingles of so many tokens.
+    fn from(width: usize) -> Self {
+        Shingles { width, hash: ShingleHash::default(), count_repeats: false }
+    }
+}
+
+impl Shingles {
+    fn of(self, tokens: &Tokens, features: &mut Features) {
+        self.hash.shingles(tokens, self.width, &mut features.hashes);
+        if self.count_repeats {
+            features.number_repeats();
+        }
+    }
+
+    fn resolved(self) -> impl Iterator<Item = (&'static str, Value)> {
+        let repeats = self.count_repeats.then_some(("count_repeats", json!(true)));
+        [("shingle", json!(self.width))].into_iter().chain(self.hash.resolved()).chain(repeats)
+    }
+}
 
 /// The detector.
 pub struct MinHash {
     threshold: Threshold,
-    width: usize,
+    shingles: Shingles,
     sketch: Sketch,
     bands: Bands,
 }
 
 impl MinHash {
-    /// A detector of pairs at or above `threshold`, with shingles of `width` tokens.
-    pub fn new(threshold: Threshold, width: usize, sketch: sketch::Kind, bands: Bands) -> Self {
-        MinHash { threshold, width, sketch: Sketch::new(sketch, bands.slots()), bands }
+    /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
+    /// Signatures of [`sketch::Kind::Datasketch`] are those of datasketch if shingles are hashed by SHA-1.
+    pub fn new(threshold: Threshold, shingles: impl Into<Shingles>, sketch: sketch::Kind, bands: Bands) -> Self {
+        MinHash { threshold, shingles: shingles.into(), sketch: Sketch::new(sketch, bands.slots()), bands }
     }
 }
 
@@ -161,8 +225,12 @@ impl Algorithm for MinHash {
         "jaccard"
     }
 
+    fn reads(&self) -> Keep {
+        self.shingles.hash.reads()
+    }
+
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
+        self.shingles.of(tokens, features);
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -190,15 +258,33 @@ impl Algorithm for MinHash {
         jaccard(a, b, self.threshold)
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Features)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(jaccard_whatever(a, b))
+    }
+
+    fn found_with(&self, similarity: Similarity) -> Option<f64> {
+        Some(self.bands.probability(similarity.value()))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
+        vec![Agreement::of_parts("slots", a.iter().zip(b)), Agreement::of_parts("bands", bands)]
+    }
+
     fn resolved(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("threshold", json!(self.threshold.as_f64())),
-            ("shingle", json!(self.width)),
+        let mut resolved = vec![("threshold", json!(self.threshold.as_f64()))];
+        resolved.extend(self.shingles.resolved());
+        resolved.extend([
             ("sketch", json!(self.sketch.kind().name())),
             ("bands", json!(self.bands.bands)),
             ("rows", json!(self.bands.rows)),
             ("recall_at_threshold", json!(self.bands.probability(self.threshold.as_f64()))),
-        ]
+        ]);
+        resolved
     }
 }
 
@@ -218,6 +304,19 @@ pub fn shingle_width(median_tokens: usize) -> Option<usize> {
 
 /// The sizes that characters come in when documents are too short for word shingles.
 const SHORT_TEXT_CHARACTERS: usize = 4;
+
+/// How signatures are made, and of which hash of shingles.
+fn resolve_sketch(settings: &Settings) -> Result<(sketch::Kind, ShingleHash), Error> {
+    let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
+    let hash = if settings.has(&HASH) { ShingleHash::of(settings)? } else { sketch.shingle_hash() };
+    if sketch == sketch::Kind::Datasketch && hash != sketch.shingle_hash() {
+        return Err(Error::Usage(format!(
+            "--hash {} does not go with --sketch datasketch, which is made of SHA-1 hashes: leave --hash out, or give sha1",
+            hash.name()
+        )));
+    }
+    Ok((sketch, hash))
+}
 
 /// The threshold of an exact join, for which nothing is sketched.
 fn exact_threshold(settings: &Settings) -> Result<Threshold, Error> {
@@ -296,20 +395,27 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
         }
         setup
     };
+    let mut shingles = Shingles {
+        width: width.unwrap_or(1),
+        hash: ShingleHash::of(settings)?,
+        count_repeats: settings.switch(&COUNT_REPEATS)?,
+    };
     if let Some(shape) = resolve_supershingles(settings)? {
-        let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
-        return Ok(short_text(Setup::new(Supershingles::new(width.unwrap_or(1), sketch, shape))));
+        let (sketch, hash) = resolve_sketch(settings)?;
+        shingles.hash = hash;
+        return Ok(short_text(Setup::new(Supershingles::new(shingles, sketch, shape))));
     }
     if settings.switch(&EXACT)? {
-        return Ok(short_text(Setup::new(ExactJoin::new(exact_threshold(settings)?, width.unwrap_or(1)))));
+        return Ok(short_text(Setup::new(ExactJoin::new(exact_threshold(settings)?, shingles))));
     }
     let (threshold, recall, bands) = resolve_bands(settings)?;
-    let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
-    let mut setup = short_text(Setup::new(MinHash::new(threshold, width.unwrap_or(1), sketch, bands)));
+    let (sketch, hash) = resolve_sketch(settings)?;
+    shingles.hash = hash;
+    let mut setup = short_text(Setup::new(MinHash::new(threshold, shingles, sketch, bands)));
     let found = bands.probability(threshold.as_f64());
     if found < recall {
         setup.warnings.push(format!(
-            "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; leave --bands or --rows out for {:.1} %",
+            "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; --recall {recall} in place of --bands or --rows finds {:.1} %",
             bands.bands,
             bands.rows,
             100.0 * found,
@@ -337,8 +443,10 @@ fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Resu
     let (width, why_width) = plan_width(settings, median_tokens)?;
     let why = if settings.has(&THRESHOLD) { "as given" } else { "default" };
     let keys = median_tokens.max(1) - threshold.part_of(median_tokens.max(1)) + 1;
+    let mut parameters = vec![("threshold", json!(threshold.as_f64()), why.into()), ("shingle", width, why_width)];
+    parameters.extend(ShingleHash::of(settings)?.planned(settings));
     Ok(Plan {
-        parameters: vec![("threshold", json!(threshold.as_f64()), why.into()), ("shingle", width, why_width)],
+        parameters,
         curve_of: "jaccard",
         curve: vec![(threshold.as_f64(), 1.0), (1.0, 1.0)],
         costs: vec![
@@ -357,15 +465,17 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
     let Shape { groups, rows, least } = shape;
     let half = shape.similarity_found_with(0.5);
+    let mut parameters = vec![("shingle", width, why_width)];
+    parameters.extend(resolve_sketch(settings)?.1.planned(settings));
+    parameters.extend([
+        ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH)),
+        ("supershingles", json!(format!("{groups}x{rows}")), "as given".into()),
+        ("min_supershingles", json!(least), given(&MIN_SUPERSHINGLES)),
+        ("hashes", json!(shape.slots()), "supershingles × minima in each".into()),
+        ("tables", json!(shape.tables() as u64), format!("C({groups}, {least})")),
+    ]);
     Ok(Plan {
-        parameters: vec![
-            ("shingle", width, why_width),
-            ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH)),
-            ("supershingles", json!(format!("{groups}x{rows}")), "as given".into()),
-            ("min_supershingles", json!(least), given(&MIN_SUPERSHINGLES)),
-            ("hashes", json!(shape.slots()), "supershingles × minima in each".into()),
-            ("tables", json!(shape.tables() as u64), format!("C({groups}, {least})")),
-        ],
+        parameters,
         curve_of: "jaccard",
         curve: [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0]
             .map(|similarity| (similarity, shape.probability(similarity)))
@@ -389,6 +499,14 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
 }
 
 fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+    let mut plan = plan_of_sets(settings, median_tokens, documents)?;
+    if settings.switch(&COUNT_REPEATS)? {
+        plan.parameters.push(("count_repeats", json!(true), "as given: similarities are those of multisets".into()));
+    }
+    Ok(plan)
+}
+
+fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
     if let Some(shape) = resolve_supershingles(settings)? {
         return plan_supershingles(settings, shape, median_tokens, documents);
     }
@@ -418,16 +536,20 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
         notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
     }
+    let mut parameters = vec![
+        ("threshold", json!(threshold.as_f64()), given(&THRESHOLD, "default")),
+        recall_row,
+        ("shingle", width, why_width),
+    ];
+    parameters.extend(resolve_sketch(settings)?.1.planned(settings));
+    parameters.extend([
+        ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH, "default")),
+        ("bands", json!(bands.bands), given(&BANDS, "the fewest that reach the recall")),
+        ("rows", json!(bands.rows), given(&ROWS, "the most that the hashes allow")),
+        ("hashes", json!(bands.slots()), "bands × rows".into()),
+    ]);
     Ok(Plan {
-        parameters: vec![
-            ("threshold", json!(threshold.as_f64()), given(&THRESHOLD, "default")),
-            recall_row,
-            ("shingle", width, why_width),
-            ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH, "default")),
-            ("bands", json!(bands.bands), given(&BANDS, "the fewest that reach the recall")),
-            ("rows", json!(bands.rows), given(&ROWS, "the most that the hashes allow")),
-            ("hashes", json!(bands.slots()), "bands × rows".into()),
-        ],
+        parameters,
         curve_of: "jaccard",
         curve: bands.curve(threshold.as_f64()),
         costs: vec![

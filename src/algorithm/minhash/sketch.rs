@@ -1,6 +1,8 @@
 //! MinHash signatures: `K` slots, each of which agrees between two sets with probability equal to their Jaccard similarity.
 
+use crate::algorithm::shingles::ShingleHash;
 use crate::hash::mix;
+use rand_mt::Mt;
 use std::borrow::Cow;
 
 /// The kinds of sketch.
@@ -10,6 +12,9 @@ pub enum Kind {
     Fss,
     /// One independent hash function a slot (Broder 1997).
     Classic,
+    /// The same as the MinHash of datasketch makes, bit by bit, with its default seed. Elements are 64-bit SHA-1 hashes of
+    /// shingles ([`ShingleHash::Sha1`]), of which it takes the lower half.
+    Datasketch,
 }
 
 impl Kind {
@@ -18,6 +23,15 @@ impl Kind {
         match self {
             Kind::Fss => "fss",
             Kind::Classic => "classic",
+            Kind::Datasketch => "datasketch",
+        }
+    }
+
+    /// The hash of shingles that goes with it unless another is asked for.
+    pub fn shingle_hash(self) -> ShingleHash {
+        match self {
+            Kind::Fss | Kind::Classic => ShingleHash::default(),
+            Kind::Datasketch => ShingleHash::Sha1,
         }
     }
 
@@ -29,6 +43,7 @@ impl Kind {
         match name {
             "fss" => Kind::Fss,
             "classic" => Kind::Classic,
+            "datasketch" => Kind::Datasketch,
             _ => panic!("no sketch is called {name}"),
         }
     }
@@ -39,7 +54,7 @@ impl Kind {
 pub struct Sketch {
     kind: Kind,
     slots: usize,
-    /// For the classic sketch, an odd multiplier and an addend a slot.
+    /// For the classic sketch, an odd multiplier and an addend a slot; for that of datasketch, a factor and an addend.
     functions: Vec<(u64, u64)>,
 }
 
@@ -58,6 +73,7 @@ impl Sketch {
             Kind::Fss => Vec::new(),
             // Fixed constants: the run's seed is in the features already.
             Kind::Classic => (0..slots as u64).map(|k| (mix(2 * k + 1) | 1, mix(2 * k + 2))).collect(),
+            Kind::Datasketch => permutations(slots),
         };
         Sketch { kind, slots, functions }
     }
@@ -84,6 +100,10 @@ impl Sketch {
             Kind::Classic => {
                 signature.resize(start + self.slots, EMPTY);
                 self.classic(elements, &mut signature[start..]);
+            }
+            Kind::Datasketch => {
+                let least = |&(a, b): &(u64, u64)| elements.iter().map(|&x| u64::from(permuted(a, b, x))).min();
+                signature.extend(self.functions.iter().filter_map(least));
             }
         }
     }
@@ -155,6 +175,31 @@ impl Sketch {
     }
 }
 
+/// The Mersenne prime 2⁶¹ − 1, of datasketch.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// What datasketch makes of an element in a slot: `((a·h + b) mod 2⁶⁴ mod (2⁶¹ − 1)) mod 2³²`, where `h` is the lower half of
+/// the element. Its product does not fit in 64 bits and wraps; signatures follow that.
+#[inline(always)]
+fn permuted(a: u64, b: u64, element: u64) -> u32 {
+    (a.wrapping_mul(element & 0xffff_ffff).wrapping_add(b) % PRIME) as u32
+}
+
+/// The factors (from 1) and addends (from 0) below 2⁶¹ − 1 that datasketch draws with the legacy generator of numpy: MT19937
+/// (Matsumoto & Nishimura 1998) of seed 1, two outputs a draw, the first one on top, of which the lowest 61 bits are taken;
+/// what is too large is drawn again.
+fn permutations(slots: usize) -> Vec<(u64, u64)> {
+    let mut generator = Mt::new(1);
+    let mut draw = |least: u64| loop {
+        let (high, low) = (generator.next_u32(), generator.next_u32());
+        let value = (u64::from(high) << 32 | u64::from(low)) & PRIME;
+        if value < PRIME - least {
+            return value + least;
+        }
+    };
+    (0..slots).map(|_| (draw(1), draw(0))).collect()
+}
+
 /// Maps a value uniform in 64 bits to `0..count`.
 #[inline(always)]
 fn scale(value: u64, count: u64) -> usize {
@@ -200,7 +245,7 @@ mod tests {
 
         #[test]
         fn order_and_repeats_do_not_matter(elements in prop::collection::vec(any::<u64>(), 1..60)) {
-            for kind in [Kind::Fss, Kind::Classic] {
+            for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch] {
                 let sketch = Sketch::new(kind, 32);
                 let (mut once, mut again) = (Vec::new(), Vec::new());
                 sketch.signature(&elements, &mut once);
@@ -224,11 +269,32 @@ mod tests {
 
     #[test]
     fn nothing_has_no_signature() {
-        for kind in [Kind::Fss, Kind::Classic] {
+        for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch] {
             let mut signature = Vec::new();
             Sketch::new(kind, 8).signature(&[], &mut signature);
             assert!(signature.is_empty());
         }
+    }
+
+    #[test]
+    fn permutations_and_slots_of_datasketch() {
+        // MinHash(num_perm=4, seed=1), by datasketch itself, of b'Hello', whose 32-bit SHA-1 is 2342453239.
+        let drawn = [
+            (775169054918279404, 1758426461858698312),
+            (2109959069025162, 965365488286768773),
+            (401325382989534145, 1703346441743126657),
+            (1130051441076870728, 1762784241922636284),
+        ];
+        assert_eq!(permutations(4), drawn);
+        // More slots are the same ones and others behind them.
+        assert_eq!(permutations(200)[..4], drawn);
+        let mut signature = Vec::new();
+        // The upper half does not count.
+        Sketch::new(Kind::Datasketch, 4).signature(&[2342453239 | 77 << 32], &mut signature);
+        assert_eq!(signature, [734825475, 960773806, 359816889, 342714745]);
+        // Without wrapping at 2⁶⁴ it would be another one.
+        let exact = |(a, b): (u64, u64)| ((u128::from(a) * 2342453239 + u128::from(b)) % u128::from(PRIME)) as u32;
+        assert_eq!(drawn.map(exact), [1522302003, 962917262, 767514177, 1490708185]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
 
+use super::Shingles;
 use super::sketch::{Kind, Sketch};
-use crate::algorithm::{Algorithm, Compares, Features};
+use crate::algorithm::{Agreement, Algorithm, Compares, Features, Odds};
 use crate::hamming::{binomial, combinations};
-use crate::hash::{combine, mix, shingle_hashes};
-use crate::similarity::Similarity;
-use crate::tokenizer::Tokens;
+use crate::hash::{combine, mix};
+use crate::similarity::{Similarity, jaccard_whatever};
+use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
 
 /// How the signature is cut, and how much of it must be equal.
@@ -60,7 +61,7 @@ impl Shape {
 ///
 /// Cost: a signature of `m′·l` slots; `8·m′` bytes a document; C(m′, b) tables.
 pub struct Supershingles {
-    width: usize,
+    shingles: Shingles,
     sketch: Sketch,
     shape: Shape,
     /// For each key, the supershingles it is made of.
@@ -68,14 +69,14 @@ pub struct Supershingles {
 }
 
 impl Supershingles {
-    /// A detector with shingles of `width` tokens.
+    /// A detector of pairs of sets of these shingles. A number is how many tokens are in one.
     ///
     /// # Panics
     /// If the shape has a 0 in it, or `least` is above `groups`.
-    pub fn new(width: usize, sketch: Kind, shape: Shape) -> Self {
+    pub fn new(shingles: impl Into<Shingles>, sketch: Kind, shape: Shape) -> Self {
         assert!(shape.least > 0 && shape.least <= shape.groups, "{} of {} supershingles", shape.least, shape.groups);
         let choices = combinations(shape.groups, shape.least);
-        Supershingles { width, sketch: Sketch::new(sketch, shape.slots()), shape, choices }
+        Supershingles { shingles: shingles.into(), sketch: Sketch::new(sketch, shape.slots()), shape, choices }
     }
 }
 
@@ -88,8 +89,12 @@ impl Algorithm for Supershingles {
         "supershingles"
     }
 
+    fn reads(&self) -> Keep {
+        self.shingles.hash.reads()
+    }
+
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
+        self.shingles.of(tokens, features);
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -125,14 +130,32 @@ impl Algorithm for Supershingles {
         (shared >= self.shape.least).then(|| Similarity::ratio(shared as u64, self.shape.groups as u64))
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Features)
+    }
+
+    /// By the Jaccard similarity, which is what the curve is over.
+    fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
+        let similarity = jaccard_whatever(a, b);
+        Some(Odds { similarity, found: self.shape.probability(similarity.value()) })
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let shared = a.iter().zip(b).filter(|(x, y)| x == y).count();
+        Some(Similarity::ratio(shared as u64, self.shape.groups as u64))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        vec![Agreement::of_parts("supershingles", a.iter().zip(b))]
+    }
+
     fn resolved(&self) -> Vec<(&'static str, Value)> {
         let Shape { groups, rows, least } = self.shape;
-        vec![
-            ("supershingles", json!(format!("{groups}x{rows}"))),
-            ("min_supershingles", json!(least)),
-            ("shingle", json!(self.width)),
-            ("sketch", json!(self.sketch.kind().name())),
-        ]
+        let mut resolved =
+            vec![("supershingles", json!(format!("{groups}x{rows}"))), ("min_supershingles", json!(least))];
+        resolved.extend(self.shingles.resolved());
+        resolved.push(("sketch", json!(self.sketch.kind().name())));
+        resolved
     }
 }
 

@@ -1,10 +1,14 @@
 //! Pairs by their exact cosine: sign bits bring candidates together, the token counts decide.
+//!
+//! Other weights than counts are whole numbers too, so a token of weight `w` is simply there `w` times: the cosine is then exactly
+//! that of the weights.
 
 use super::occurrences;
 use crate::algorithm::bands::Bands;
-use crate::algorithm::{Algorithm, Compares, Features};
+use crate::algorithm::weights::{Weigher, Weights};
+use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns};
 use crate::hamming::{self, BlockTables};
-use crate::similarity::{Similarity, Threshold, cosine};
+use crate::similarity::{Similarity, Threshold, cosine, cosine_whatever};
 use crate::tokenizer::Tokens;
 use serde_json::{Value, json};
 
@@ -24,10 +28,12 @@ pub fn recall(threshold: Threshold, bands: Bands) -> f64 {
 /// The fingerprint is as many sign bits as the bands use. Two documents that agree in a whole band are compared by the exact
 /// cosine of their token counts.
 ///
-/// Cost: `8·b` bytes a document for keys; a walk along two sorted token lists for each candidate pair.
+/// Cost: `8·b` bytes a document for keys; a walk along two sorted token lists for each candidate pair. With `idf` the lists are
+/// as long as all weights together.
 pub struct ProjectedCosine {
     threshold: Threshold,
     bands: Bands,
+    weigher: Weigher,
     /// A band is a block, and each block makes a key by itself.
     tables: BlockTables,
 }
@@ -36,7 +42,12 @@ impl ProjectedCosine {
     /// A detector of pairs at or above `threshold` among those that agree in a band.
     pub fn new(threshold: Threshold, bands: Bands) -> Self {
         let tables = BlockTables::new(bands.slots(), bands.bands, bands.bands - 1);
-        ProjectedCosine { threshold, bands, tables }
+        ProjectedCosine { threshold, bands, weigher: Weigher::new(Weights::TermFrequency), tables }
+    }
+
+    /// The same by the cosine of other weights.
+    pub fn with_weights(self, weights: Weights) -> Self {
+        ProjectedCosine { weigher: Weigher::new(weights), ..self }
     }
 }
 
@@ -49,8 +60,17 @@ impl Algorithm for ProjectedCosine {
         "cosine"
     }
 
+    fn learns(&self) -> Option<Learns> {
+        self.weigher.learns()
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        self.weigher.learn(learned);
+    }
+
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        occurrences(tokens, features);
+        occurrences(&self.weigher, tokens, features);
+        features.repeat_by_weight();
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -80,14 +100,34 @@ impl Algorithm for ProjectedCosine {
         cosine(a, b, self.threshold)
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Multisets)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(self.compare(a, b).unwrap_or_else(|| cosine_whatever(a, b)))
+    }
+
+    fn found_with(&self, similarity: Similarity) -> Option<f64> {
+        Some(self.bands.probability(1.0 - hamming::bits_differ(similarity.value())))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
+        // Of whole words, not all of which the bands need use.
+        vec![Agreement::of_bits(a, b, 64 * a.len()), Agreement::of_parts("bands", bands)]
+    }
+
     fn resolved(&self) -> Vec<(&'static str, Value)> {
-        vec![
+        let mut resolved = vec![
             ("cosine", json!(self.threshold.as_f64())),
             ("bits", json!(self.bands.slots())),
             ("bands", json!(self.bands.bands)),
             ("rows", json!(self.bands.rows)),
-            ("recall_at_threshold", json!(recall(self.threshold, self.bands))),
-        ]
+        ];
+        resolved.extend(self.weigher.resolved());
+        resolved.push(("recall_at_threshold", json!(recall(self.threshold, self.bands))));
+        resolved
     }
 }
 

@@ -12,20 +12,22 @@
 //! of 0.9952. Similarity is `1 − distance / bits`.
 //!
 //! **Parameters.** See [`PARAMETERS`]. The bits that may differ scale with the bits: one in 32. With `--cosine` a pair is
-//! reported by its exact cosine instead, and the bits only bring candidates together ([`cosine`]).
+//! reported by its exact cosine instead, and the bits only bring candidates together ([`cosine`]). `--weights` can let each
+//! distinct token count once, or rare ones more than common ones ([`weights`](super::weights)), with either.
 //!
 //! **Cost.** Some 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in enough bits
 //! are found exactly, through block tables: at least 13 for 12 differing bits ([`crate::hamming::cheapest_blocks`]).
 //!
 //! **Where it is weak.** Short documents: one word of `n` different ones replaced leaves a cosine of `1 − 1/n`, so that it takes
 //! 208 words for the bits to differ in 12 of 384 places on average. Common words count most, so that unrelated long documents
-//! come out alike at loose thresholds. Word order does not count at all.
+//! come out alike at loose thresholds; not with `--weights idf`. Word order does not count at all.
 
 pub mod cosine;
 
 use super::bands::Bands;
-use super::parameter::{COSINE, Parameter, RECALL, Settings, Values};
-use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
+use super::parameter::{COSINE, DROP_COMMON, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::weights::{Weigher, Weights};
+use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hamming::{self, BlockTables};
 use crate::similarity::{Similarity, Threshold};
@@ -40,16 +42,17 @@ pub const ENTRY: Entry = Entry {
     summary: "signs of random projections of token counts; all pairs that agree in enough bits, or by exact cosine",
     advice: "For long documents with tiny edits, wherever in the text: word order does not count. Its default (372 of 384 bits agree, a \
              cosine of 0.995) is strict, and takes some 200 words to bear one changed word; --cosine is looser, and verified exactly. \
-             Common words count most.",
+             Common words count most, unless --weights idf is given.",
     parameters: PARAMETERS,
-    defaults: &[],
+    defaults: &[(&WEIGHTS, "tf")],
+    refuses: &[],
     prepare,
     depends_on_length: |_| false,
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&AGREE, &COSINE, &RECALL, &PROJECTION_BITS];
+pub const PARAMETERS: &[&Parameter] = &[&AGREE, &COSINE, &RECALL, &PROJECTION_BITS, &WEIGHTS, &LEXICON, &DROP_COMMON];
 
 static AGREE: Parameter = Parameter {
     name: "agree",
@@ -79,17 +82,24 @@ const MOST_DIFFER_ONE_IN: usize = 8;
 pub struct RandomProjection {
     bits: usize,
     agree: usize,
+    weigher: Weigher,
     tables: BlockTables,
 }
 
 impl RandomProjection {
-    /// A detector of pairs that agree in at least `agree` of `bits` bits.
+    /// A detector of pairs that agree in at least `agree` of `bits` bits, by how often tokens occur.
     ///
     /// # Panics
     /// If `bits` is not a multiple of 64, or `agree` is 0 or above `bits`.
     pub fn new(bits: usize, agree: usize) -> Self {
         assert!(agree > 0 && agree <= bits, "{agree} of {bits} bits");
-        RandomProjection { bits, agree, tables: BlockTables::new(bits, bits - agree + 1, bits - agree) }
+        let tables = BlockTables::new(bits, bits - agree + 1, bits - agree);
+        RandomProjection { bits, agree, weigher: Weigher::new(Weights::TermFrequency), tables }
+    }
+
+    /// The same by other weights.
+    pub fn with_weights(self, weights: Weights) -> Self {
+        RandomProjection { weigher: Weigher::new(weights), ..self }
     }
 
     fn most_apart(&self) -> usize {
@@ -97,9 +107,10 @@ impl RandomProjection {
     }
 }
 
-/// Every token occurrence is a feature.
-fn occurrences(tokens: &Tokens, features: &mut Features) {
+/// Every token occurrence is a feature, unless weights make one of all occurrences.
+fn occurrences(weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
     features.hashes.extend_from_slice(tokens.hashes());
+    weigher.weigh(tokens.hashes(), std::iter::once(1), features);
 }
 
 impl Algorithm for RandomProjection {
@@ -111,8 +122,16 @@ impl Algorithm for RandomProjection {
         "hamming"
     }
 
+    fn learns(&self) -> Option<Learns> {
+        self.weigher.learns()
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        self.weigher.learn(learned);
+    }
+
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        occurrences(tokens, features);
+        occurrences(&self.weigher, tokens, features);
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -142,6 +161,19 @@ impl Algorithm for RandomProjection {
         (apart <= self.most_apart()).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Fingerprints)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let apart = hamming::distance(a, b) as usize;
+        Some(Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        vec![Agreement::of_bits(a, b, self.bits)]
+    }
+
     fn tune(&mut self, fingerprints: usize) {
         let cheapest = hamming::cheapest_blocks(self.bits, self.most_apart(), fingerprints as f64);
         self.tables = BlockTables::new(self.bits, cheapest.blocks, self.most_apart());
@@ -152,18 +184,22 @@ impl Algorithm for RandomProjection {
     }
 
     fn resolved(&self) -> Vec<(&'static str, Value)> {
-        vec![("bits", json!(self.bits)), ("agree", json!(self.agree)), ("tables", json!(self.tables.len()))]
+        let mut resolved = vec![("bits", json!(self.bits)), ("agree", json!(self.agree))];
+        resolved.extend(self.weigher.resolved());
+        resolved.push(("tables", json!(self.tables.len())));
+        resolved
     }
 }
 
 /// What the settings ask for.
 enum Resolved {
     Agreeing(RandomProjection),
-    Cosine { threshold: Threshold, recall: f64, bands: Bands },
+    Cosine { threshold: Threshold, recall: f64, bands: Bands, weights: Weights },
 }
 
 fn resolve(settings: &Settings) -> Result<Resolved, Error> {
     let bits = settings.integer(&PROJECTION_BITS)?.expect("never auto");
+    let weights = Weights::of(settings, ENTRY.name)?;
     if let Some(threshold) = settings.threshold(&COSINE)? {
         if settings.has(&AGREE) {
             return Err(Error::Usage("--cosine decides by the exact cosine: leave --agree out".into()));
@@ -175,7 +211,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
                  raise --projection-bits"
             ))
         })?;
-        return Ok(Resolved::Cosine { threshold, recall, bands });
+        return Ok(Resolved::Cosine { threshold, recall, bands, weights });
     }
     if settings.has(&RECALL) {
         return Err(Error::Usage("--recall has no effect on projection without --cosine".into()));
@@ -189,7 +225,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
             format!("{least} to {bits} of {bits} bits; --cosine is for looser pairs"),
         ));
     }
-    Ok(Resolved::Agreeing(RandomProjection::new(bits, agree)))
+    Ok(Resolved::Agreeing(RandomProjection::new(bits, agree).with_weights(weights)))
 }
 
 /// Below a median of this many tokens, one of them replaced moves the bits by more than `apart` of `bits` on average.
@@ -214,7 +250,9 @@ fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
             };
             (1..few).contains(&median_tokens).then(warning).into_iter().collect()
         }
-        Resolved::Cosine { threshold, .. } if threshold.as_f64() < LOOSE_COSINE && median_tokens >= MANY_TOKENS => {
+        Resolved::Cosine { threshold, weights: Weights::TermFrequency, .. }
+            if threshold.as_f64() < LOOSE_COSINE && median_tokens >= MANY_TOKENS =>
+        {
             vec![format!(
                 "at a cosine of {threshold} common words can be enough to make long documents alike: look at the pairs, and \
                  expect many comparisons"
@@ -229,7 +267,9 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     let warnings = warnings(&resolved, median_tokens);
     let setup = match resolved {
         Resolved::Agreeing(projection) => Setup::new(projection),
-        Resolved::Cosine { threshold, bands, .. } => Setup::new(ProjectedCosine::new(threshold, bands)),
+        Resolved::Cosine { threshold, bands, weights, .. } => {
+            Setup::new(ProjectedCosine::new(threshold, bands).with_weights(weights))
+        }
     };
     Ok(Setup { warnings, ..setup })
 }
@@ -240,7 +280,7 @@ const COSINES: [f64; 11] = [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.
 fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
     Ok(match resolve(settings)? {
         Resolved::Agreeing(projection) => plan_agreeing(settings, projection, documents),
-        Resolved::Cosine { threshold, recall, bands } => plan_cosine(settings, threshold, recall, bands, documents),
+        Resolved::Cosine { threshold, recall, bands, .. } => plan_cosine(settings, threshold, recall, bands, documents),
     })
 }
 
@@ -255,6 +295,7 @@ fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u
         parameters: vec![
             ("bits", json!(bits), given(settings, &PROJECTION_BITS, "default")),
             ("agree", json!(agree), given(settings, &AGREE, "default: 31 of 32")),
+            ("weights", json!(settings.text(&WEIGHTS)), given(settings, &WEIGHTS, "default")),
             ("blocks", json!(cost.blocks), "the cheapest".into()),
             ("tables", json!(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
         ],
@@ -287,6 +328,7 @@ fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Ba
             ("bits", json!(bands.slots()), format!("bands × rows, of {}", settings.text(&PROJECTION_BITS))),
             ("bands", json!(bands.bands), "the fewest that reach the recall".into()),
             ("rows", json!(bands.rows), "the most that the bits allow".into()),
+            ("weights", json!(settings.text(&WEIGHTS)), given(settings, &WEIGHTS, "default")),
         ],
         curve_of: "cosine",
         curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ(c)))).collect(),
@@ -307,7 +349,7 @@ mod tests {
     use super::*;
 
     fn settings(pairs: &[(&str, &str)]) -> Settings {
-        Settings::from_pairs(pairs.iter().copied())
+        Settings::from_pairs(pairs.iter().copied()).with_defaults(ENTRY.defaults)
     }
 
     fn agreeing(pairs: &[(&str, &str)]) -> (usize, usize, usize) {
@@ -355,7 +397,7 @@ mod tests {
         assert_eq!([0, 1, 207, 208].map(|median| warnings(&[], median)), [0, 1, 1, 0]);
         assert_eq!(warnings(&[("agree", "384")], 10), 0);
         assert_eq!([299, 300].map(|median| warnings(&[("cosine", "0.9")], median)), [0, 1]);
-        assert_eq!(warnings(&[("cosine", "0.95")], 300), 0);
+        assert_eq!(warnings(&[("cosine", "0.95")], 300) + warnings(&[("cosine", "0.9"), ("weights", "idf")], 300), 0);
     }
 
     #[test]

@@ -11,24 +11,29 @@
 //! agreeing bits is `1 − θ/π`, which is *not* the cosine. Similarity is `1 − distance / bits`.
 //!
 //! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing 1.
-//! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most.
+//! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most; with
+//! `--weights idf` the rare ones do ([`weights`](super::weights)).
 //!
 //! **Cost.** A table look-up and some 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All pairs within the
 //! distance are found exactly, through block tables whose number is chosen from the number of documents
-//! ([`crate::hamming::cheapest_blocks`]).
+//! ([`crate::hamming::cheapest_blocks`]). `--weights idf` reads the collection twice, once for counting, unless it has a lexicon;
+//! it takes a look-up a token, a sort of the features, and three times as long for the bits.
 //!
 //! **Where it is weak.** Short documents: below some 300 tokens one changed word moves more than 3 of 64 bits. Where 2 % of the
 //! words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution) it finds about a quarter of the pairs
 //! at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
-use super::parameter::{COSINE, Parameter, RECALL, Settings, Values};
-use super::{Algorithm, Compares, Entry, Features, Plan, Setup};
+use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::shingles::ShingleHash;
+use super::weights::Weigher;
+use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hamming::{self, BlockTables};
-use crate::hash::shingle_hashes;
 use crate::similarity::Similarity;
-use crate::tokenizer::Tokens;
+use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
+
+pub use super::weights::Weights;
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -39,13 +44,15 @@ pub const ENTRY: Entry = Entry {
              pairs that MinHash finds; it is refused where the median document has fewer than 50 tokens.",
     parameters: PARAMETERS,
     defaults: &[],
+    refuses: &[],
     prepare,
     depends_on_length: |_| false,
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&DISTANCE, &COSINE, &RECALL, &BITS, &GRAMS, &WEIGHTS, &BLOCKS, &FORCE];
+pub const PARAMETERS: &[&Parameter] =
+    &[&DISTANCE, &COSINE, &RECALL, &BITS, &GRAMS, &HASH, &WEIGHTS, &LEXICON, &BLOCKS, &FORCE, &DROP_COMMON];
 
 static DISTANCE: Parameter = Parameter {
     name: "distance",
@@ -73,18 +80,6 @@ static GRAMS: Parameter = Parameter {
     details: "1+2 takes single tokens and pairs of neighbours. Longer runs react more to each edit and to word order; for Chinese, \
               whose tokens are single characters, 2+3 is better.",
 };
-static WEIGHTS: Parameter = Parameter {
-    name: "weights",
-    placeholder: "KIND",
-    default: "binary",
-    values: Values::Choice(&[
-        ("binary", "each distinct feature weighs 1"),
-        ("tf", "each occurrence weighs 1; unrelated long texts come out alike"),
-    ]),
-    help: "How much a feature weighs",
-    details: "Term frequencies are what the plain recipe uses. They make common words decide: documents of 1,000 tokens that have \
-              nothing else in common are then about 6 bits apart instead of 28, in a simulation.",
-};
 static BLOCKS: Parameter = Parameter {
     name: "blocks",
     placeholder: "M",
@@ -108,21 +103,13 @@ const MOST_TABLES: f64 = 2000.0;
 const LEAST_TOKENS: usize = 50;
 const FEW_TOKENS: usize = 300;
 
-/// How much a feature weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weights {
-    /// 1 for each distinct feature.
-    Binary,
-    /// 1 for each occurrence.
-    TermFrequency,
-}
-
 /// The detector.
 pub struct SimHash {
     bits: usize,
     distance: usize,
     grams: Vec<usize>,
-    weights: Weights,
+    hash: ShingleHash,
+    weigher: Weigher,
     blocks: Option<usize>,
     tables: BlockTables,
 }
@@ -135,7 +122,13 @@ impl SimHash {
     /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
     pub fn new(bits: usize, distance: usize, grams: Vec<usize>, weights: Weights, blocks: Option<usize>) -> Self {
         let tables = BlockTables::new(bits, blocks.unwrap_or(distance + 1), distance);
-        SimHash { bits, distance, grams, weights, blocks, tables }
+        let (hash, weigher) = (ShingleHash::default(), Weigher::new(weights));
+        SimHash { bits, distance, grams, hash, weigher, blocks, tables }
+    }
+
+    /// The same with another hash of features.
+    pub fn with_hash(self, hash: ShingleHash) -> Self {
+        SimHash { hash, ..self }
     }
 }
 
@@ -148,16 +141,23 @@ impl Algorithm for SimHash {
         "hamming"
     }
 
+    fn reads(&self) -> Keep {
+        self.hash.reads()
+    }
+
+    fn learns(&self) -> Option<Learns> {
+        self.weigher.learns()
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        self.weigher.learn(learned);
+    }
+
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        for &width in &self.grams {
-            // Runs longer than the document would only repeat its longest run.
-            if width <= tokens.len() || width == self.grams[0] {
-                shingle_hashes(tokens.hashes(), width, &mut features.hashes);
-            }
-        }
-        if self.weights == Weights::Binary {
-            features.remove_repeats();
-        }
+        // Runs longer than the document would only repeat its longest run.
+        let widths = self.grams.iter().copied().filter(|&width| width <= tokens.len() || width == self.grams[0]);
+        widths.clone().for_each(|width| self.hash.shingles(tokens, width, &mut features.hashes));
+        self.weigher.weigh(tokens.hashes(), widths, features);
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -187,6 +187,19 @@ impl Algorithm for SimHash {
         (apart <= self.distance).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Fingerprints)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let apart = hamming::distance(a, b) as usize;
+        Some(Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        vec![Agreement::of_bits(a, b, self.bits)]
+    }
+
     fn tune(&mut self, fingerprints: usize) {
         if self.blocks.is_none() {
             let cheapest = hamming::cheapest_blocks(self.bits, self.distance, fingerprints as f64);
@@ -200,14 +213,12 @@ impl Algorithm for SimHash {
 
     fn resolved(&self) -> Vec<(&'static str, Value)> {
         let grams = self.grams.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("+");
-        let weights = if self.weights == Weights::Binary { "binary" } else { "tf" };
-        vec![
-            ("bits", json!(self.bits)),
-            ("distance", json!(self.distance)),
-            ("grams", json!(grams)),
-            ("weights", json!(weights)),
-            ("tables", json!(self.tables.len())),
-        ]
+        let mut resolved =
+            vec![("bits", json!(self.bits)), ("distance", json!(self.distance)), ("grams", json!(grams))];
+        resolved.extend(self.hash.resolved());
+        resolved.extend(self.weigher.resolved());
+        resolved.push(("tables", json!(self.tables.len())));
+        resolved
     }
 }
 
@@ -256,8 +267,9 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
             ));
         }
     }
-    let weights = if settings.choice(&WEIGHTS)? == "tf" { Weights::TermFrequency } else { Weights::Binary };
-    let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks);
+    let weights = Weights::of(settings, ENTRY.name)?;
+    let simhash =
+        SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks).with_hash(ShingleHash::of(settings)?);
     Ok(Resolved { simhash, chosen })
 }
 
@@ -269,9 +281,9 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
              word can move more than 3 bits; --algo minhash finds more"
         ));
     }
-    if simhash.weights == Weights::TermFrequency {
+    if simhash.weigher.weights() == Weights::TermFrequency {
         warnings.push(
-            "--weights tf lets common words decide: unrelated long documents come out alike; --weights binary does not"
+            "--weights tf lets common words decide: unrelated long documents come out alike; --weights binary and idf do not"
                 .into(),
         );
     }
@@ -304,15 +316,19 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
     let key_bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
     let notes = vec![format!("every pair at most {distance} of {bits} bits apart is found")];
+    let mut parameters = vec![
+        ("bits", json!(bits), given(&BITS)),
+        ("distance", json!(distance), chosen.into()),
+        ("grams", json!(settings.text(&GRAMS)), given(&GRAMS)),
+    ];
+    parameters.extend(simhash.hash.planned(settings));
+    parameters.extend([
+        ("weights", json!(settings.text(&WEIGHTS)), given(&WEIGHTS)),
+        ("blocks", json!(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
+        ("tables", json!(simhash.tables.len()), format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks)),
+    ]);
     Ok(Plan {
-        parameters: vec![
-            ("bits", json!(bits), given(&BITS)),
-            ("distance", json!(distance), chosen.into()),
-            ("grams", json!(settings.text(&GRAMS)), given(&GRAMS)),
-            ("weights", json!(settings.text(&WEIGHTS)), given(&WEIGHTS)),
-            ("blocks", json!(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
-            ("tables", json!(simhash.tables.len()), format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks)),
-        ],
+        parameters,
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
             .map(|cosine| (cosine, hamming::probability_within(bits, distance, cosine)))

@@ -25,13 +25,14 @@
 pub mod partitions;
 pub mod words;
 
-use super::parameter::{Parameter, Settings, THRESHOLD, Values};
+use super::parameter::{DROP_COMMON, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
 use super::{Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, Threshold, jaccard};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
 use crate::tokenizer::Tokens;
+use crate::tokenizer::prepared::Step;
 use partitions::Partitions;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -47,13 +48,16 @@ pub const ENTRY: Entry = Entry {
              language) are compared with nothing, and counted.",
     parameters: PARAMETERS,
     defaults: &[(&THRESHOLD, "0.5")],
+    // The antecedents are among the words that would go.
+    refuses: &[Step::StopWords, Step::Stem],
     prepare,
     depends_on_length: |_| false,
     plan,
 };
 
 /// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&THRESHOLD, &ANTECEDENTS, &SPOT_DISTANCE, &SPOT_CHAIN, &MIN_SPOTS];
+pub const PARAMETERS: &[&Parameter] =
+    &[&THRESHOLD, &ANTECEDENTS, &SPOT_DISTANCE, &SPOT_CHAIN, &CHAIN_OVER, &MIN_SPOTS, &DROP_COMMON];
 
 static ANTECEDENTS: Parameter = Parameter {
     name: "antecedents",
@@ -86,6 +90,18 @@ static SPOT_CHAIN: Parameter = Parameter {
     help: "Tokens in a spot, its stop word not counted",
     details: "A longer chain is stricter: one changed word spoils more spots, and unrelated texts share fewer.",
 };
+static CHAIN_OVER: Parameter = Parameter {
+    name: "chain-over",
+    placeholder: "WHICH",
+    default: "content",
+    values: Values::Choice(&[
+        ("content", "tokens that are no stop words, as in the paper"),
+        ("all", "the very next tokens, stop words or not"),
+    ]),
+    help: "Which tokens the chain of a spot is made of",
+    details: "content skips stop words, and so bears changes in them. all is the stop-word shingle of Mining of Massive Datasets, section \
+              3.2.4: a stop word and the next two words, whatever they are; simpler, and stricter.",
+};
 static MIN_SPOTS: Parameter = Parameter {
     name: "min-spots",
     placeholder: "N",
@@ -96,12 +112,23 @@ static MIN_SPOTS: Parameter = Parameter {
               fifth of all documents that is warned of.",
 };
 
+/// Which tokens chains are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChainOver {
+    /// Those that are no stop words.
+    #[default]
+    Content,
+    /// All that follow.
+    All,
+}
+
 /// The detector.
 pub struct SpotSigs {
     threshold: Threshold,
     language: &'static Language,
     distance: usize,
     chain: usize,
+    over: ChainOver,
     min_spots: usize,
     partitions: Partitions,
     prefix: Prefix,
@@ -125,11 +152,18 @@ impl SpotSigs {
             language,
             distance: distance.max(1),
             chain: chain.max(1),
+            over: ChainOver::Content,
             min_spots,
             partitions: Partitions::new(threshold, min_spots),
             prefix: Prefix::new(threshold),
             words: OnceLock::new(),
         }
+    }
+
+    /// The same with chains over these tokens.
+    pub fn with_chains_over(mut self, over: ChainOver) -> Self {
+        self.over = over;
+        self
     }
 
     /// Appends the spots of the tokens.
@@ -138,18 +172,19 @@ impl SpotSigs {
     fn spots(&self, words: &Words, tokens: &[u64], spots: &mut Vec<u64>) {
         // What chains are made of goes before the spots for a while, so that stop words need not be skipped anew in each chain.
         let start = spots.len();
-        spots.extend(tokens.iter().filter(|&&token| words.role(token) == Role::Content));
+        let links = |role| role == Role::Content || self.over == ChainOver::All;
+        spots.extend(tokens.iter().filter(|&&token| links(words.role(token))));
         let end = spots.len();
         let mut next = start;
         for &token in tokens {
-            match words.role(token) {
-                Role::Content => next += 1,
-                Role::Skipped => {}
-                Role::Antecedent if next + self.chain * self.distance > end => break,
-                Role::Antecedent => {
-                    let chain = (1..=self.chain).map(|link| spots[next + link * self.distance - 1]);
-                    spots.push(chain.fold(mix(token), combine));
+            let role = words.role(token);
+            next += usize::from(links(role));
+            if role == Role::Antecedent {
+                if next + self.chain * self.distance > end {
+                    break;
                 }
+                let chain = (1..=self.chain).map(|link| spots[next + link * self.distance - 1]);
+                spots.push(chain.fold(mix(token), combine));
             }
         }
         spots.drain(start..end);
@@ -210,6 +245,14 @@ impl Algorithm for SpotSigs {
         jaccard(a, b, self.threshold)
     }
 
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Multisets)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(jaccard_whatever(a, b))
+    }
+
     fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
         if featureless.saturating_mul(5) <= documents {
             return Vec::new();
@@ -228,9 +271,19 @@ impl Algorithm for SpotSigs {
             ("antecedents", json!(self.language.code)),
             ("spot_distance", json!(self.distance)),
             ("spot_chain", json!(self.chain)),
+            ("chain_over", json!(self.over.name())),
             ("min_spots", json!(self.min_spots)),
             ("recall_at_threshold", json!(1.0)),
         ]
+    }
+}
+
+impl ChainOver {
+    fn name(self) -> &'static str {
+        match self {
+            ChainOver::Content => "content",
+            ChainOver::All => "all",
+        }
     }
 }
 
@@ -239,7 +292,9 @@ fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
     let language = LANGUAGES.iter().find(|language| language.code == code).unwrap_or(&LANGUAGES[0]);
     let number = |parameter| Ok(settings.integer(parameter)?.expect("never auto"));
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
-    Ok(SpotSigs::new(threshold, language, number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?, number(&MIN_SPOTS)?))
+    let over = if settings.choice(&CHAIN_OVER)? == "all" { ChainOver::All } else { ChainOver::Content };
+    let (distance, chain) = (number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?);
+    Ok(SpotSigs::new(threshold, language, distance, chain, number(&MIN_SPOTS)?).with_chains_over(over))
 }
 
 fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
@@ -262,6 +317,7 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
             ("antecedents", json!(spotsigs.language.code), given(&ANTECEDENTS)),
             ("spot_distance", json!(spotsigs.distance), given(&SPOT_DISTANCE)),
             ("spot_chain", json!(spotsigs.chain), given(&SPOT_CHAIN)),
+            ("chain_over", json!(spotsigs.over.name()), given(&CHAIN_OVER)),
             ("min_spots", json!(spotsigs.min_spots), given(&MIN_SPOTS)),
         ],
         curve_of: "jaccard",
@@ -337,6 +393,25 @@ mod tests {
         assert_eq!(spots(&apart, text), written("the:two:four"));
         let both = spotsigs(&[("spot-chain", "1"), ("spot-distance", "2")]);
         assert_eq!(spots(&both, text), written("the:two is:five"));
+    }
+
+    /// The example of Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.2.4: nine shingles.
+    #[test]
+    fn stop_word_shingles_of_the_textbook() {
+        static LANGUAGE: Language =
+            Language { code: "textbook", antecedents: "a for the that have it is to", skipped: "" };
+        let text = "A spokesperson for the Sudzo Corporation revealed today that studies have shown it is good for people to buy \
+                    Sudzo products";
+        let threshold = Threshold::new(1, 2).unwrap();
+        let detector = SpotSigs::new(threshold, &LANGUAGE, 1, 2, 1).with_chains_over(ChainOver::All);
+        let expected = "a:spokesperson:for for:the:sudzo the:sudzo:corporation that:studies:have have:shown:it it:is:good \
+                        is:good:for for:people:to to:buy:sudzo";
+        assert_eq!(spots(&detector, text), written(expected));
+        // Two tokens apart, and not beyond the end.
+        assert_eq!(
+            spots(&spotsigs(&[("chain-over", "all"), ("spot-distance", "2")]), "the a b c d is e f"),
+            written("the:b:d a:c:is")
+        );
     }
 
     #[test]

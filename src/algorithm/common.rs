@@ -1,0 +1,285 @@
+//! Leaving out what very many documents have: `--drop-common`, for every family whose features can be counted one by one.
+//!
+//! Pages of one site share menus, headings and footers, which make unrelated pages look alike: neither algorithm of Henzinger's
+//! comparison (SIGIR 2006) did well on pairs from one site. Broder, Glassman, Manasse & Zweig (WWW 1997) leave very common shingles out for that reason.
+//!
+//! A feature is common if it is in more than a share of all documents, exact copies counted each: `df · 1000 > P · N`, with `P` in
+//! thousandths. Common features are left out of everything: fingerprint, keys and similarity. A document that has no others has no
+//! features.
+//!
+//! What is common is counted exactly, in two readings of the collection. The first counts by classes of features
+//! ([`Bounds`]), in memory that does not grow with the number of features; it gives an upper bound of each frequency. The second
+//! counts one by one the features whose bound is high enough. With `F` features in all documents together at most
+//! `F / (P · N)` can be common, 500,000 in documents of 500 features at `P = 0.001`. A few others share a class with one that is; room
+//! is left for four times as many. More come from texts made to collide: features of the parts of the hash that do not fit
+//! are then not left out, which is warned of.
+
+use super::{Agreement, Algorithm, Compares, Features, Learned, Learns, Odds};
+use crate::lexicon::Bounds;
+use crate::similarity::Similarity;
+use crate::tokenizer::{Keep, Tokens};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// An algorithm without the features that are common in the collection.
+///
+/// Cost: two readings of the collection, 4 bytes for each of some 65,000 to 33,000,000 classes while it counts, 8 for each common
+/// feature afterwards, and a binary search among them for each feature of a document.
+pub struct WithoutCommon {
+    inner: Box<dyn Algorithm>,
+    /// In thousandths.
+    share: u64,
+    known: Known,
+}
+
+/// What is known of the collection.
+enum Known {
+    Nothing,
+    /// The second reading looks at what can be common.
+    Bounds(Arc<Bounds>),
+    Common {
+        /// Ascending.
+        common: Box<[u64]>,
+        documents: u64,
+        /// Whether all that is common is among them.
+        complete: bool,
+    },
+}
+
+impl WithoutCommon {
+    /// The algorithm without features that more than `share` thousandths of the documents have.
+    pub fn new(inner: Box<dyn Algorithm>, share: u64) -> Self {
+        WithoutCommon { inner, share, known: Known::Nothing }
+    }
+
+    /// Whether so many of so many documents are more than the share.
+    fn exceeded_by(&self, frequency: u64, documents: u64) -> bool {
+        u128::from(frequency) * 1000 > u128::from(self.share) * u128::from(documents)
+    }
+
+    /// How many features there may be that are counted one by one.
+    fn most_counted(&self, bounds: &Bounds) -> u64 {
+        let common =
+            u128::from(bounds.added()) * 1000 / (u128::from(self.share) * u128::from(bounds.documents())).max(1);
+        u64::try_from(4 * common).unwrap_or(u64::MAX)
+    }
+
+    fn share(&self) -> f64 {
+        self.share as f64 / 1000.0
+    }
+}
+
+/// Leaves the features that are wanted, with their weights.
+fn retain(features: &mut Features, wanted: impl Fn(u64) -> bool) {
+    if features.weights.is_empty() {
+        features.hashes.retain(|&hash| wanted(hash));
+        return;
+    }
+    let mut kept = 0;
+    for at in 0..features.hashes.len() {
+        if wanted(features.hashes[at]) {
+            features.hashes[kept] = features.hashes[at];
+            features.weights[kept] = features.weights[at];
+            kept += 1;
+        }
+    }
+    features.hashes.truncate(kept);
+    features.weights.truncate(kept);
+}
+
+impl Algorithm for WithoutCommon {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn measure(&self) -> &'static str {
+        self.inner.measure()
+    }
+
+    fn reads(&self) -> Keep {
+        self.inner.reads()
+    }
+
+    /// First what is common, then what the algorithm itself must know, of the features that are left.
+    fn learns(&self) -> Option<Learns> {
+        match &self.known {
+            Known::Nothing => Some(Learns::Bounds),
+            Known::Bounds(bounds) => Some(Learns::Frequencies { most: self.most_counted(bounds) }),
+            Known::Common { .. } => self.inner.learns(),
+        }
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        match (&self.known, learned) {
+            (Known::Nothing, Learned::Bounds(bounds)) => self.known = Known::Bounds(Arc::clone(bounds)),
+            (Known::Bounds(_), Learned::Frequencies { lexicon, complete }) => {
+                let documents = lexicon.documents();
+                let is_common = |&(_, frequency): &(u64, u32)| self.exceeded_by(frequency.into(), documents);
+                let mut common: Box<[u64]> = lexicon.terms().filter(is_common).map(|(feature, _)| feature).collect();
+                common.sort_unstable();
+                self.known = Known::Common { common, documents, complete: *complete };
+            }
+            _ => self.inner.learn(learned),
+        }
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        self.inner.features(tokens, features);
+        match &self.known {
+            Known::Nothing => {}
+            Known::Bounds(bounds) => {
+                let documents = bounds.documents();
+                retain(features, |feature| self.exceeded_by(bounds.most(feature).into(), documents));
+            }
+            Known::Common { common, .. } if common.is_empty() => {}
+            Known::Common { common, .. } => retain(features, |feature| common.binary_search(&feature).is_err()),
+        }
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        self.inner.fingerprint(features, fingerprint);
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        self.inner.keys(fingerprint, keys);
+    }
+
+    fn tables(&self) -> Option<usize> {
+        self.inner.tables()
+    }
+
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        self.inner.key(fingerprint, table)
+    }
+
+    fn compares(&self) -> Compares {
+        self.inner.compares()
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        self.inner.compare(a, b)
+    }
+
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        self.inner.similarity(a, b)
+    }
+
+    fn found_with(&self, similarity: Similarity) -> Option<f64> {
+        self.inner.found_with(similarity)
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+        self.inner.agreement(a, b)
+    }
+
+    fn odds_read(&self) -> Option<Compares> {
+        self.inner.odds_read()
+    }
+
+    fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
+        self.inner.odds(a, b)
+    }
+
+    fn tune(&mut self, fingerprints: usize) {
+        self.inner.tune(fingerprints);
+    }
+
+    fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
+        let mut warnings = self.inner.warnings(documents, featureless);
+        let Known::Common { documents, complete, .. } = self.known else { return warnings };
+        if documents > 0 && self.exceeded_by(2, documents) {
+            warnings.push(format!(
+                "--drop-common {} of {documents} documents is fewer than two of them: whatever two documents have in common is left \
+                 out, and hardly a pair can be found; raise it",
+                self.share()
+            ));
+        }
+        if !complete {
+            warnings.push(
+                "too many different features looked common to be counted one by one, as in texts made to collide: some that are \
+                 common were not left out; another --seed may help"
+                    .into(),
+            );
+        }
+        warnings
+    }
+
+    fn distance(&self, similarity: Similarity) -> Option<u32> {
+        self.inner.distance(similarity)
+    }
+
+    fn resolved(&self) -> Vec<(&'static str, Value)> {
+        let mut resolved = self.inner.resolved();
+        resolved.push(("drop_common", json!(self.share())));
+        if let Known::Common { common, .. } = &self.known {
+            resolved.push(("common_features", json!(common.len())));
+        }
+        resolved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Entry;
+    use crate::algorithm::parameter::Settings;
+    use crate::lexicon::Lexicon;
+
+    fn without_common(share: u64) -> WithoutCommon {
+        let setup = (Entry::by_name("minhash").unwrap().prepare)(&Settings::default(), 300).unwrap();
+        WithoutCommon::new(setup.algorithm, share)
+    }
+
+    fn learned(share: u64, documents: u64, frequencies: &[(u64, u32)], complete: bool) -> WithoutCommon {
+        let mut algorithm = without_common(share);
+        let bounds = Bounds::for_bytes(0);
+        frequencies.iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
+        assert_eq!(algorithm.learns(), Some(Learns::Bounds));
+        algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(documents))));
+        assert!(matches!(algorithm.learns(), Some(Learns::Frequencies { .. })));
+        let lexicon = Arc::new(Lexicon::new(documents, frequencies.iter().copied()));
+        algorithm.learn(&Learned::Frequencies { lexicon, complete });
+        assert_eq!(algorithm.learns(), None);
+        algorithm
+    }
+
+    fn common(algorithm: &WithoutCommon) -> &[u64] {
+        match &algorithm.known {
+            Known::Common { common, .. } => common,
+            _ => panic!("not yet known"),
+        }
+    }
+
+    #[test]
+    fn common_is_more_than_the_share() {
+        // 100 of 1,000 is a tenth, and not more; 3 of 10 is 0.3, which no double is.
+        assert_eq!(common(&learned(100, 1000, &[(7, 100), (8, 101), (9, 99)], true)), [8]);
+        assert_eq!(common(&learned(300, 10, &[(7, 3), (9, 4), (5, 10)], true)), [5, 9]);
+        assert!(common(&learned(1, 0, &[], true)).is_empty());
+    }
+
+    #[test]
+    fn as_many_are_counted_as_can_be_common_and_some_more() {
+        // 3 + 4 + 10 = 17 features, more than 3 documents each: at most 5 are common.
+        let mut algorithm = without_common(300);
+        let bounds = Bounds::for_bytes(0);
+        [(7, 3), (9, 4), (5, 10)].iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
+        algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(10))));
+        assert_eq!(algorithm.learns(), Some(Learns::Frequencies { most: 4 * 5 }));
+    }
+
+    #[test]
+    fn weights_go_with_their_features() {
+        let mut features = Features { hashes: vec![1, 2, 3, 4], weights: vec![10, 20, 30, 40], ..Features::default() };
+        retain(&mut features, |feature| feature % 2 == 0);
+        assert_eq!((features.hashes, features.weights), (vec![2, 4], vec![20, 40]));
+    }
+
+    #[test]
+    fn what_spoils_the_result_is_warned_of() {
+        let warnings = |share, documents, complete| learned(share, documents, &[], complete).warnings(documents, 0);
+        assert!(warnings(100, 20, true).is_empty());
+        assert!(warnings(100, 19, true)[0].starts_with("--drop-common 0.1 of 19 documents is fewer than two"));
+        assert!(warnings(100, 20, false)[0].starts_with("too many different features"));
+    }
+}

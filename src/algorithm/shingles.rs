@@ -1,0 +1,169 @@
+//! How a shingle becomes a number: rolled from token hashes, or the digest of its text that other tools take.
+
+use super::parameter::{HASH, Settings};
+use crate::error::Error;
+use crate::hash::shingle_hashes;
+use crate::tokenizer::{Keep, Tokens};
+use md5::Md5;
+use serde_json::{Value, json};
+use sha1::digest::Output;
+use sha1::{Digest, Sha1};
+
+/// The hash of a shingle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShingleHash {
+    /// XXH3 of the tokens, combined by [`shingle_hashes`]. The only one that follows the seed.
+    #[default]
+    Xxh3,
+    /// MD5 of the tokens joined by one space: the last eight bytes of the digest, big-endian, as in 1e0ng/simhash.
+    Md5,
+    /// SHA-1 of the tokens joined by one space: the first eight bytes of the digest, little-endian, as in text-dedup. The
+    /// first four are the 32-bit hash of datasketch, which is the low half of this one.
+    Sha1,
+}
+
+impl ShingleHash {
+    /// The hash that the settings name.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn of(settings: &Settings) -> Result<Self, Error> {
+        Ok(match settings.choice(&HASH)? {
+            "md5" => ShingleHash::Md5,
+            "sha1" => ShingleHash::Sha1,
+            _ => ShingleHash::Xxh3,
+        })
+    }
+
+    /// As typed after `--hash`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShingleHash::Xxh3 => "xxh3",
+            ShingleHash::Md5 => "md5",
+            ShingleHash::Sha1 => "sha1",
+        }
+    }
+
+    /// The parameter as it was resolved; nothing for the default, which the version of the hash says all about.
+    pub(super) fn resolved(self) -> Option<(&'static str, Value)> {
+        (self != ShingleHash::default()).then(|| (HASH.name, json!(self.name())))
+    }
+
+    /// The same for a plan, with how it came about.
+    pub(super) fn planned(self, settings: &Settings) -> Option<(&'static str, Value, String)> {
+        let why = if settings.has(&HASH) { "as given" } else { "what the sketch is made of" };
+        self.resolved().map(|(name, value)| (name, value, why.to_string()))
+    }
+
+    /// What it reads of the tokens.
+    pub fn reads(self) -> Keep {
+        match self {
+            ShingleHash::Xxh3 => Keep::Hashes,
+            ShingleHash::Md5 | ShingleHash::Sha1 => Keep::Everything,
+        }
+    }
+
+    /// Appends the hash of every run of `width` consecutive tokens, repeats included. Fewer tokens than `width` are one
+    /// shingle of all of them; no tokens give none. The tokens have what [`reads`](Self::reads) asks for.
+    ///
+    /// Cost: two multiplications a shingle, or a digest over all of its text.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    pub fn shingles(self, tokens: &Tokens, width: usize, out: &mut Vec<u64>) {
+        match self {
+            ShingleHash::Xxh3 => shingle_hashes(tokens.hashes(), width, out),
+            ShingleHash::Md5 => {
+                each_digest::<Md5>(tokens, width, |digest| out.push(u64::from_be_bytes(eight(&digest[8..]))));
+            }
+            ShingleHash::Sha1 => {
+                each_digest::<Sha1>(tokens, width, |digest| out.push(u64::from_le_bytes(eight(digest))));
+            }
+        }
+    }
+}
+
+/// The first eight bytes.
+fn eight(digest: &[u8]) -> [u8; 8] {
+    std::array::from_fn(|i| digest[i])
+}
+
+/// The digest of each shingle's tokens, joined by one space.
+fn each_digest<D: Digest>(tokens: &Tokens, width: usize, mut each: impl FnMut(&Output<D>)) {
+    assert!(width >= 1, "a shingle has at least one token");
+    let width = width.min(tokens.len()).max(1);
+    for start in 0..(tokens.len() + 1).saturating_sub(width) {
+        let mut digest = D::new();
+        for token in start..start + width {
+            if token > start {
+                digest.update(b" ");
+            }
+            digest.update(tokens.text(token));
+        }
+        each(&digest.finalize());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::{Tokenizer, Whitespace};
+    use proptest::prelude::*;
+
+    fn shingles(hash: ShingleHash, width: usize, text: &str) -> Vec<u64> {
+        let mut tokens = Tokens::new(hash.reads(), 0);
+        Whitespace.tokenize(text, &mut tokens);
+        let mut out = vec![7];
+        hash.shingles(&tokens, width, &mut out);
+        assert_eq!(out.remove(0), 7);
+        out
+    }
+
+    #[test]
+    fn digests_of_other_tools() {
+        // text-dedup: sha1_hash("hello world", 32) and (…, 64).
+        assert_eq!(shingles(ShingleHash::Sha1, 2, "hello world"), [13028719972609469994]);
+        assert_eq!(shingles(ShingleHash::Sha1, 5, "hello world")[0] as u32, 896314922);
+        // datasketch: sha1_hash32(b"Hello").
+        assert_eq!(shingles(ShingleHash::Sha1, 1, "Hello")[0] as u32, 2342453239);
+        // By Python's hashlib.
+        assert_eq!(shingles(ShingleHash::Md5, 2, "near duplicate"), [0x0790c373d298bc21]);
+        assert_eq!(shingles(ShingleHash::Sha1, 3, "日本 語 の"), [0xb16c0eb151df3641]);
+        assert_eq!(shingles(ShingleHash::Md5, 3, "日本 語 の"), [0x140cb19953c9e207]);
+        let text = "the quick brown fox jumps over the lazy dog and runs away";
+        assert_eq!(shingles(ShingleHash::Sha1, 5, text)[..2], [0xaae26bc74804fa51, 0xbf8cb1fc2804824f]);
+        assert_eq!(shingles(ShingleHash::Md5, 5, text)[..2], [0xc4f817925c083ee9, 0x8a6afbfa8ab112bc]);
+    }
+
+    #[test]
+    fn names_are_those_of_the_flag() {
+        for hash in [ShingleHash::Xxh3, ShingleHash::Md5, ShingleHash::Sha1] {
+            assert_eq!(ShingleHash::of(&Settings::from_pairs([("hash", hash.name())])).unwrap(), hash);
+        }
+        assert_eq!(ShingleHash::of(&Settings::default()).unwrap(), ShingleHash::default());
+        assert!(ShingleHash::of(&Settings::from_pairs([("hash", "fnv")])).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        /// A digest is a shingle's own: whatever the hash, the same shingles are equal, and no others.
+        #[test]
+        fn every_hash_tells_the_same_shingles_apart(
+            words in prop::collection::vec("[ab]{1,2}", 0..40),
+            width in 1usize..6,
+        ) {
+            let text = words.join(" ");
+            let own = shingles(ShingleHash::Xxh3, width, &text);
+            for hash in [ShingleHash::Md5, ShingleHash::Sha1] {
+                let other = shingles(hash, width, &text);
+                prop_assert_eq!(other.len(), own.len());
+                for i in 0..own.len() {
+                    for j in 0..i {
+                        prop_assert_eq!(own[i] == own[j], other[i] == other[j], "{:?} {} {}", hash, i, j);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,607 @@
+//! `dedup compare`: two documents, as every algorithm sees them, and the passages that they share.
+
+use super::arguments::{self, Ordered, count, counted};
+use super::terminal::{self, Terminal};
+use super::{Status, input, preparation, usage_error};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::Error;
+use neardups::algorithm::parameter::Settings;
+use neardups::algorithm::{ALGORITHMS, Agreement, Entry, TableRecipe};
+use neardups::compare::{Comparison, Evidence, Verdict, compare};
+use neardups::engine::{self, Observer};
+use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
+use neardups::similarity::Similarity;
+use neardups::source::{self, Input, Severity, Source};
+use neardups::tokenizer::{Keep, Tokens};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// `dedup compare`.
+pub fn command() -> Command {
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
+    };
+    // Two files are named, in no folder, and are kept in memory: what is about folders, threads and memory has no effect.
+    let input_args = input::input_args().into_iter().filter(|arg| arg.get_id() != "hidden");
+    let run_args = input::run_args().into_iter().filter(|arg| ["seed", "quiet"].contains(&arg.get_id().as_str()));
+    Command::new("compare")
+        .about("Compares two documents: what each algorithm says of them, and the passages they share")
+        .long_about(
+            "Compares two documents: what each algorithm makes of them, how similar they are by its measure, whether a scan of the two \
+             would report them and if not, why not; how much of each the other contains; and the passages that stand in both, with \
+             lines and bytes.\n\n\
+             A document is a file in any encoding and compression that dedup scan reads. A file of many records is refused.",
+        )
+        .after_help(
+            "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
+             curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
+        )
+        .arg(file("A", "A file; - is standard input"))
+        .arg(file("B", "The other one"))
+        .arg(
+            arguments::algorithm_or_all()
+                .default_value(arguments::ALL)
+                .help("Which algorithm to ask: all of them, or one")
+                .long_help(
+                    "Which algorithm to ask: all of them, or one. With all, a parameter goes to every algorithm that has it.",
+                ),
+        )
+        .arg(
+            Arg::new("min-run")
+                .long("min-run")
+                .value_name("N")
+                .value_parser(arguments::whole_number(1..=1_000_000))
+                .default_value("10")
+                .help("Fewest tokens of a shared passage")
+                .long_help(
+                    "Fewest tokens of a shared passage. Every run of so many equal tokens is found and made as long as it goes, and no \
+                     shorter one is.",
+                ),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
+        .args(arguments::tokens())
+        .args(arguments::parameters())
+        .args(input_args)
+        .args(run_args)
+}
+
+/// Reads both documents, compares, and prints what was found.
+pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+    let paths = ["A", "B"].map(|name| given.get_one::<PathBuf>(name).expect("required"));
+    if paths.iter().all(|path| path.as_os_str() == "-") {
+        return Err(usage_error("standard input (-) can be read only once"));
+    }
+    let recipes = recipes(given)?;
+    let shingles = shingle_recipe(given)?;
+    let (engine, _) = input::engine_options(given)?;
+    let cut_by = preparation::cut_by(given)?;
+    let options = input::source_options(given)?;
+    let terminal = Terminal::new(given.get_flag("quiet"), None);
+    let documents = [read(paths[0], &options, &engine, &terminal)?, read(paths[1], &options, &engine, &terminal)?];
+
+    let texts = documents.each_ref().map(|document| &*document.text);
+    let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
+    let judge = |(entry, recipe): &(&'static Entry, TableRecipe)| {
+        Ok::<_, Error>((*entry, compare(texts, recipe, tokenizer, seed)?))
+    };
+    let comparisons = recipes.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+    let [a, b] = documents.each_ref().map(|document| document.tokens.hashes());
+    let min_run = *given.get_one::<u64>("min-run").expect("has a default") as usize;
+    let runs = common_runs(a, b, min_run);
+    let report = Report {
+        tokenizer: &cut_by,
+        overlaps: overlaps(&compare(texts, &shingles, tokenizer, seed)?, Overlap::of_shingles(a, b, 3)),
+        passages: runs.passages(),
+        documents,
+        comparisons,
+        min_run,
+        runs,
+    };
+    let text = if given.get_flag("json") { report.as_json() + "\n" } else { report.as_text() };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write results", e))?;
+    for (entry, comparison) in &report.comparisons {
+        comparison.warnings.iter().for_each(|warning| terminal.warning(&format!("{}: {warning}", entry.name)));
+    }
+    Ok(Status::Done)
+}
+
+/// The recipes of the algorithms that were chosen.
+fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, TableRecipe)>, Error> {
+    if given.get_one::<String>("algo").is_some_and(|typed| typed != arguments::ALL) {
+        return Ok(vec![arguments::recipe(given)?]);
+    }
+    let settings = arguments::settings(given);
+    let each = |entry: &'static Entry| {
+        let own = Settings::from_pairs(settings.given().filter(|(name, _)| entry.uses(name)));
+        let recipe = arguments::recipe_of(entry, own, given);
+        let recipe = recipe.map_err(|error| usage_error(format!("{}: {error}; or choose one with --algo", entry.name)));
+        Ok((entry, recipe?))
+    };
+    ALGORITHMS.iter().map(each).collect()
+}
+
+/// The parameter that says how long shingles are.
+const SHINGLE: &str = "shingle";
+
+/// What makes shingles of the length that suits the documents, or that was typed.
+fn shingle_recipe(given: &ArgMatches) -> Result<TableRecipe, Error> {
+    let entry = ALGORITHMS.iter().find(|entry| entry.uses(SHINGLE)).unwrap_or(&ALGORITHMS[0]);
+    let settings = arguments::settings(given);
+    let own = Settings::from_pairs(settings.given().filter(|(name, _)| *name == SHINGLE));
+    arguments::recipe_of(entry, own, given)
+}
+
+/// One of the two documents.
+struct Document {
+    id: String,
+    text: String,
+    tokens: Tokens,
+    /// Where lines end, in bytes.
+    line_ends: Vec<usize>,
+}
+
+/// The one document of a file.
+fn read(
+    path: &Path,
+    options: &source::Options,
+    engine: &engine::Options,
+    terminal: &Terminal,
+) -> Result<Document, Error> {
+    let shown = terminal::escaped(&path.to_string_lossy());
+    if path.is_dir() {
+        return Err(usage_error(format!("{shown} is a folder: name two files")));
+    }
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
+        batch.documents(&mut |document| match document {
+            // A third one would say no more than a second.
+            Ok(document) if found.len() < 2 => found.push((document.id.into_owned(), document.text.into_owned())),
+            Ok(_) => {}
+            Err(problem) => problems.push(problem),
+        });
+        if found.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if found.len() > 1 {
+        return Err(usage_error(format!(
+            "{shown} has more than one document: name a file that is one, or read it as one with --format text"
+        )));
+    }
+    if let Some(problem) = problems.iter().find(|problem| problem.severity != Severity::Repaired) {
+        let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        return Err(Error::io(
+            format!("cannot compare {shown}{line}"),
+            io::Error::other(terminal::escaped(&problem.message)),
+        ));
+    }
+    problems.iter().for_each(|problem| terminal.problem(problem));
+    let Some((id, text)) = found.pop() else {
+        return Err(Error::io(format!("cannot compare {shown}"), io::Error::other("there is no document in it")));
+    };
+    let mut tokens = Tokens::new(Keep::Everything, engine.seed);
+    engine.tokenizer.tokenize(&text, &mut tokens);
+    let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
+    Ok(Document { id, text, tokens, line_ends })
+}
+
+impl Document {
+    fn distinct_tokens(&self) -> usize {
+        let mut hashes = self.tokens.hashes().to_vec();
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.len()
+    }
+
+    /// Where some of its tokens stand; at least one.
+    fn place(&self, first: usize, tokens: usize) -> Place {
+        let (start, end) = (self.tokens.span(first).start, self.tokens.span(first + tokens - 1).end);
+        let line = |byte: usize| self.line_ends.partition_point(|&end| end < byte) + 1;
+        Place { lines: [line(start), line(end.saturating_sub(1).max(start))], bytes: [start, end] }
+    }
+}
+
+/// Lines from 1, the last included; bytes from 0 of the text as UTF-8, the last not included.
+#[derive(Serialize)]
+struct Place {
+    lines: [usize; 2],
+    bytes: [usize; 2],
+}
+
+/// Shingles as they suit the documents, and of three tokens: what they are called, and how they overlap.
+fn overlaps(suited: &Comparison, of_three: Overlap) -> Vec<(String, Overlap)> {
+    let width = suited.resolved.iter().find(|(name, _)| *name == SHINGLE).map(|(_, width)| width.to_string());
+    let name = match (&suited.tokenizer, width) {
+        (Some(tokenizer), _) => tokenizer.clone(),
+        (None, width) => width.unwrap_or_default(),
+    };
+    let suited = suited.evidence.as_ref().map(|evidence| (name, evidence.distinct));
+    let mut overlaps: Vec<_> = suited.into_iter().collect();
+    if overlaps.iter().all(|(name, _)| name != "3") {
+        overlaps.push(("3".into(), of_three));
+    }
+    overlaps
+}
+
+/// Everything that was found.
+struct Report<'a> {
+    tokenizer: &'a str,
+    documents: [Document; 2],
+    comparisons: Vec<(&'static Entry, Comparison)>,
+    overlaps: Vec<(String, Overlap)>,
+    min_run: usize,
+    runs: CommonRuns,
+    passages: Vec<Run>,
+}
+
+/// The verdict in one word.
+fn outcome(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reported { copies: false } => "reported",
+        Verdict::Reported { copies: true } => "copies",
+        Verdict::BelowThreshold => "below_threshold",
+        Verdict::NoKeyInCommon => "no_key_in_common",
+        Verdict::TooFewFeatures(_) => "too_few_features",
+        Verdict::Refused(_) => "refused",
+        Verdict::NeedsCollection => "needs_collection",
+    }
+}
+
+/// What decides whether a pair is reported, by the names of parameters.
+const LIMITS: [&str; 5] = ["threshold", "cosine", "distance", "agree", "min_supershingles"];
+
+/// The verdict in a sentence.
+fn sentence(entry: &Entry, comparison: &Comparison) -> String {
+    let evidence = comparison.evidence.as_ref();
+    let similarity = evidence.and_then(|evidence| evidence.similarity);
+    let mut similar = similarity.map_or_else(String::new, |s| format!("{} {}", comparison.measure, decimal(s)));
+    if let Some(distance) = evidence.and_then(|evidence| evidence.distance) {
+        similar += &format!(", {} differ", counted(distance.into(), "bit"));
+    }
+    let limit = comparison.resolved.iter().find(|(name, _)| LIMITS.contains(name));
+    let limit = limit.map(|(name, value)| format!(" ({} {value})", name.replace('_', " "))).unwrap_or_default();
+    match &comparison.verdict {
+        Verdict::Reported { copies: true } => "reported: exact copies, all tokens are equal".into(),
+        Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
+        Verdict::BelowThreshold => format!("not reported: {similar}{limit}"),
+        Verdict::NoKeyInCommon => format!("missed: {similar}{limit}, but no key in common"),
+        Verdict::TooFewFeatures(which) => format!(
+            "not compared: {} too few features",
+            match which {
+                [true, true] => "both have",
+                [true, false] => "a has",
+                _ => "b has",
+            }
+        ),
+        Verdict::Refused(why) => format!("refused: {why}"),
+        Verdict::NeedsCollection => {
+            let lexicon = if entry.uses("lexicon") { "; --lexicon FILE says" } else { "" };
+            format!(
+                "not compared: it must know how frequent terms are in a collection, and two documents are none{lexicon}"
+            )
+        }
+    }
+}
+
+/// Whether the exact join would report a pair, where there is one beside the sketches that were asked.
+fn reported_by_exact(entry: &Entry, comparison: &Comparison) -> Option<bool> {
+    let sketched = entry.uses("exact") && comparison.algorithm == entry.name && comparison.measure == "jaccard";
+    sketched.then(|| comparison.verdict.is_reported() || comparison.verdict == Verdict::NoKeyInCommon)
+}
+
+fn decimal(similarity: Similarity) -> String {
+    format!("{:.4}", similarity.value())
+}
+
+fn hexadecimal(fingerprint: &[u64]) -> String {
+    fingerprint.iter().fold(String::with_capacity(16 * fingerprint.len()), |mut hex, word| {
+        _ = write!(hex, "{word:016x}");
+        hex
+    })
+}
+
+/// Fingerprints of more words are not printed for people, and not at all.
+const SHORT_FINGERPRINT: usize = 2;
+const LONG_FINGERPRINT: usize = 32;
+
+/// How many characters of a passage are shown to people: of its beginning and of its end.
+const EXCERPT: [usize; 2] = [64, 32];
+
+/// A passage on one line.
+fn excerpt(text: &str) -> String {
+    let line = terminal::escaped(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let length = line.chars().count();
+    let [head, tail] = EXCERPT;
+    if length <= head + tail + 3 {
+        return line;
+    }
+    let part = |skip: usize, take: usize| line.chars().skip(skip).take(take).collect::<String>();
+    format!("{} … {}", part(0, head).trim_end(), part(length - tail, tail).trim_start())
+}
+
+impl Report<'_> {
+    fn as_text(&self) -> String {
+        let mut out = String::new();
+        for (name, document) in ["a", "b"].iter().zip(&self.documents) {
+            let sizes = [
+                counted(document.text.len() as u64, "byte"),
+                counted(document.tokens.len() as u64, "token"),
+                format!("{} distinct", count(document.distinct_tokens() as u64)),
+            ];
+            out += &format!("{name}  {}\n   {}\n", terminal::escaped(&document.id), sizes.join(", "));
+        }
+        out.push('\n');
+        let width = self.comparisons.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or_default();
+        for (entry, comparison) in &self.comparisons {
+            out += &format!("{:<width$}  {}\n", entry.name, sentence(entry, comparison));
+            for fact in comparison.evidence.iter().flat_map(|evidence| facts(entry, comparison, evidence)) {
+                out += &format!("{:width$}  {fact}\n", "");
+            }
+        }
+        out.push('\n');
+        for (name, overlap) in &self.overlaps {
+            let share = |share: Option<Similarity>| share.map_or_else(|| "-".to_string(), decimal);
+            let [in_b, in_a] = overlap.containment();
+            out += &format!(
+                "{:<16}{} and {} distinct, {} shared: jaccard {}, {} of a in b, {} of b in a\n",
+                shingles_called(name),
+                count(overlap.a as u64),
+                count(overlap.b as u64),
+                count(overlap.shared as u64),
+                share(overlap.jaccard()),
+                share(in_b),
+                share(in_a),
+            );
+        }
+        self.passages_as_text(&mut out);
+        out
+    }
+
+    fn passages_as_text(&self, out: &mut String) {
+        let [a, b] = &self.documents;
+        let [covered_a, covered_b] = self.runs.covered();
+        *out += &format!(
+            "\n{} of at least {}: {} of {} tokens of a, {} of {} of b\n",
+            counted(self.passages.len() as u64, "shared passage"),
+            counted(self.min_run as u64, "token"),
+            count(covered_a as u64),
+            count(a.tokens.len() as u64),
+            count(covered_b as u64),
+            count(b.tokens.len() as u64),
+        );
+        if self.runs.frequent > 0 {
+            *out += &format!(
+                "(some text is repeated more than {FREQUENT} times, and not all of its places were looked at)\n"
+            );
+        }
+        for run in &self.passages {
+            let places = [a.place(run.a, run.tokens), b.place(run.b, run.tokens)];
+            let shown = |Place { lines: [first, last], bytes: [start, end] }: &Place| {
+                let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+                format!("{lines} (bytes {start}-{end})")
+            };
+            let [start, end] = places[0].bytes;
+            *out += &format!(
+                "  {}: {} of a, {} of b\n    {}\n",
+                counted(run.tokens as u64, "token"),
+                shown(&places[0]),
+                shown(&places[1]),
+                excerpt(&a.text[start..end])
+            );
+        }
+    }
+
+    fn as_json(&self) -> String {
+        let [a, b] = &self.documents;
+        let document = |document: &Document| {
+            let size = (document.text.len(), document.tokens.len(), document.distinct_tokens());
+            DocumentRecord { id: document.id.clone(), bytes: size.0, tokens: size.1, distinct_tokens: size.2 }
+        };
+        let share = |share: Option<Similarity>| share.map(Similarity::value);
+        let [covered_a, covered_b] = self.runs.covered();
+        let record = Record {
+            r#type: "comparison",
+            a: document(a),
+            b: document(b),
+            tokenizer: self.tokenizer,
+            algorithms: self.comparisons.iter().map(|(entry, comparison)| algorithm(entry, comparison)).collect(),
+            shingles: self
+                .overlaps
+                .iter()
+                .map(|(name, overlap)| ShinglesRecord {
+                    shingle: name,
+                    a: overlap.a,
+                    b: overlap.b,
+                    shared: overlap.shared,
+                    jaccard: share(overlap.jaccard()),
+                    a_in_b: share(overlap.containment()[0]),
+                    b_in_a: share(overlap.containment()[1]),
+                })
+                .collect(),
+            min_run: self.min_run,
+            covered: [covered_a, covered_b],
+            complete: self.runs.frequent == 0,
+            passages: self
+                .passages
+                .iter()
+                .map(|run| {
+                    let place = a.place(run.a, run.tokens);
+                    let text = &a.text[place.bytes[0]..place.bytes[1]];
+                    PassageRecord { tokens: run.tokens, a: place, b: b.place(run.b, run.tokens), text }
+                })
+                .collect(),
+        };
+        serde_json::to_string(&record).expect("numbers and strings make JSON")
+    }
+}
+
+fn shingles_called(name: &str) -> String {
+    if name.contains(':') { name.to_string() } else { format!("{name}-shingles") }
+}
+
+/// What an algorithm made of the documents, a line each.
+fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<String> {
+    let mut facts = Vec::new();
+    let Evidence { features: [a, b], distinct, .. } = evidence;
+    let mut line = vec![format!(
+        "features: {} and {}, {} of them shared",
+        counted_distinct(*a, distinct.a),
+        counted_distinct(*b, distinct.b),
+        count(distinct.shared as u64)
+    )];
+    let equal = |agreement: &Agreement| format!("{} of {} {}", agreement.equal, agreement.of, agreement.what);
+    if !evidence.agreement.is_empty() {
+        line.push(format!("equal: {}", evidence.agreement.iter().map(equal).collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(tokenizer) = &comparison.tokenizer {
+        line.insert(0, format!("{tokenizer} tokens, because the documents are short"));
+    }
+    facts.push(line.join("; "));
+    if let Some(found) = evidence.found_with {
+        let exact = match reported_by_exact(entry, comparison) {
+            Some(true) => "; --exact finds this one surely",
+            Some(false) => "; --exact does not report it either",
+            None => "",
+        };
+        facts.push(format!("a pair this similar shares a band with probability {found:.4}{exact}"));
+    }
+    // Where bits are compared, the fingerprint is the evidence.
+    let [a, b] = &evidence.fingerprints;
+    if evidence.distance.is_some() && a.len().max(b.len()) <= SHORT_FINGERPRINT {
+        facts.push(format!("fingerprints: {} and {}", hexadecimal(a), hexadecimal(b)));
+    }
+    facts
+}
+
+fn counted_distinct(all: usize, distinct: usize) -> String {
+    if all == distinct {
+        count(all as u64)
+    } else {
+        format!("{} ({} distinct)", count(all as u64), count(distinct as u64))
+    }
+}
+
+/// The one object of `--json`, its fields in this order.
+#[derive(Serialize)]
+struct Record<'a> {
+    r#type: &'static str,
+    a: DocumentRecord,
+    b: DocumentRecord,
+    tokenizer: &'a str,
+    algorithms: Vec<AlgorithmRecord<'a>>,
+    shingles: Vec<ShinglesRecord<'a>>,
+    min_run: usize,
+    covered: [usize; 2],
+    complete: bool,
+    passages: Vec<PassageRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct DocumentRecord {
+    id: String,
+    bytes: usize,
+    tokens: usize,
+    distinct_tokens: usize,
+}
+
+#[derive(Serialize)]
+struct AlgorithmRecord<'a> {
+    algo: &'a str,
+    measure: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<&'a str>,
+    parameters: Ordered<'a>,
+    reported: bool,
+    outcome: &'static str,
+    why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by_exact: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeaturesRecord>,
+    agreement: &'a [Agreement],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprints: Option<[String; 2]>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct FeaturesRecord {
+    a: usize,
+    b: usize,
+    distinct_a: usize,
+    distinct_b: usize,
+    shared: usize,
+}
+
+fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'a> {
+    let evidence = comparison.evidence.as_ref();
+    let features = evidence.map(|Evidence { features: [a, b], distinct, .. }| FeaturesRecord {
+        a: *a,
+        b: *b,
+        distinct_a: distinct.a,
+        distinct_b: distinct.b,
+        shared: distinct.shared,
+    });
+    let fingerprints = evidence.map(|evidence| &evidence.fingerprints);
+    let fingerprints = fingerprints.filter(|[a, b]| a.len().max(b.len()) <= LONG_FINGERPRINT);
+    AlgorithmRecord {
+        algo: comparison.algorithm,
+        measure: comparison.measure,
+        tokenizer: comparison.tokenizer.as_deref(),
+        parameters: Ordered(comparison.resolved.iter().map(|(name, value)| (*name, value)).collect()),
+        reported: comparison.verdict.is_reported(),
+        outcome: outcome(&comparison.verdict),
+        why: sentence(entry, comparison),
+        similarity: evidence.and_then(|evidence| evidence.similarity).map(Similarity::value),
+        distance: evidence.and_then(|evidence| evidence.distance),
+        probability: evidence.and_then(|evidence| evidence.found_with),
+        reported_by_exact: evidence.and_then(|_| reported_by_exact(entry, comparison)),
+        features,
+        agreement: evidence.map_or(&[], |evidence| &evidence.agreement),
+        fingerprints: fingerprints.map(|pair| pair.each_ref().map(|fingerprint| hexadecimal(fingerprint))),
+        warnings: &comparison.warnings,
+    }
+}
+
+#[derive(Serialize)]
+struct ShinglesRecord<'a> {
+    shingle: &'a str,
+    a: usize,
+    b: usize,
+    shared: usize,
+    jaccard: Option<f64>,
+    a_in_b: Option<f64>,
+    b_in_a: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PassageRecord<'a> {
+    tokens: usize,
+    a: Place,
+    b: Place,
+    text: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_passages_are_shortened() {
+        assert_eq!(excerpt("one\n\ttwo  three"), "one two three");
+        assert_eq!(excerpt("a\u{1b}[31mb"), "a\\u{1b}[31mb");
+        let long: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+        let shown = excerpt(&long.join(" "));
+        assert!(shown.starts_with("0 1 2") && shown.ends_with(" 98 99") && shown.contains(" … "), "{shown}");
+        assert!(shown.chars().count() <= 99);
+        assert_eq!(excerpt(&"字".repeat(200)).chars().count(), 99);
+    }
+}

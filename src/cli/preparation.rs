@@ -1,0 +1,174 @@
+//! `--mask`, `--stopwords` and `--stem`: what is done to tokens before they become features.
+
+use super::{arguments, usage_error};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches};
+use neardups::Error;
+use neardups::tokenizer::Preparation;
+use neardups::tokenizer::prepared::Step;
+use neardups::tokenizer::prepared::mask::MASKS;
+use neardups::tokenizer::prepared::stem::{STEM_LANGUAGES, StemLanguage};
+use neardups::tokenizer::prepared::stop_words::{StopList, stop_word_languages};
+use neardups::tokenizer::{Prepared, TOKENIZERS, Tokenizer, by_name, canonical_name};
+use serde::Serialize;
+use std::path::{Path, is_separator};
+use std::sync::Arc;
+
+/// The flags, in the order of the steps.
+pub fn args() -> Vec<Arg> {
+    let masks = MASKS.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
+    let stems: Vec<_> = STEM_LANGUAGES.iter().map(|l| format!("{} {}", l.code, l.name)).collect();
+    vec![
+        Arg::new("mask")
+            .long("mask")
+            .value_name("WHAT")
+            .value_parser(PossibleValuesParser::new(masks))
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .help("Make all numbers, or all dates and times, the same: numbers, dates, or both with a comma")
+            .long_help(
+                "Make all numbers, or all dates and times, the same, so that a counter or a date does not make two documents differ. \
+                 Dates are looked for before numbers; a year of two digits is no date. May be repeated.",
+            ),
+        Arg::new("stopwords")
+            .long("stopwords")
+            .value_name("LANG|FILE")
+            .value_parser(NonEmptyStringValueParser::new())
+            .action(ArgAction::Append)
+            .help("Remove stop words: those of languages (en,de) or of a file; may be repeated")
+            .long_help(format!(
+                "Remove stop words: those of languages, with commas between, or of a file with one word a line (UTF-8; lines that begin \
+                 with # are comments). What exists as a file, or has a dot or a slash in it, is a file. Words are cut and case folded \
+                 like the text; one of several tokens (don't) is removed where they follow each other, the longest first. May be \
+                 repeated.\n\nLanguages: {}",
+                stop_word_languages().join(", ")
+            )),
+        Arg::new("stem")
+            .long("stem")
+            .value_name("LANG")
+            .value_parser(PossibleValuesParser::new(STEM_LANGUAGES.iter().map(|l| l.code)))
+            .hide_possible_values(true)
+            .help("Replace words by their stems in a language: en, de, ru, …")
+            .long_help(format!(
+                "Replace words by their stems in a language (Snowball algorithms), after stop words are removed. Words of another script \
+                 stay as they are.\n\nLanguages: {}",
+                stems.join(", ")
+            )),
+    ]
+}
+
+/// The steps that were asked for.
+///
+/// # Errors
+/// The tokenizer has no words to prepare.
+pub fn steps(given: &ArgMatches) -> Result<Vec<Step>, Error> {
+    let steps = [Step::Mask, Step::StopWords, Step::Stem];
+    let steps: Vec<Step> = steps.into_iter().filter(|step| given.contains_id(step.flag())).collect();
+    let typed = arguments::chosen_tokenizer(given)?;
+    let name = typed.split(':').next().unwrap_or_default();
+    if let Some(step) = steps.first()
+        && TOKENIZERS.iter().any(|entry| entry.name == name && entry.overlapping)
+    {
+        let others: Vec<_> = TOKENIZERS.iter().filter(|entry| !entry.overlapping).map(|entry| entry.name).collect();
+        return Err(usage_error(format!(
+            "--{} does not go with --tokenizer {typed}, whose tokens are no words; it goes with {}",
+            step.flag(),
+            others.join(", ")
+        )));
+    }
+    Ok(steps)
+}
+
+/// What was asked for, with the lists of stop words.
+///
+/// # Errors
+/// A language without a list, or a file that cannot be read.
+pub fn preparation(given: &ArgMatches) -> Result<Preparation, Error> {
+    let mut preparation = Preparation::default();
+    for name in given.get_many::<String>("mask").into_iter().flatten() {
+        preparation.masks.add(name);
+    }
+    for typed in given.get_many::<String>("stopwords").into_iter().flatten() {
+        let parts = if Path::new(typed).is_file() { vec![&**typed] } else { typed.split(',').collect() };
+        for part in parts {
+            if preparation.stop_words.iter().all(|list| list.name != part) {
+                preparation.stop_words.push(stop_list(part)?);
+            }
+        }
+    }
+    if let Some(code) = given.get_one::<String>("stem") {
+        preparation.stem = Some(StemLanguage::by_code(code)?);
+    }
+    Ok(preparation)
+}
+
+fn stop_list(typed: &str) -> Result<StopList, Error> {
+    let is_path = typed.contains(|c| c == '.' || is_separator(c)) || Path::new(typed).is_file();
+    if !is_path {
+        return StopList::of_language(typed);
+    }
+    let content =
+        std::fs::read(typed).map_err(|error| Error::io(format!("--stopwords: cannot read {typed}"), error))?;
+    StopList::parse(typed, &content)
+}
+
+/// The tokenizer that was asked for, with its preparation.
+///
+/// # Errors
+/// As for [`preparation`], and for a line of a file that gives no token.
+pub fn tokenizer(given: &ArgMatches) -> Result<(Arc<dyn Tokenizer>, Option<Described>), Error> {
+    let tokenizer = by_name(arguments::chosen_tokenizer(given)?)?.into();
+    let preparation = preparation(given)?;
+    match Described::new(&preparation) {
+        None => Ok((tokenizer, None)),
+        described => Ok((Arc::new(Prepared::new(tokenizer, &preparation)?), described)),
+    }
+}
+
+/// What documents are cut by, in words: the name of the tokenizer, and its preparation. Equal words, equal tokens, as long as files
+/// of stop words stay the same.
+///
+/// # Errors
+/// As for [`preparation`].
+pub fn cut_by(given: &ArgMatches) -> Result<String, Error> {
+    let name = canonical_name(arguments::chosen_tokenizer(given)?)?;
+    Ok(Described::new(&preparation(given)?).map_or(name.clone(), |prepared| format!("{name}, {prepared}")))
+}
+
+/// A preparation, for people and programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Described {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mask: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stopwords: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stem: Option<&'static str>,
+}
+
+impl Described {
+    fn new(preparation: &Preparation) -> Option<Self> {
+        (!preparation.steps().is_empty()).then(|| Described {
+            mask: preparation.masks.names(),
+            stopwords: preparation.stop_words.iter().map(|list| list.name.clone()).collect(),
+            stem: preparation.stem.map(|language| language.code),
+        })
+    }
+
+    /// Each step, and what it works with.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let rows = [
+            (Step::Mask, self.mask.join(",")),
+            (Step::StopWords, self.stopwords.join(",")),
+            (Step::Stem, self.stem.unwrap_or_default().to_string()),
+        ];
+        rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(step, value)| (step.flag(), value)).collect()
+    }
+}
+
+impl std::fmt::Display for Described {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows: Vec<_> = self.rows().into_iter().map(|(flag, value)| format!("{flag} {value}")).collect();
+        f.write_str(&rows.join(", "))
+    }
+}

@@ -1,0 +1,239 @@
+//! Two documents as an algorithm sees them: their features, their fingerprints, how similar they are, and whether a scan of
+//! the two would report them; if not, why not.
+//!
+//! What is said is what [`engine::scan`](crate::engine::scan) of the two documents does, asked of the algorithm directly.
+
+use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns, Recipe, Setup};
+use crate::error::Error;
+use crate::lexicon::Rarity;
+use crate::passages::Overlap;
+use crate::similarity::Similarity;
+use crate::tokenizer::{Tokenizer, Tokens};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How an algorithm judges two documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The algorithm's name, as in records.
+    pub algorithm: &'static str,
+    /// What its similarity measures.
+    pub measure: &'static str,
+    /// The tokenizer that it asked for instead of the given one.
+    pub tokenizer: Option<String>,
+    /// Its parameters as resolved for these two documents.
+    pub resolved: Vec<(&'static str, Value)>,
+    /// What users should know about this algorithm on these documents.
+    pub warnings: Vec<String>,
+    /// What was made of the documents; `None` if the algorithm needs a whole collection to make anything of them.
+    pub evidence: Option<Evidence>,
+    /// What a scan of the two would say.
+    pub verdict: Verdict,
+}
+
+/// What an algorithm made of two documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// How many features each has, repeats included.
+    pub features: [usize; 2],
+    /// Their distinct features, and those that both have.
+    pub distinct: Overlap,
+    /// The fingerprints; an empty one says that there are too few features.
+    pub fingerprints: [Vec<u64>; 2],
+    /// How far they agree; nothing if one is empty.
+    pub agreement: Vec<Agreement>,
+    /// The exact similarity, at the threshold or not; `None` if a fingerprint is empty.
+    pub similarity: Option<Similarity>,
+    /// The number of differing bits behind it, for measures that have one.
+    pub distance: Option<u32>,
+    /// The probability that a pair this similar is found, where that is a matter of chance.
+    pub found_with: Option<f64>,
+}
+
+/// Whether two documents are reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They are, with the similarity of the evidence; as exact copies if their tokens are equal.
+    Reported {
+        /// Whether their tokens are equal.
+        copies: bool,
+    },
+    /// They are less similar than is asked for.
+    BelowThreshold,
+    /// They are similar enough, and missed, because no key brings them together.
+    NoKeyInCommon,
+    /// These of the two have too few features for the algorithm to compare.
+    TooFewFeatures([bool; 2]),
+    /// The algorithm is not to be run on documents like these, for this reason.
+    Refused(String),
+    /// The algorithm must know how frequent terms are in a collection, and two documents are none.
+    NeedsCollection,
+}
+
+impl Verdict {
+    /// Whether they are reported.
+    pub fn is_reported(&self) -> bool {
+        matches!(self, Verdict::Reported { .. })
+    }
+}
+
+/// Compares two texts as the algorithm of the recipe does. `tokenizer` is used unless the algorithm needs another; `seed` seeds
+/// the hashes.
+///
+/// # Errors
+/// As for [`Recipe::prepare`]. A refusal is no error but a [`Verdict`].
+///
+/// # Cost
+/// That of two documents in a scan, on one thread.
+///
+/// ```
+/// use neardups::algorithm::{Entry, parameter::Settings};
+/// use neardups::compare::{Verdict, compare};
+/// use neardups::tokenizer::Word;
+///
+/// let recipe = Entry::by_name("minhash")?.recipe(Settings::default())?;
+/// let texts = ["A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said."];
+/// let comparison = compare(texts, &recipe, &Word, 0)?;
+/// assert_eq!(comparison.verdict, Verdict::BelowThreshold);
+/// // Three of seven pairs of neighbouring words.
+/// assert_eq!(comparison.evidence.unwrap().similarity.unwrap().value(), 3.0 / 7.0);
+/// # Ok::<(), neardups::Error>(())
+/// ```
+pub fn compare(
+    texts: [&str; 2],
+    recipe: &dyn Recipe,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<Comparison, Error> {
+    let Setup { mut algorithm, tokenizer: own, warnings, refusal } =
+        recipe.prepare(median_tokens(texts, tokenizer, seed))?;
+    let (own, name) = own.map_or((None, None), |(own, name)| (Some(own), Some(name)));
+    let tokens = texts.map(|text| {
+        let mut tokens = Tokens::new(algorithm.reads(), seed);
+        own.as_deref().unwrap_or(tokenizer).tokenize(text, &mut tokens);
+        tokens
+    });
+    let knows_all = learn(&mut *algorithm, &tokens, texts);
+    let mut comparison = Comparison {
+        algorithm: algorithm.name(),
+        measure: algorithm.measure(),
+        tokenizer: name,
+        resolved: algorithm.resolved(),
+        warnings,
+        evidence: None,
+        verdict: Verdict::NeedsCollection,
+    };
+    if !knows_all {
+        return Ok(comparison);
+    }
+    let copies = tokens[0].hashes() == tokens[1].hashes();
+    let (evidence, verdict) = judge(&mut *algorithm, &tokens, copies);
+    let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
+    comparison.resolved = algorithm.resolved();
+    comparison.warnings.extend(algorithm.warnings(2, featureless.iter().filter(|&&none| none).count() as u64));
+    comparison.evidence = Some(evidence);
+    comparison.verdict = refusal.map_or(verdict, Verdict::Refused);
+    Ok(comparison)
+}
+
+/// The median length that a scan of the two documents goes by: the shorter of those that have tokens.
+pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> usize {
+    let mut tokens = Tokens::new(crate::tokenizer::Keep::Hashes, seed);
+    let lengths = texts.map(|text| {
+        tokenizer.tokenize(text, &mut tokens);
+        tokens.len()
+    });
+    lengths.into_iter().filter(|&length| length > 0).min().unwrap_or(0)
+}
+
+/// Tells the algorithm what can be learned from two documents. Says whether that is all it must know.
+fn learn(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], texts: [&str; 2]) -> bool {
+    while let Some(wanted) = algorithm.learns() {
+        // How rare features are decides what the search costs, not what it finds. Anything else takes a collection.
+        if wanted != Learns::Features {
+            return false;
+        }
+        let rarity = Rarity::for_bytes(texts.iter().map(|text| text.len() as u64).sum());
+        for tokens in tokens {
+            let set = features(algorithm, tokens);
+            sorted(&set, true).into_iter().for_each(|feature| rarity.add(feature));
+        }
+        algorithm.learn(&Learned::Features(Arc::new(rarity)));
+    }
+    true
+}
+
+fn features(algorithm: &dyn Algorithm, tokens: &Tokens) -> Features {
+    let mut features = Features::default();
+    algorithm.features(tokens, &mut features);
+    features
+}
+
+fn sorted(features: &Features, distinct: bool) -> Vec<u64> {
+    let mut hashes = features.hashes.clone();
+    hashes.sort_unstable();
+    if distinct {
+        hashes.dedup();
+    }
+    hashes
+}
+
+fn judge(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], copies: bool) -> (Evidence, Verdict) {
+    let features = tokens.each_ref().map(|tokens| features(algorithm, tokens));
+    let fingerprints = features.each_ref().map(|features| {
+        let mut fingerprint = Vec::new();
+        algorithm.fingerprint(features, &mut fingerprint);
+        fingerprint
+    });
+    let [a, b] = features.each_ref().map(|features| sorted(features, true));
+    let mut evidence = Evidence {
+        features: features.each_ref().map(|features| features.hashes.len()),
+        distinct: Overlap::of_sets(&a, &b),
+        fingerprints,
+        agreement: Vec::new(),
+        similarity: None,
+        distance: None,
+        found_with: None,
+    };
+    let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
+    let fingerprints = featureless.iter().filter(|&&none| !none).count();
+    algorithm.tune(if copies { fingerprints.min(1) } else { fingerprints });
+    if featureless.contains(&true) {
+        return (evidence, Verdict::TooFewFeatures(featureless));
+    }
+    let [one, other] = evidence.fingerprints.each_ref().map(Vec::as_slice);
+    let (a, b) = match algorithm.compares() {
+        Compares::Fingerprints => (one.to_vec(), other.to_vec()),
+        Compares::Features => (a, b),
+        Compares::Multisets => (sorted(&features[0], false), sorted(&features[1], false)),
+    };
+    let similarity = if copies { Some(Similarity::ONE) } else { algorithm.similarity(&a, &b) };
+    let verdict = if copies {
+        Verdict::Reported { copies }
+    } else if a.is_empty() || b.is_empty() || algorithm.compare(&a, &b).is_none() {
+        Verdict::BelowThreshold
+    } else if share_key(algorithm, one, other) {
+        Verdict::Reported { copies }
+    } else {
+        Verdict::NoKeyInCommon
+    };
+    evidence.agreement = algorithm.agreement(one, other);
+    evidence.similarity = similarity;
+    evidence.distance = similarity.and_then(|similarity| algorithm.distance(similarity));
+    evidence.found_with = similarity.and_then(|similarity| algorithm.found_with(similarity));
+    (evidence, verdict)
+}
+
+/// Whether a scan would compare the two.
+fn share_key(algorithm: &dyn Algorithm, a: &[u64], b: &[u64]) -> bool {
+    if let Some(tables) = algorithm.tables() {
+        return (0..tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table));
+    }
+    let [a, b] = [a, b].map(|fingerprint| {
+        let mut keys = Vec::new();
+        algorithm.keys(fingerprint, &mut keys);
+        keys.sort_unstable();
+        keys
+    });
+    a.iter().any(|key| b.binary_search(key).is_ok())
+}

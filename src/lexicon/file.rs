@@ -1,0 +1,308 @@
+//! Lexicon files: how many documents of a collection have each term, as text, so that any later scan judges terms alike.
+//!
+//! ```text
+//! {"type":"lexicon","version":1,"documents":3,"terms":2,"tokenizer":"word","min_df":2,"digest":"4b8a…"}
+//! 2<TAB>fox
+//! 3<TAB>the
+//! ```
+//!
+//! The first line is a JSON object: how many documents were counted (exact copies once), how many terms follow, which
+//! tokenizer made them, and in how many documents a term had to be to be listed. Then a line a term: in how many documents it
+//! is, a tab, the term; in the order of the terms' bytes, each once. In a term `\t`, `\n`, `\r` and `\\` stand for a tab, the
+//! two line breaks and the backslash; it may hold blanks. Every line ends with a line feed.
+//!
+//! The digest is the SHA-1, in hexadecimal, of the same file without it: the first line is taken as this program writes it, without
+//! `,"digest":"…"`, then come all bytes after it. So it covers the numbers and the tokenizer too, and nothing else: equal counts
+//! give equal files, on any number of threads. Terms are text and not hashes: no seed and no version of a hash is in it.
+
+use super::{Lexicon, Origin};
+use crate::error::Error;
+use crate::hash::token_hash;
+use crate::source;
+use serde::{Deserialize, Serialize};
+use sha1::{Digest, Sha1};
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The version of files that are written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// A first line that is longer is none of ours.
+const LONGEST_HEADER: u64 = 1 << 16;
+
+/// The first line.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    r#type: String,
+    version: u32,
+    documents: u64,
+    terms: u64,
+    tokenizer: String,
+    min_df: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+}
+
+impl Header {
+    /// The line as it is written.
+    fn line(&self) -> String {
+        serde_json::to_string(self).expect("numbers and strings make JSON") + "\n"
+    }
+}
+
+/// What of a first line tells whether the rest can be understood.
+#[derive(Deserialize)]
+struct Kind {
+    r#type: String,
+    version: u64,
+}
+
+/// The terms of a collection, counted: what a lexicon file is written from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    documents: u64,
+    /// Ascending by the bytes of the term.
+    frequencies: Vec<(Box<str>, u32)>,
+}
+
+impl Terms {
+    /// How many documents were counted, exact copies once.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// How many distinct terms are in at least so many documents.
+    pub fn len(&self, min_df: u32) -> u64 {
+        self.listed(min_df).count() as u64
+    }
+
+    fn listed(&self, min_df: u32) -> impl Iterator<Item = &(Box<str>, u32)> {
+        self.frequencies.iter().filter(move |(_, df)| *df >= min_df)
+    }
+
+    fn lines(&self, min_df: u32) -> impl Iterator<Item = String> {
+        self.listed(min_df).map(|(term, df)| format!("{df}\t{}\n", escaped(term)))
+    }
+
+    /// Writes the lexicon file of the terms that are in at least `min_df` documents. `tokenizer` is the name of the tokenizer that
+    /// made them ([`crate::tokenizer::canonical_name`]). Returns the digest.
+    ///
+    /// # Errors
+    /// What writing gives.
+    pub fn write(&self, tokenizer: &str, min_df: u32, out: &mut impl Write) -> io::Result<String> {
+        let mut header = Header {
+            r#type: "lexicon".into(),
+            version: VERSION,
+            documents: self.documents,
+            terms: self.len(min_df),
+            tokenizer: tokenizer.into(),
+            min_df,
+            digest: None,
+        };
+        let mut sha1 = Sha1::new_with_prefix(header.line());
+        self.lines(min_df).for_each(|line| sha1.update(line));
+        let digest = hex(&sha1.finalize());
+        header.digest = Some(digest.clone());
+        out.write_all(header.line().as_bytes())?;
+        self.lines(min_df).try_for_each(|line| out.write_all(line.as_bytes()))?;
+        Ok(digest)
+    }
+}
+
+/// Counts the texts of terms on several threads.
+///
+/// Memory: some 100 bytes for each distinct term, its text included unless it is long.
+#[derive(Default)]
+pub(crate) struct TermsBuilder {
+    shards: [Mutex<HashMap<Box<str>, u32>>; 32],
+}
+
+impl TermsBuilder {
+    /// Counts the terms of a document, each given once with its hash, in the order of the hashes.
+    pub fn add<'t>(&self, terms: &[(u64, &'t str)]) {
+        let shard_of = |&(hash, _): &(u64, &'t str)| (hash >> 59) as usize;
+        for shard in terms.chunk_by(|a, b| shard_of(a) == shard_of(b)) {
+            let mut counts = self.shards[shard_of(&shard[0])].lock().unwrap_or_else(PoisonError::into_inner);
+            for (_, term) in shard {
+                match counts.get_mut(*term) {
+                    Some(count) => *count = count.saturating_add(1),
+                    None => drop(counts.insert((*term).into(), 1)),
+                }
+            }
+        }
+    }
+
+    pub fn freeze(self, documents: u64) -> Terms {
+        let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut frequencies: Vec<(Box<str>, u32)> = shards.flatten().collect();
+        frequencies.sort_unstable();
+        Terms { documents, frequencies }
+    }
+}
+
+impl Lexicon {
+    /// Reads a lexicon file, compressed or not, and verifies it. Its terms become token hashes with this seed, which must be that
+    /// of the run.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not as described in [this module](self): each with the file, the line and the value.
+    ///
+    /// # Cost
+    /// A SHA-1 and a hash of every byte; about 20 bytes of memory a term.
+    pub fn read(path: &Path, seed: u64) -> Result<Lexicon, Error> {
+        let name = path.display().to_string();
+        let cannot = |error| Error::io(format!("cannot read the lexicon {name}"), error);
+        let mut lines = Lines {
+            name: &name,
+            line: 0,
+            bytes: Vec::new(),
+            from: BufReader::new(source::open(path).map_err(cannot)?),
+        };
+        let header = lines.header()?;
+        let mut sha1 = Sha1::new_with_prefix(Header { digest: None, ..header.clone() }.line());
+        let mut frequencies = super::Frequencies::default();
+        let mut before: Option<String> = None;
+        for number in 0..header.terms {
+            if !lines.next(u64::MAX)? {
+                let message = format!("the file ends after {number} of {} terms", header.terms);
+                return Err(lines.wrong(message));
+            }
+            sha1.update(&lines.bytes);
+            let (df, term) = lines.term(&header)?;
+            if let Some(before) = before.as_ref().filter(|before| **before >= term) {
+                return Err(lines.wrong(match *before == term {
+                    true => format!("the term {term:?} is listed twice"),
+                    false => {
+                        format!("the term {term:?} comes after {before:?}: expected them in the order of their bytes")
+                    }
+                }));
+            }
+            // Two terms of one hash cannot be told apart in documents either.
+            let known = frequencies.entry(token_hash(term.as_bytes(), seed)).or_default();
+            *known = df.max(*known);
+            before = Some(term);
+        }
+        if lines.next(u64::MAX)? {
+            return Err(lines.wrong(format!("more lines than the {} terms of the first line", header.terms)));
+        }
+        let (found, digest) = (hex(&sha1.finalize()), header.digest.unwrap_or_default());
+        if found != digest {
+            lines.line = 1;
+            return Err(lines.wrong(format!(
+                "the digest is {digest:?}, and that of what the file holds is {found:?}: it was changed"
+            )));
+        }
+        let origin = Origin { digest, tokenizer: header.tokenizer };
+        Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin) })
+    }
+}
+
+/// The lines of a file, one at a time.
+struct Lines<'n, R> {
+    name: &'n str,
+    line: u64,
+    /// The line, with its end.
+    bytes: Vec<u8>,
+    from: BufReader<R>,
+}
+
+impl<R: Read> Lines<'_, R> {
+    fn wrong(&self, message: impl Into<String>) -> Error {
+        Error::Lexicon { place: format!("{}:{}", self.name, self.line), message: message.into() }
+    }
+
+    /// Reads the next line, up to so many bytes of it; false at the end of the file.
+    fn next(&mut self, most: u64) -> Result<bool, Error> {
+        self.line += 1;
+        self.bytes.clear();
+        let read = (&mut self.from).take(most).read_until(b'\n', &mut self.bytes);
+        let read = read.map_err(|error| Error::io(format!("cannot read the lexicon {}", self.name), error))?;
+        if read > 0 && read as u64 != most && self.bytes.last() != Some(&b'\n') {
+            return Err(self.wrong("the file ends within this line"));
+        }
+        Ok(read > 0)
+    }
+
+    fn header(&mut self) -> Result<Header, Error> {
+        let none = |lines: &Self, why: &str| {
+            let start: String = String::from_utf8_lossy(&lines.bytes).trim_end().chars().take(60).collect();
+            let example = r#"{"type":"lexicon","version":1,…}, as dedup lexicon build writes"#;
+            lines.wrong(format!("no lexicon{why}: expected a first line such as {example}, not {start:?}"))
+        };
+        if !self.next(LONGEST_HEADER)? {
+            return Err(none(self, ""));
+        }
+        let kind: Kind = serde_json::from_slice(&self.bytes).map_err(|_| none(self, ""))?;
+        if kind.r#type != "lexicon" {
+            return Err(none(self, ""));
+        }
+        if kind.version != u64::from(VERSION) {
+            let message = format!("a lexicon of version {}: expected version {VERSION}", kind.version);
+            return Err(self.wrong(message));
+        }
+        let header: Header = serde_json::from_slice(&self.bytes).map_err(|why| none(self, &format!(" ({why})")))?;
+        if header.digest.is_none() {
+            return Err(none(self, " (it has no digest)"));
+        }
+        Ok(header)
+    }
+
+    /// The line as a term and its document frequency.
+    fn term(&self, header: &Header) -> Result<(u32, String), Error> {
+        let line = &self.bytes[..self.bytes.len() - 1];
+        let line = std::str::from_utf8(line).map_err(|_| self.wrong("the term is not UTF-8"))?;
+        let Some((df, term)) = line.split_once('\t') else {
+            return Err(self.wrong(format!("expected a number, a tab and a term, not {line:?}")));
+        };
+        let number = df.parse::<u32>().ok().filter(|number| number.to_string() == df);
+        let (least, most) = (header.min_df.max(1), header.documents);
+        let Some(frequency) = number.filter(|&number| number >= least && u64::from(number) <= most) else {
+            let message = format!("{df:?} is no document frequency: expected a whole number from {least} to {most}");
+            return Err(self.wrong(message));
+        };
+        match unescaped(term) {
+            Some(term) if !term.is_empty() => Ok((frequency, term)),
+            _ => {
+                Err(self
+                    .wrong(format!(r"{term:?} is no term: expected text, in which a backslash is \\, \t, \n or \r")))
+            }
+        }
+    }
+}
+
+const ESCAPES: [(char, char); 4] = [('\\', '\\'), ('\t', 't'), ('\n', 'n'), ('\r', 'r')];
+
+fn escaped(term: &str) -> String {
+    let mut out = String::with_capacity(term.len());
+    for c in term.chars() {
+        match ESCAPES.iter().find(|(plain, _)| *plain == c) {
+            Some((_, letter)) => out.extend(['\\', *letter]),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// `None` if there is another character after a backslash, or a character that should have been written with one.
+fn unescaped(term: &str) -> Option<String> {
+    let mut out = String::with_capacity(term.len());
+    let mut chars = term.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            '\\' => {
+                let letter = chars.next()?;
+                ESCAPES.iter().find(|(_, known)| *known == letter)?.0
+            }
+            '\t' | '\r' => return None,
+            c => c,
+        });
+    }
+    Some(out)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

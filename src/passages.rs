@@ -1,0 +1,308 @@
+//! Passages that two documents share: winnowed fingerprints find them, token-by-token comparison confirms them.
+//!
+//! **Source.** Schleimer, Wilkerson & Aiken, *Winnowing: Local Algorithms for Document Fingerprinting*, SIGMOD 2003: of every
+//! `w` consecutive k-gram hashes the least is selected. Which one depends on those hashes alone, so two documents that have
+//! `t = w + k − 1` tokens in common select the same k-gram of them; and what is shorter than `k` tokens is never noticed.
+//!
+//! **What is found.** [`common_runs`] gives the maximal common runs of at least `t` tokens: pairs of places from which on the
+//! tokens are equal, and which can be extended neither to the left nor to the right. [`CommonRuns::passages`] picks those
+//! that are worth showing. [`Overlap`] says how much of each document's shingles the other has.
+//!
+//! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself the maximal runs can be as many
+//! as the square of its length; so of a k-gram that is selected more than [`FREQUENT`] times in a document only a few pairs of
+//! places are looked at, and [`CommonRuns::frequent`] says that it happened.
+
+use crate::hash::shingle_hashes;
+use crate::similarity::{Similarity, overlap_at_least};
+
+/// The positions that winnowing selects: of every `window` consecutive hashes the rightmost least one. Ascending, without
+/// repeats. Fewer hashes than the window are one window; no hashes select nothing. A window of 0 counts as 1.
+///
+/// A selection depends on the window alone and not on what was selected before, so equal windows select the same place.
+/// About 2 in `window + 1` positions are selected.
+///
+/// Cost: linear, whatever the window.
+///
+/// ```
+/// // The example of the paper.
+/// let hashes = [77, 74, 42, 17, 98, 50, 17, 98, 8, 88, 67, 39, 77, 74, 42, 17, 98];
+/// assert_eq!(neardups::passages::winnow(&hashes, 4), [3, 6, 8, 11, 15]);
+/// ```
+pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
+    let window = window.clamp(1, hashes.len().max(1));
+    // Places that can still become the least of a window, their hashes rising; those from `first` on are in this window.
+    let (mut rising, mut first): (Vec<usize>, usize) = (Vec::new(), 0);
+    let mut selected: Vec<usize> = Vec::new();
+    for (at, &hash) in hashes.iter().enumerate() {
+        while rising.len() > first && hashes[rising[rising.len() - 1]] >= hash {
+            rising.pop();
+        }
+        rising.push(at);
+        if rising[first] + window <= at {
+            first += 1;
+        }
+        if at + 1 >= window && selected.last() != Some(&rising[first]) {
+            selected.push(rising[first]);
+        }
+    }
+    selected
+}
+
+/// A run of tokens that stands in both documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Run {
+    /// The number of its first token in the one document, from 0.
+    pub a: usize,
+    /// The number of its first token in the other.
+    pub b: usize,
+    /// How many tokens it has.
+    pub tokens: usize,
+}
+
+/// What two documents have in common, run by run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommonRuns {
+    /// The maximal common runs, by their place in the one document, then in the other. They may overlap.
+    pub runs: Vec<Run>,
+    /// How many distinct k-grams were too frequent for all their places to be looked at. If it is 0, all maximal runs are
+    /// there. If not, runs of what is repeated that often can be missing, but all that are there are maximal common runs.
+    pub frequent: usize,
+    shortest: usize,
+    lengths: [usize; 2],
+}
+
+/// A k-gram that is selected more often than this in one of the documents is frequent.
+pub const FREQUENT: usize = 32;
+
+/// The maximal common runs of at least `shortest` tokens. Documents are given by their token hashes; a `shortest` of 0 counts
+/// as 1.
+///
+/// Memory: 24 bytes a pair of places with an equal selected k-gram; there are at most [`FREQUENT`] times as many as tokens.
+///
+/// ```
+/// use neardups::passages::{Run, common_runs};
+/// let found = common_runs(&[1, 2, 3, 4, 5, 6], &[9, 2, 3, 4, 5, 8], 3);
+/// assert_eq!(found.runs, [Run { a: 1, b: 1, tokens: 4 }]);
+/// ```
+pub fn common_runs(a: &[u64], b: &[u64], shortest: usize) -> CommonRuns {
+    let shortest = shortest.max(1);
+    let mut found = CommonRuns { shortest, lengths: [a.len(), b.len()], ..CommonRuns::default() };
+    if a.len().min(b.len()) < shortest {
+        return found;
+    }
+    // Half and half: long grams meet by chance seldom, wide windows select few. Hashes are of at most 64 tokens.
+    let gram = shortest.div_ceil(2).min(64);
+    let window = shortest - gram + 1;
+    let selected = [a, b].map(|tokens| {
+        let mut hashes = Vec::new();
+        shingle_hashes(tokens, gram, &mut hashes);
+        let mut selected: Vec<(u64, usize)> = winnow(&hashes, window).iter().map(|&at| (hashes[at], at)).collect();
+        selected.sort_unstable();
+        selected
+    });
+    let mut seeds = Vec::new();
+    found.frequent = meet(&selected, &mut seeds);
+    // Seeds of one diagonal one after the other, so that a run is extended from its first seed only.
+    seeds.sort_unstable_by_key(|&(a, b)| (b.wrapping_sub(a), a));
+    seeds.dedup();
+    let (mut diagonal, mut end) = (None, 0);
+    for (at_a, at_b) in seeds {
+        let own = Some(at_b.wrapping_sub(at_a));
+        if own == diagonal && at_a < end {
+            continue;
+        }
+        let before = a[..at_a].iter().rev().zip(b[..at_b].iter().rev()).take_while(|(x, y)| x == y).count();
+        let after = a[at_a..].iter().zip(&b[at_b..]).take_while(|(x, y)| x == y).count();
+        // Equal hashes need not be equal tokens.
+        if after > 0 {
+            (diagonal, end) = (own, at_a + after);
+            if before + after >= shortest {
+                found.runs.push(Run { a: at_a - before, b: at_b - before, tokens: before + after });
+            }
+        }
+    }
+    found.runs.sort_unstable();
+    found.runs.dedup();
+    found
+}
+
+/// Appends the pairs of places with equal hashes. Returns how many hashes were too frequent for all pairs.
+fn meet([a, b]: &[Vec<(u64, usize)>; 2], seeds: &mut Vec<(usize, usize)>) -> usize {
+    let mut frequent = 0;
+    let mut others = b.chunk_by(|x, y| x.0 == y.0).peekable();
+    for run in a.chunk_by(|x, y| x.0 == y.0) {
+        while others.next_if(|other| other[0].0 < run[0].0).is_some() {}
+        let Some(other) = others.next_if(|other| other[0].0 == run[0].0) else { continue };
+        let pair = |(x, y): (&(u64, usize), &(u64, usize))| (x.1, y.1);
+        if run.len().max(other.len()) <= FREQUENT {
+            seeds.extend(run.iter().flat_map(|x| other.iter().map(move |y| pair((x, y)))));
+        } else {
+            // In their order, from the front and from the back: copies of a text that repeats itself are found whole.
+            frequent += 1;
+            seeds.extend(run.iter().zip(other).map(pair));
+            seeds.extend(run.iter().rev().zip(other.iter().rev()).map(pair));
+        }
+    }
+    frequent
+}
+
+impl CommonRuns {
+    /// How many tokens of each document are in a common run.
+    pub fn covered(&self) -> [usize; 2] {
+        let mut covered = self.lengths.map(|length| vec![false; length]);
+        self.runs.iter().for_each(|run| cover(&mut covered, run));
+        covered.map(|tokens| tokens.into_iter().filter(|&covered| covered).count())
+    }
+
+    /// The runs that are worth showing, in the order of the one document. The longest are taken first, among equals the
+    /// earliest, first those that are news in both documents, then those that are news in one: a passage that stands twice
+    /// in each is two passages and not four.
+    ///
+    /// A run that is left out has fewer tokens of its own, in either document, than the shortest run that was looked for.
+    pub fn passages(&self) -> Vec<Run> {
+        let mut open = self.runs.clone();
+        open.sort_unstable_by_key(|run| (std::cmp::Reverse(run.tokens), run.a, run.b));
+        let mut covered = self.lengths.map(|length| vec![false; length]);
+        let mut passages = Vec::new();
+        for least_news in [2, 1] {
+            open.retain(|run| {
+                let news = news(&covered, run).iter().filter(|&&tokens| tokens >= self.shortest).count();
+                if news >= least_news {
+                    cover(&mut covered, run);
+                    passages.push(*run);
+                }
+                news < least_news
+            });
+        }
+        passages.sort_unstable();
+        passages
+    }
+}
+
+/// How many tokens of a run are not covered yet, in each document.
+fn news(covered: &[Vec<bool>; 2], run: &Run) -> [usize; 2] {
+    let [a, b] = covered;
+    [&a[run.a..], &b[run.b..]].map(|tokens| tokens[..run.tokens].iter().filter(|&&covered| !covered).count())
+}
+
+fn cover([a, b]: &mut [Vec<bool>; 2], run: &Run) {
+    a[run.a..][..run.tokens].fill(true);
+    b[run.b..][..run.tokens].fill(true);
+}
+
+/// How many distinct shingles two documents have, and how many of them both (Broder 1997: resemblance and containment).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// Distinct shingles of the one.
+    pub a: usize,
+    /// Distinct shingles of the other.
+    pub b: usize,
+    /// Those that both have.
+    pub shared: usize,
+}
+
+impl Overlap {
+    /// Of two ascending sets without repeats.
+    pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
+        let shared = overlap_at_least(a, b, 0).unwrap_or_default();
+        Overlap { a: a.len(), b: b.len(), shared }
+    }
+
+    /// Of the runs of `width` tokens of two documents, given by their token hashes. A document of fewer tokens is one
+    /// shingle.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    pub fn of_shingles(a: &[u64], b: &[u64], width: usize) -> Self {
+        let [a, b] = [a, b].map(|tokens| {
+            let mut set = Vec::new();
+            shingle_hashes(tokens, width, &mut set);
+            set.sort_unstable();
+            set.dedup();
+            set
+        });
+        Overlap::of_sets(&a, &b)
+    }
+
+    /// The Jaccard similarity. `None` if either document has no shingle: nothing is like nothing.
+    pub fn jaccard(self) -> Option<Similarity> {
+        let either = self.a + self.b - self.shared;
+        (self.a > 0 && self.b > 0).then(|| Similarity::ratio(self.shared as u64, either as u64))
+    }
+
+    /// The share of each document's shingles that the other has: how much of it is contained there. `None` for a document
+    /// without shingles.
+    pub fn containment(self) -> [Option<Similarity>; 2] {
+        [self.a, self.b].map(|all| (all > 0).then(|| Similarity::ratio(self.shared as u64, all as u64)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+
+    fn tokens(text: &str) -> Vec<u64> {
+        text.split_whitespace().map(|word| word.bytes().fold(0, |h, byte| mix(h ^ u64::from(byte)))).collect()
+    }
+
+    /// Passages as `a+tokens=b`.
+    fn passages(a: &str, b: &str, shortest: usize) -> Vec<String> {
+        let found = common_runs(&tokens(a), &tokens(b), shortest);
+        found.passages().iter().map(|run| format!("{}+{}={}", run.a, run.tokens, run.b)).collect()
+    }
+
+    #[test]
+    fn windows_of_any_size() {
+        let hashes = [5, 3, 3, 9, 1, 7];
+        assert_eq!(winnow(&hashes, 1), [0, 1, 2, 3, 4, 5]);
+        assert_eq!([winnow(&hashes, 0), winnow(&hashes, 2)], [vec![0, 1, 2, 3, 4, 5], vec![1, 2, 4]]);
+        assert_eq!([winnow(&hashes, 6), winnow(&hashes, 100)], [[4], [4]]);
+        assert!(winnow(&[], 4).is_empty());
+        // The rightmost of equal ones, so that each window decides alone.
+        assert_eq!(winnow(&[7; 6], 4), [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_quotation_is_one_passage() {
+        assert_eq!(passages("a b c d e f g", "x y b c d e f z", 4), ["1+5=2"]);
+        assert_eq!(passages("a b c d e f g", "x y b c d e f z", 5), ["1+5=2"]);
+        assert!(passages("a b c d e f g", "x y b c d e f z", 6).is_empty());
+        assert_eq!(passages("a b c", "a b c", 0), ["0+3=0"]);
+        assert!(passages("a b c", "a b c", 4).is_empty() && passages("", "", 1).is_empty());
+    }
+
+    #[test]
+    fn a_passage_that_is_there_twice() {
+        // Once here and twice there; the other way round; twice on both sides.
+        assert_eq!(passages("p q r s", "p q r s x p q r s", 3), ["0+4=0", "0+4=5"]);
+        assert_eq!(passages("p q r s x p q r s", "p q r s", 3), ["0+4=0", "5+4=0"]);
+        assert_eq!(passages("p q r s x p q r s", "p q r s y p q r s", 3), ["0+4=0", "5+4=5"]);
+    }
+
+    #[test]
+    fn moved_passages_are_listed_in_the_order_of_the_one() {
+        assert_eq!(passages("a b c d e f", "d e f a b c", 3), ["0+3=3", "3+3=0"]);
+    }
+
+    #[test]
+    fn a_text_that_repeats_itself_is_linear() {
+        // As many maximal runs as tokens squared, were they all looked at: this would not end.
+        let (one, other) = (vec![7; 200_000], vec![7; 300_000]);
+        let found = common_runs(&one, &other, 10);
+        assert_eq!((found.frequent, found.covered()), (1, [200_000, 300_000]));
+        assert_eq!(found.passages(), [Run { a: 0, b: 0, tokens: 200_000 }, Run { a: 0, b: 100_000, tokens: 200_000 }]);
+        let period: Vec<u64> = (0..60_000).map(|i| i % 6).collect();
+        assert_eq!(common_runs(&period, &period, 10).passages(), [Run { a: 0, b: 0, tokens: 60_000 }]);
+    }
+
+    #[test]
+    fn overlaps() {
+        let overlap = Overlap::of_shingles(&tokens("a b c d"), &tokens("x b c d y"), 2);
+        assert_eq!(overlap, Overlap { a: 3, b: 4, shared: 2 });
+        assert_eq!(overlap.jaccard(), Some(Similarity::ratio(2, 5)));
+        assert_eq!(overlap.containment(), [Some(Similarity::ratio(2, 3)), Some(Similarity::ratio(2, 4))]);
+        let empty = Overlap::of_shingles(&[], &tokens("x"), 2);
+        assert_eq!((empty.jaccard(), empty.containment()), (None, [None, Some(Similarity::ratio(0, 1))]));
+    }
+}

@@ -1,0 +1,440 @@
+//! Preparation of text between tokens and features, for every algorithm: masking, stop words, stemming.
+//!
+//! [`Prepared`] is a tokenizer around another one. It takes its tokens through three steps, in this order:
+//!
+//! 1. **Masking** ([`mask`]): each number, date or time becomes one token, `<number>`, `<date>` or `<time>`, so that a counter
+//!    or a date does not make two documents differ.
+//! 2. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and composition
+//!    do not matter; one of several tokens (`don't` is `don` and `t` to `word`) matches only that sequence, and of several entries
+//!    that match the longest is taken.
+//! 3. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens of another script than the language's pass unchanged.
+
+pub mod mask;
+pub mod stem;
+pub mod stop_words;
+
+use super::{Keep, Tokenizer, Tokens};
+use crate::error::Error;
+use mask::{Found, Kind, Masks};
+use std::ops::Range;
+use std::sync::Arc;
+use stem::{StemLanguage, Stems};
+use stop_words::{StopList, StopWords};
+
+/// A step of the preparation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Numbers and dates are masked.
+    Mask,
+    /// Stop words are removed.
+    StopWords,
+    /// Words are stemmed.
+    Stem,
+}
+
+impl Step {
+    /// The flag that asks for it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Step::Mask => "mask",
+            Step::StopWords => "stopwords",
+            Step::Stem => "stem",
+        }
+    }
+}
+
+/// What is done to tokens before they become features.
+#[derive(Clone, Debug, Default)]
+pub struct Preparation {
+    /// What is masked.
+    pub masks: Masks,
+    /// The lists of words that are removed.
+    pub stop_words: Vec<StopList>,
+    /// The language by which words are stemmed.
+    pub stem: Option<&'static StemLanguage>,
+}
+
+impl Preparation {
+    /// The steps that it has, in their order.
+    pub fn steps(&self) -> Vec<Step> {
+        let there = [
+            (Step::Mask, self.masks != Masks::default()),
+            (Step::StopWords, !self.stop_words.is_empty()),
+            (Step::Stem, self.stem.is_some()),
+        ];
+        there.into_iter().filter(|(_, there)| *there).map(|(step, _)| step).collect()
+    }
+}
+
+/// A tokenizer whose tokens are prepared.
+///
+/// # What a token is
+/// What the tokenizer inside says, except for masks: the tokens that something masked lies in become one, and keep whatever
+/// of them stands before or after (`(2024-05-01),` is `(<date>),` to [`Whitespace`](super::Whitespace)). Its span reaches over
+/// all of them. The span of a stem is that of its word.
+///
+/// # Cost
+/// That of the tokenizer inside with the texts of tokens ([`Keep::Everything`]), a copy of the text for masks, a look-up a token for
+/// stop words and one for stems. Nothing is allocated for a document once the buffers are warm, but for stems of rare words.
+///
+/// # Weak
+/// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words to prepare: nothing sensible comes out.
+/// * [`Code`](super::Code) and [`Whitespace`](super::Whitespace) leave case as it is, so a stop word is removed, and an ending
+///   known, only in the case that it is written in.
+/// * Whatever a step makes equal is equal to every algorithm, and the similarity is that of what is left.
+#[derive(Clone)]
+pub struct Prepared {
+    inner: Arc<dyn Tokenizer>,
+    masks: Masks,
+    stop_words: Option<StopWords>,
+    stem: Option<&'static StemLanguage>,
+}
+
+impl Prepared {
+    /// Prepares the tokens of `inner`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an entry of a list from a file that gives no token.
+    pub fn new(inner: Arc<dyn Tokenizer>, preparation: &Preparation) -> Result<Self, Error> {
+        let lists = &preparation.stop_words;
+        let stop_words = if lists.is_empty() { None } else { Some(StopWords::new(lists, &*inner)?) };
+        Ok(Prepared { inner, masks: preparation.masks, stop_words, stem: preparation.stem })
+    }
+}
+
+impl Tokenizer for Prepared {
+    fn tokenize(&self, text: &str, tokens: &mut Tokens) {
+        tokens.clear();
+        let mut work = tokens.work.take().unwrap_or_default();
+        self.inner.tokenize(text, &mut work.plain);
+        let masked = self.masks != Masks::default() && work.mask(text, self.masks);
+        let Work { plain, masked: replaced, stems, .. } = &mut *work;
+        let from = if masked { replaced } else { plain };
+        let mut at = 0;
+        while at < from.len() {
+            let stop_word = self.stop_words.as_ref().map_or(0, |stop_words| stop_words.len_at(from, at));
+            if stop_word > 0 {
+                at += stop_word;
+                continue;
+            }
+            let token = match self.stem {
+                Some(language) => stems.of(language, from.text(at), from.hashes()[at]),
+                None => from.text(at),
+            };
+            tokens.push(token, from.span(at));
+            at += 1;
+        }
+        tokens.work = Some(work);
+    }
+}
+
+/// Working memory, which waits in the buffer of tokens for the next document.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    /// The tokens of the tokenizer inside.
+    plain: Tokens,
+    /// The same with masks.
+    masked: Tokens,
+    /// The text as the tokens have it, and as it is between them.
+    flat: String,
+    /// Where each token is in it.
+    places: Vec<Range<usize>>,
+    dates: Vec<Found>,
+    found: Vec<Found>,
+    stems: Stems,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        // Only texts are read of these tokens, and a few bits of hashes.
+        let tokens = || Tokens::new(Keep::Everything, 0);
+        Work {
+            plain: tokens(),
+            masked: tokens(),
+            flat: String::new(),
+            places: Vec::new(),
+            dates: Vec::new(),
+            found: Vec::new(),
+            stems: Stems::default(),
+        }
+    }
+}
+
+impl Work {
+    /// Fills `masked`, if there is anything to mask.
+    fn mask(&mut self, text: &str, masks: Masks) -> bool {
+        self.flatten(text);
+        mask::find(&self.flat, masks, &mut self.dates, &mut self.found);
+        if !self.found.is_empty() {
+            self.replace();
+        }
+        !self.found.is_empty()
+    }
+
+    fn flatten(&mut self, text: &str) {
+        self.flat.clear();
+        self.places.clear();
+        let mut end = 0;
+        for i in 0..self.plain.len() {
+            let span = self.plain.span(i);
+            // Tokens that came out of one character have nothing between them.
+            self.flat.push_str(text.get(end..span.start).unwrap_or_default());
+            let start = self.flat.len();
+            self.flat.push_str(self.plain.text(i));
+            self.places.push(start..self.flat.len());
+            end = end.max(span.end);
+        }
+        self.flat.push_str(text.get(end..).unwrap_or_default());
+    }
+
+    /// Writes the tokens anew, each as what is not masked of it, with a mask in the place of what is.
+    fn replace(&mut self) {
+        let Work { plain, masked, flat, places, found, .. } = self;
+        masked.clear();
+        let mut masks = found.iter().peekable();
+        // Whether the first of them is written, and the token that it is in goes on.
+        let mut written = false;
+        let mut span = 0..0;
+        for (i, place) in places.iter().enumerate() {
+            while masks.next_if(|mask| mask.range.end <= place.start).is_some() {
+                written = false;
+            }
+            if !written {
+                masked.finish(span.clone());
+                span.start = plain.span(i).start;
+            }
+            span.end = plain.span(i).end;
+            let mut at = place.start;
+            while let Some(&mask) = masks.peek()
+                && mask.range.start < place.end
+            {
+                if !written {
+                    masked.building().push_str(&flat[at..mask.range.start.max(at)]);
+                    if mask.kind == (Kind::Time { joined: true }) {
+                        masked.finish(span.clone());
+                        span.start = plain.span(i).start;
+                    }
+                    masked.building().push_str(mask.kind.token());
+                }
+                at = mask.range.end.min(place.end);
+                written = mask.range.end > place.end;
+                if written {
+                    break;
+                }
+                masks.next();
+            }
+            masked.building().push_str(&flat[at..place.end]);
+        }
+        masked.finish(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::tests::{nasty_text, shown, texts};
+    use crate::tokenizer::{TOKENIZERS, by_name};
+    use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
+
+    fn prepared(tokenizer: &str, masks: &[&str], words: &[&str], stem: Option<&str>) -> Prepared {
+        let mut preparation = Preparation::default();
+        masks.iter().for_each(|name| assert!(preparation.masks.add(name)));
+        if !words.is_empty() {
+            preparation.stop_words.push(StopList::new("words", words.iter().copied()));
+        }
+        preparation.stem = stem.map(|code| StemLanguage::by_code(code).unwrap());
+        Prepared::new(by_name(tokenizer).unwrap().into(), &preparation).unwrap()
+    }
+
+    /// The tokens with white space between.
+    fn joined(tokenizer: &dyn Tokenizer, text: &str) -> String {
+        shown(tokenizer, text).into_iter().map(|(token, _)| token).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Every tokenizer with tokens that do not overlap.
+    fn names() -> impl Iterator<Item = &'static str> {
+        TOKENIZERS.iter().filter(|entry| !entry.overlapping).map(|entry| entry.name)
+    }
+
+    const STOP_WORDS: &[&str] = &["the", "Don't", "don", "as well as", "as", "über", "的"];
+
+    /// Everything at once, for each tokenizer.
+    fn all() -> impl Iterator<Item = (&'static str, Prepared)> {
+        names().map(|name| (name, prepared(name, &["numbers", "dates"], STOP_WORDS, Some("en"))))
+    }
+
+    #[test]
+    fn masks_are_one_token() {
+        let text = "On May 1, 2024 (2024-05-01T12:34Z), 1,234.5 men; see 3.";
+        for (name, expected) in [
+            ("word", "on <date> <date> <time> <number> men see <number>"),
+            ("uax29", "on <date> <date> <time> <number> men see <number>"),
+            ("code", "On <date> ( <date> <time> ) , <number> men ; see <number> ."),
+            ("whitespace", "On <date> (<date> <time>), <number> men; see <number>."),
+        ] {
+            assert_eq!(joined(&prepared(name, &["numbers", "dates"], &[], None), text), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn spans_of_masks() {
+        let tokens = shown(&prepared("word", &["dates"], &[], None), "am 1. Mai 2024 um 2024-05-01T12:34:56Z ok");
+        let expected =
+            [("am", 0..2), ("<date>", 3..14), ("um", 15..17), ("<date>", 18..31), ("<time>", 26..38), ("ok", 39..41)];
+        assert_eq!(tokens, expected.map(|(token, span)| (token.to_string(), span)));
+    }
+
+    #[test]
+    fn stop_words_of_several_tokens() {
+        for (tokenizer, text, expected) in [
+            ("word", "Don't the DON'T don stop as well as wells as well", "stop wells well"),
+            ("word", "U\u{308}BER über u\u{308}ber uber", "uber"),
+            ("word", "我的书", "我 书"),
+            ("uax29", "Don't the don t as well", "t well"),
+            ("whitespace", "The the Don't don't as well as", "The don't"),
+        ] {
+            assert_eq!(joined(&prepared(tokenizer, &[], STOP_WORDS, None), text), expected, "{tokenizer} {text}");
+        }
+    }
+
+    #[test]
+    fn masks_then_stop_words_then_stems() {
+        let all = prepared("word", &["numbers", "dates"], &["may", "5", "having"], Some("en"));
+        assert_eq!(joined(&all, "May 5, 2024 may not be 5; having running have"), "<date> not be <number> run have");
+    }
+
+    #[test]
+    fn lists_of_words() {
+        let list = StopList::parse("f", b"\xef\xbb\xbfone\r\n# two\n\n  Three four \n").unwrap();
+        assert_eq!(list.words().collect::<Vec<_>>(), ["one", "Three four"]);
+        for (content, expected) in [
+            (&b"one\ntw\xffo\n"[..], "--stopwords: f:2: not UTF-8; expected one word a line"),
+            (b"# nothing\n", "--stopwords: f: no word in it; expected one a line"),
+        ] {
+            assert_eq!(StopList::parse("f", content).unwrap_err().to_string(), expected);
+        }
+        let lists = vec![StopList::parse("f", "one\n—\n".as_bytes()).unwrap()];
+        let preparation = Preparation { stop_words: lists, ..Preparation::default() };
+        let message = Prepared::new(by_name("word").unwrap().into(), &preparation).err().unwrap().to_string();
+        assert_eq!(message, "--stopwords: f:2: '—' gives no token, so nothing would be removed; expected a word");
+        assert!(StopList::of_language("xx").unwrap_err().to_string().contains("expected a file, or languages: af, "));
+    }
+
+    #[test]
+    fn every_language_removes_its_own_words() {
+        for code in stop_words::stop_word_languages() {
+            let lists = vec![StopList::of_language(code).unwrap()];
+            let preparation = Preparation { stop_words: lists, ..Preparation::default() };
+            let tokenizer = Prepared::new(by_name("word").unwrap().into(), &preparation).unwrap();
+            for word in preparation.stop_words[0].words() {
+                assert_eq!(joined(&tokenizer, word), "", "{code} {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tokenizer_of_ones_own_may_have_any_spans() {
+        struct Odd;
+        impl Tokenizer for Odd {
+            fn tokenize(&self, _: &str, tokens: &mut Tokens) {
+                tokens.clear();
+                for (token, start, end) in [("1", 5, 900), ("2", 3, 1), ("x", 0, 0)] {
+                    tokens.push(token, start..end);
+                }
+            }
+        }
+        let preparation = Preparation { masks: Masks { numbers: true, dates: true }, ..Preparation::default() };
+        let odd = Prepared::new(Arc::new(Odd), &preparation).unwrap();
+        for text in ["", "é1 2", "2024-05-01 é"] {
+            joined(&odd, text);
+        }
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let pieces = [
+            "the ",
+            "don't ",
+            "as ",
+            "well ",
+            "2024-05-01 ",
+            "1,5 ",
+            "T12:34",
+            "May 1, ",
+            "2024",
+            "(",
+            "running ",
+            "的",
+            "½",
+        ];
+        let mixed =
+            prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..20).prop_map(|pieces| pieces.concat());
+        prop_oneof![mixed, texts(), nasty_text(), any::<String>()]
+    }
+
+    proptest! {
+        #[test]
+        fn without_steps_it_is_the_tokenizer_inside(text in any_text()) {
+            for entry in TOKENIZERS {
+                let nothing = prepared(entry.name, &[], &[], None);
+                prop_assert_eq!(shown(&nothing, &text), shown(&*by_name(entry.name).unwrap(), &text), "{}", entry.name);
+            }
+        }
+
+        #[test]
+        fn spans_are_in_order_and_on_character_boundaries(text in any_text()) {
+            for (name, tokenizer) in all() {
+                let tokens = shown(&tokenizer, &text);
+                for (_, span) in &tokens {
+                    prop_assert!(text.get(span.clone()).is_some_and(|piece| !piece.is_empty()), "{} {:?}", name, span);
+                }
+                let in_order = tokens.is_sorted_by(|(_, a), (_, b)| a.start <= b.start && a.end <= b.end);
+                prop_assert!(in_order, "{} {:?}", name, tokens);
+            }
+        }
+
+        #[test]
+        fn what_is_kept_and_what_was_there_before_do_not_matter(first in any_text(), text in any_text()) {
+            let russian = prepared("word", &[], &[], Some("ru"));
+            for (name, tokenizer) in all() {
+                let [mut everything, mut hashes, mut fresh] =
+                    [Keep::Everything, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
+                for tokens in [&mut everything, &mut hashes] {
+                    tokenizer.tokenize(&first, tokens);
+                    russian.tokenize(&text, tokens);
+                    tokenizer.tokenize(&text, tokens);
+                }
+                tokenizer.tokenize(&text, &mut fresh);
+                prop_assert_eq!(everything.hashes(), fresh.hashes(), "{}", name);
+                prop_assert_eq!(hashes.hashes(), fresh.hashes(), "{}", name);
+                for i in 0..fresh.len() {
+                    prop_assert_eq!((everything.text(i), everything.span(i)), (fresh.text(i), fresh.span(i)));
+                }
+                prop_assert!(!everything.is_building() && !hashes.is_building());
+            }
+        }
+
+        #[test]
+        fn composition_does_not_matter(text in any_text()) {
+            let (composed, decomposed): (String, String) = (text.nfc().collect(), text.nfd().collect());
+            for (name, tokenizer) in all().filter(|(name, _)| *name != "whitespace") {
+                let expected = joined(&tokenizer, &text);
+                prop_assert_eq!(&joined(&tokenizer, &composed), &expected, "{} {:?}", name, composed);
+                prop_assert_eq!(&joined(&tokenizer, &decomposed), &expected, "{} {:?}", name, decomposed);
+            }
+        }
+
+        #[test]
+        fn removing_single_words_again_removes_nothing(text in any_text()) {
+            let words = ["the", "as", "well", "的", "dog", "2024"];
+            for name in names() {
+                let once = prepared(name, &[], &words, None);
+                let twice = Prepared { inner: Arc::new(once.clone()), ..once.clone() };
+                prop_assert_eq!(shown(&twice, &text), shown(&once, &text), "{}", name);
+                let mut plain = shown(&*once.inner, &text);
+                plain.retain(|(token, _)| !words.contains(&&**token));
+                prop_assert_eq!(shown(&once, &text), plain, "{}", name);
+            }
+        }
+    }
+}

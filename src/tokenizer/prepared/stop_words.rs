@@ -1,0 +1,116 @@
+//! Stop words: lists of them, and where they stand among tokens.
+
+use super::super::{Keep, Tokenizer, Tokens};
+use crate::error::Error;
+use std::collections::HashMap;
+
+/// A list of stop words, as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopList {
+    /// What the list is called: the language or the file.
+    pub name: String,
+    /// The words, each with its line. One that has several tokens (`don't`) is removed only where they follow each other.
+    words: Vec<(usize, String)>,
+    /// Whether each word must be worth its place: in a list that somebody wrote for this run.
+    strict: bool,
+}
+
+/// The codes of the languages that have a list: ISO 639-1, and `hinglish`. The lists are those of NLTK, and of Stopwords ISO for
+/// languages that are not there.
+pub fn stop_word_languages() -> &'static [&'static str] {
+    stop_words::available_languages()
+}
+
+impl StopList {
+    /// The list of a language, by its code.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] that lists the codes.
+    pub fn of_language(code: &str) -> Result<Self, Error> {
+        let words = stop_words::lookup(code).ok_or_else(|| {
+            let codes = stop_word_languages().join(", ");
+            Error::parameter("stopwords", code, format!("a file, or languages: {codes}"))
+        })?;
+        let words = words.iter().enumerate().map(|(number, word)| (number + 1, word.to_string())).collect();
+        Ok(StopList { name: code.to_string(), words, strict: false })
+    }
+
+    /// A list from the content of a file: UTF-8, one word a line; what follows `#` at the beginning of a line is a comment.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the file and the line that is not UTF-8, or the file if there is no word in it.
+    pub fn parse(name: &str, content: &[u8]) -> Result<Self, Error> {
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let mut words = Vec::new();
+        for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
+            let line = std::str::from_utf8(line).map_err(|_| {
+                Error::Usage(format!("--stopwords: {name}:{number}: not UTF-8; expected one word a line"))
+            })?;
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                words.push((number, line.to_string()));
+            }
+        }
+        if words.is_empty() {
+            return Err(Error::Usage(format!("--stopwords: {name}: no word in it; expected one a line")));
+        }
+        Ok(StopList { name: name.to_string(), words, strict: true })
+    }
+
+    /// The words, as they are written.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|(_, word)| &**word)
+    }
+
+    /// A list of these words.
+    pub fn new<W: Into<String>>(name: &str, words: impl IntoIterator<Item = W>) -> Self {
+        let words = (1..).zip(words).map(|(number, word)| (number, word.into())).collect();
+        StopList { name: name.to_string(), words, strict: false }
+    }
+}
+
+/// Tokens that follow each other.
+type Sequence = Box<[Box<str>]>;
+
+/// Stop words as the tokens that they give.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StopWords {
+    /// By first token: what follows it in each of the entries, the longest first.
+    by_first: HashMap<Box<str>, Vec<Sequence>>,
+}
+
+impl StopWords {
+    /// The entries of all lists, cut by `tokenizer`.
+    pub fn new(lists: &[StopList], tokenizer: &dyn Tokenizer) -> Result<Self, Error> {
+        let mut all = StopWords::default();
+        let mut tokens = Tokens::new(Keep::Everything, 0);
+        for list in lists {
+            for (number, word) in &list.words {
+                tokenizer.tokenize(word, &mut tokens);
+                if !tokens.is_empty() {
+                    let rest = (1..tokens.len()).map(|i| tokens.text(i).into()).collect();
+                    all.by_first.entry(tokens.text(0).into()).or_default().push(rest);
+                } else if list.strict {
+                    return Err(Error::Usage(format!(
+                        "--stopwords: {}:{number}: '{word}' gives no token, so nothing would be removed; expected a word",
+                        list.name
+                    )));
+                }
+            }
+        }
+        for rests in all.by_first.values_mut() {
+            rests.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+            rests.dedup();
+        }
+        Ok(all)
+    }
+
+    /// How many tokens from `at` on are the longest stop word there; 0 if none is.
+    pub fn len_at(&self, tokens: &Tokens, at: usize) -> usize {
+        let Some(rests) = self.by_first.get(tokens.text(at)) else { return 0 };
+        let follows = |rest: &[Box<str>]| {
+            at + rest.len() < tokens.len() && (at + 1..).zip(rest).all(|(i, wanted)| tokens.text(i) == &**wanted)
+        };
+        rests.iter().find(|rest| follows(rest)).map_or(0, |rest| 1 + rest.len())
+    }
+}

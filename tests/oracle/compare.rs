@@ -1,0 +1,149 @@
+//! What a comparison of two documents says is what a scan of the two does, for every algorithm.
+
+use crate::support::corpus::{Text, pair_with, related};
+use crate::support::random::Random;
+use crate::support::scanning::{follows_the_collection, recipe};
+use neardups::Error;
+use neardups::algorithm::parameter::Settings;
+use neardups::algorithm::{ALGORITHMS, Recipe};
+use neardups::compare::{Comparison, Verdict, compare};
+use neardups::engine::{Options, scan};
+use neardups::source::Documents;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::path::Path;
+
+/// The texts of a folder of the fixtures, by name.
+fn fixtures(folder: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder).join("docs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+/// Neighbours by name, which are often versions of one text; short texts; texts just at a threshold.
+fn pairs_of_texts() -> Vec<[String; 2]> {
+    let mut all = Vec::new();
+    for (folder, apart) in [("english", 1), ("chinese", 1), ("chinese", 2), ("code", 1)] {
+        let texts = fixtures(folder);
+        all.extend(texts.iter().zip(&texts[apart..]).map(|(a, b)| [a.clone(), b.clone()]));
+    }
+    let short = ["", " … ", "one", "One!", "one two", "the one of the two is the one", "一二三"];
+    all.extend(short.iter().flat_map(|a| short.iter().map(|b| [a.to_string(), b.to_string()])));
+    let documents = related(&mut Random::new(5), 40, 60);
+    all.extend(documents.windows(2).map(|pair| [pair[0].1.clone(), pair[1].1.clone()]));
+    for (shared, more) in [(120, 30), (119, 30), (121, 30), (400, 90)] {
+        let (a, b) = pair_with("planted", 5, shared, more);
+        all.push([a, b]);
+    }
+    all
+}
+
+/// A scan of the two: the report, and the pair with its similarity and distance.
+fn check(texts: &[String; 2], recipe: &dyn Recipe, what: &str) -> Comparison {
+    let options = Options { threads: 1, ..Options::default() };
+    let [a, b] = texts;
+    let comparison = compare([a, b], recipe, &*options.tokenizer, options.seed).unwrap();
+    let documents: Vec<Text> = vec![("a".into(), a.clone()), ("b".into(), b.clone())];
+    let outcome = match scan(&mut Documents::new(documents), None, recipe, &options, &()) {
+        Err(Error::Unsuitable(refusal)) => {
+            assert_eq!(comparison.verdict, Verdict::Refused(refusal), "{what}");
+            return comparison;
+        }
+        outcome => outcome.unwrap(),
+    };
+    let evidence = comparison.evidence.as_ref().unwrap();
+    let mut pairs = Vec::new();
+    let each = outcome.pairs(|pair| {
+        pairs.push((Some(pair.similarity), pair.distance));
+        Ok::<_, Infallible>(())
+    });
+    each.unwrap();
+    let reported = comparison.verdict.is_reported().then_some((evidence.similarity, evidence.distance));
+    assert_eq!(pairs, reported.into_iter().collect::<Vec<_>>(), "{what}: {comparison:?}");
+
+    let report = &outcome.report;
+    let featureless = evidence.fingerprints.iter().filter(|fingerprint| fingerprint.is_empty()).count() as u64;
+    assert_eq!(report.counts.featureless, featureless, "{what}");
+    assert_eq!(report.counts.copies == 1, comparison.verdict == Verdict::Reported { copies: true }, "{what}");
+    assert_eq!((report.algorithm, report.measure), (comparison.algorithm, comparison.measure), "{what}");
+    assert_eq!((&report.resolved, &report.warnings), (&comparison.resolved, &comparison.warnings), "{what}");
+    assert_eq!(report.tokenizer, comparison.tokenizer, "{what}");
+    comparison
+}
+
+#[test]
+fn a_comparison_says_what_a_scan_does() {
+    let settings: [(&str, &[(&str, &str)]); 11] = [
+        ("minhash", &[("threshold", "0.2"), ("bands", "3"), ("rows", "3")]),
+        ("minhash", &[("exact", "true"), ("threshold", "0.3")]),
+        ("minhash", &[("supershingles", "6x14")]),
+        ("minhash", &[("shingle", "2"), ("threshold", "4/5")]),
+        ("simhash", &[("force", "true"), ("distance", "10")]),
+        ("simhash", &[("bits", "128"), ("weights", "tf"), ("distance", "5")]),
+        ("projection", &[("cosine", "0.9")]),
+        ("projection", &[("projection-bits", "64"), ("agree", "58")]),
+        ("spotsigs", &[("threshold", "0.1"), ("antecedents", "zh")]),
+        ("spotsigs", &[("chain-over", "all"), ("min-spots", "1")]),
+        ("spotsigs", &[("threshold", "0.9")]),
+    ];
+    let own_defaults = ALGORITHMS.iter().map(|entry| (entry.name, &[][..]));
+    let texts = pairs_of_texts();
+    let mut seen = BTreeSet::new();
+    for (algorithm, settings) in own_defaults.chain(settings) {
+        let recipe = recipe(algorithm, settings);
+        if follows_the_collection(&recipe) {
+            let [a, b] = &texts[0];
+            let options = Options::default();
+            let comparison = compare([a, b], &recipe, &*options.tokenizer, options.seed).unwrap();
+            assert_eq!((comparison.verdict, comparison.evidence), (Verdict::NeedsCollection, None));
+            continue;
+        }
+        for (number, texts) in texts.iter().enumerate() {
+            let comparison = check(texts, &recipe, &format!("pair {number} by {algorithm} with {settings:?}"));
+            seen.insert(match comparison.verdict {
+                Verdict::Refused(_) => "Refused".to_string(),
+                verdict => format!("{verdict:?}"),
+            });
+        }
+    }
+    let expected = [
+        "BelowThreshold",
+        "NoKeyInCommon",
+        "Refused",
+        "Reported { copies: false }",
+        "Reported { copies: true }",
+        "TooFewFeatures([false, true])",
+        "TooFewFeatures([true, false])",
+        "TooFewFeatures([true, true])",
+    ];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_similarity_is_known_below_the_threshold_too() {
+    let texts = fixtures("english");
+    for (algorithm, strict, loose) in [
+        ("minhash", ("threshold", "1"), ("threshold", "0.000001")),
+        ("spotsigs", ("threshold", "1"), ("threshold", "0.000001")),
+        ("simhash", ("distance", "0"), ("distance", "32")),
+        ("projection", ("cosine", "1"), ("cosine", "0.01")),
+    ] {
+        let similarity = |settings: (&str, &str), a: &str, b: &str| {
+            let more: &[(&str, &str)] = match algorithm {
+                "minhash" => &[("exact", "true"), ("shingle", "5")],
+                _ => &[],
+            };
+            let entry = neardups::algorithm::Entry::by_name(algorithm).unwrap();
+            let settings = Settings::from_pairs(more.iter().chain([&settings]).copied());
+            let options = Options::default();
+            let comparison =
+                compare([a, b], &entry.recipe(settings).unwrap(), &*options.tokenizer, options.seed).unwrap();
+            comparison.evidence.unwrap().similarity
+        };
+        for pair in texts.windows(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            assert_eq!(similarity(strict, a, b), similarity(loose, a, b), "{algorithm}");
+        }
+    }
+}
