@@ -35,6 +35,8 @@ pub(super) struct Corpus {
     group_ends: Vec<u32>,
     /// The hash of each group's token sequence.
     sequences: Vec<u128>,
+    /// For each part, the numbers of its documents' records in the batch; empty where every record is a document.
+    records_of: Vec<Vec<u32>>,
     /// What is left of the parts: records and features.
     pub parts: Vec<Part>,
     /// The number of the first document of each part, and one past the last.
@@ -57,8 +59,9 @@ impl Corpus {
         let (mut ids, mut id_ends, mut lengths) = (String::new(), Vec::new(), Vec::new());
         let mut group = Vec::new();
         ids.reserve_exact(parts.iter().map(|part| part.ids.len()).sum());
-        let mut references = 0;
+        let (mut references, mut records_of) = (0, Vec::with_capacity(parts.len()));
         for part in &mut parts {
+            records_of.push(std::mem::take(&mut part.records_of));
             let base = ids.len();
             ids.push_str(&std::mem::take(&mut part.ids));
             id_ends.extend(std::mem::take(&mut part.id_ends).iter().map(|end| base + end));
@@ -81,6 +84,7 @@ impl Corpus {
             members: Vec::new(),
             group_ends: Vec::new(),
             sequences: Vec::new(),
+            records_of,
             parts,
             part_starts,
         };
@@ -188,6 +192,13 @@ impl Corpus {
     /// The number of the first document of a part, or one past the last document if there is no such part.
     pub fn part_start(&self, part: usize) -> u32 {
         self.part_starts[part.min(self.part_starts.len() - 1)]
+    }
+
+    /// The documents of a part, each with the number of its record in the batch.
+    pub fn records_of_part(&self, part: usize) -> impl Iterator<Item = (u32, u32)> {
+        let documents = self.part_start(part)..self.part_start(part + 1);
+        let records = self.records_of.get(part).map_or(&[][..], Vec::as_slice);
+        documents.enumerate().map(|(i, document)| (records.get(i).copied().unwrap_or(i as u32), document))
     }
 
     /// The first document in this part or a later one, if there is any.

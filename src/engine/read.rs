@@ -98,6 +98,8 @@ pub(super) struct Part {
     /// Fingerprints, if those are compared; keys otherwise.
     pub records: Vec<u64>,
     pub record_ends: Vec<usize>,
+    /// The number of each document's record in the batch; empty if every record is a document.
+    pub records_of: Vec<u32>,
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
@@ -120,6 +122,7 @@ impl Part {
         self.featureless.shrink_to_fit();
         self.records.shrink_to_fit();
         self.record_ends.shrink_to_fit();
+        self.records_of.shrink_to_fit();
         self.features.shrink_to_fit();
         self.feature_ends.shrink_to_fit();
     }
@@ -410,8 +413,17 @@ impl Reader<'_> {
     fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, retain: &AtomicBool) -> Part {
         let batch = numbered.batch;
         let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
-        batch.documents(&mut |document| match document {
-            Ok(document) => self.document(setup, &document, scratch, retain, &mut part),
+        batch.selected(&mut |_| true, &mut |record, document| match document {
+            Ok(document) => {
+                let number = part.sequences.len() as u32;
+                if record != number && part.records_of.is_empty() {
+                    part.records_of.extend(0..number);
+                }
+                if record != number || !part.records_of.is_empty() {
+                    part.records_of.push(record);
+                }
+                self.document(setup, &document, scratch, retain, &mut part);
+            }
             Err(problem) => part.problems.push(problem),
         });
         part.shrink();

@@ -149,36 +149,39 @@ pub(super) fn made_again(
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
         let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
-        let (bytes, mut document) = (numbered.batch.bytes_read(), corpus.part_start(number));
-        let end = corpus.part_start(number + 1);
-        numbered.batch.documents(&mut |read| {
-            // Problems are known from the first reading.
+        let bytes = numbered.batch.bytes_read();
+        // The documents of the batch that are wanted, each with its record and its group.
+        let records = corpus.records_of_part(number);
+        let sought: Vec<(u32, u32, u32)> =
+            records.filter_map(|(record, d)| stands_for(corpus, wanted, d).map(|group| (record, d, group))).collect();
+        let (mut next, mut found) = (sought.iter().peekable(), 0);
+        let is_sought = &mut |record| next.next_if(|sought| sought.0 == record).is_some();
+        numbered.batch.selected(is_sought, &mut |record, read| {
+            // Repairs are known from the first reading.
             let Ok(read) = read else { return };
-            if document < end
-                && let Some(group) = stands_for(corpus, wanted, document)
-            {
-                reader.tokenize(setup, &read.text, scratch);
-                if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
-                    let Scratch { tokens, features, fingerprint } = scratch;
-                    features.clear();
-                    setup.algorithm.features(tokens, features);
-                    if made == Compares::Fingerprints {
-                        fingerprint.clear();
-                        setup.algorithm.fingerprint(features, fingerprint);
-                        chunk.push(made, group, fingerprint);
-                    } else {
-                        chunk.push(made, group, &features.hashes);
-                    }
-                } else {
-                    problems.push(changed(read.place, corpus.id(document)));
-                }
+            while found < sought.len() && sought[found].0 < record {
+                problems.push(changed_since(corpus, sought[found].1));
+                found += 1;
             }
-            document += 1;
+            let (_, document, group) = sought[found];
+            found += 1;
+            reader.tokenize(setup, &read.text, scratch);
+            if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
+                let Scratch { tokens, features, fingerprint } = scratch;
+                features.clear();
+                setup.algorithm.features(tokens, features);
+                if made == Compares::Fingerprints {
+                    fingerprint.clear();
+                    setup.algorithm.fingerprint(features, fingerprint);
+                    chunk.push(made, group, fingerprint);
+                } else {
+                    chunk.push(made, group, &features.hashes);
+                }
+            } else {
+                problems.push(changed(read.place, corpus.id(document)));
+            }
         });
-        if document < end {
-            let place = Place { path: corpus.id(document).into(), line: None };
-            problems.push(changed(place, corpus.id(document)));
-        }
+        problems.extend(sought[found..].iter().map(|&(_, document, _)| changed_since(corpus, document)));
         (bytes, chunk, problems)
     };
     // Nothing is chosen any more, so that beginning cannot fail.
@@ -195,10 +198,14 @@ pub(super) fn made_again(
     );
     debug_assert!(begun.is_ok());
     if let Some(missing) = corpus.first_document_of_part(read) {
-        let place = Place { path: corpus.id(missing).into(), line: None };
-        problems.push(changed(place, corpus.id(missing)));
+        problems.push(changed_since(corpus, missing));
     }
     (Sets::collect(corpus.distinct(), chunks), problems)
+}
+
+/// The problem of a document that is no longer where it was.
+fn changed_since(corpus: &Corpus, document: u32) -> Problem {
+    changed(Place { path: corpus.id(document).into(), line: None }, corpus.id(document))
 }
 
 fn changed(place: Place, id: &str) -> Problem {

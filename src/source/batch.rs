@@ -23,8 +23,23 @@ pub struct Batch {
     parts: Vec<Part>,
 }
 
-/// Takes documents and problems, one after the other.
-type Each<'e> = &'e mut dyn FnMut(Result<Document<'_>, Problem>);
+/// Takes documents and problems, one after the other, with the number of the record in the batch.
+type Each<'e> = &'e mut dyn FnMut(u32, Result<Document<'_>, Problem>);
+
+/// Numbers records, and says which are wanted.
+struct Selection<'w> {
+    next: u32,
+    wanted: &'w mut dyn FnMut(u32) -> bool,
+}
+
+impl Selection<'_> {
+    /// The number of the next record, if it is wanted.
+    fn next(&mut self) -> Option<u32> {
+        let number = self.next;
+        self.next += 1;
+        (self.wanted)(number).then_some(number)
+    }
+}
 
 #[derive(Debug)]
 pub(super) enum Part {
@@ -76,8 +91,19 @@ impl Batch {
     /// Parses and decodes its records, in their order. A document that had to be repaired comes after the problem that
     /// says so.
     pub fn documents(&self, each: &mut dyn FnMut(Result<Document<'_>, Problem>)) {
+        self.selected(&mut |_| true, &mut |_, result| each(result));
+    }
+
+    /// [`documents`](Self::documents), but only of the records that are wanted. Records are numbered from 0; one that cannot be
+    /// read has a number too, and each comes with its own. What is not wanted is not parsed.
+    pub fn selected(
+        &self,
+        wanted: &mut dyn FnMut(u32) -> bool,
+        each: &mut dyn FnMut(u32, Result<Document<'_>, Problem>),
+    ) {
+        let mut selection = Selection { next: 0, wanted };
         for part in &self.parts {
-            part.documents(each);
+            part.documents(&mut selection, each);
         }
     }
 }
@@ -93,61 +119,71 @@ impl Part {
             }
     }
 
-    fn documents(&self, each: Each) {
+    fn documents(&self, selection: &mut Selection, each: Each) {
         match self {
-            Part::Problem(problem) => each(Err(problem.clone())),
+            Part::Lines(records) => return records.each_line(selection, each),
+            Part::Jsonl(records, fields) => return records.each_object(fields, selection, each),
+            Part::Csv(records, columns) => return records.each_row(columns, selection, each),
+            Part::Problem(_) | Part::Document { .. } | Part::Text { .. } => {}
+        }
+        let Some(number) = selection.next() else { return };
+        match self {
+            Part::Problem(problem) => each(number, Err(problem.clone())),
             Part::Document { id, text } => {
                 let place = Place { path: id.as_str().into(), line: None };
-                each(Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
+                each(number, Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
             }
             Part::Text { path, bytes } => {
                 let place = Place { path: path.clone(), line: None };
-                emit(each, place, Cow::Borrowed(path), decode::whole(bytes));
+                emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
             }
-            Part::Lines(records) => records.each_line(each),
-            Part::Jsonl(records, fields) => records.each_object(fields, each),
-            Part::Csv(records, columns) => records.each_row(columns, each),
+            Part::Lines(_) | Part::Jsonl(..) | Part::Csv(..) => unreachable!("they hold many records"),
         }
     }
 }
 
 impl Records {
-    fn each_line(&self, each: Each) {
+    fn each_line(&self, selection: &mut Selection, each: Each) {
         let mut id = String::new();
         for (line, bytes) in lines(self.line, &self.bytes) {
+            let Some(number) = selection.next() else { continue };
             let place = self.place(line);
             if bytes.len() > self.max_record {
-                each(Err(too_long(&self.path, line, self.max_record)));
+                each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
-            emit(each, place, self.name(line, &mut id), decode::fragment(bytes));
+            emit(number, each, place, self.name(line, &mut id), decode::fragment(bytes));
         }
     }
 
-    fn each_object(&self, fields: &JsonFields, each: Each) {
-        let mut name = String::new();
+    fn each_object(&self, fields: &JsonFields, selection: &mut Selection, each: Each) {
+        let (mut name, mut buffer) = (String::new(), String::new());
         for (line, bytes) in lines(self.line, &self.bytes) {
+            let Some(number) = selection.next() else { continue };
             if bytes.len() > self.max_record {
-                each(Err(too_long(&self.path, line, self.max_record)));
+                each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
             let json = decode::utf8(bytes);
-            match jsonl::parse(&json.text, &fields.text, &fields.id) {
-                Err(message) => each(Err(Problem { place: self.place(line), severity: Severity::Failed, message })),
+            match jsonl::parse(&json.text, &fields.text, &fields.id, &mut buffer) {
+                Err(message) => {
+                    each(number, Err(Problem { place: self.place(line), severity: Severity::Failed, message }))
+                }
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
-                    emit(each, self.place(line), id, Decoded { text: record.text, repair: json.repair });
+                    emit(number, each, self.place(line), id, Decoded { text: record.text, repair: json.repair });
                 }
             }
         }
     }
 
-    fn each_row(&self, columns: &Columns, each: Each) {
+    fn each_row(&self, columns: &Columns, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         let mut fields = Fields::new(columns.delimiter);
         for (line, row) in records(columns.delimiter, self.line, &self.bytes) {
+            let Some(number) = selection.next() else { continue };
             if row.len() > self.max_record {
-                each(Err(too_long(&self.path, line, self.max_record)));
+                each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
             fields.split(row);
@@ -155,12 +191,12 @@ impl Records {
                 let (found, wanted) = (fields.len(), columns.text + 1);
                 let plural = if found == 1 { "" } else { "s" };
                 let message = format!("{found} field{plural}, and the text should be in field {wanted}");
-                each(Err(Problem { place: self.place(line), severity: Severity::Failed, message }));
+                each(number, Err(Problem { place: self.place(line), severity: Severity::Failed, message }));
                 continue;
             };
             let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
-            emit(each, self.place(line), id, decode::fragment(text));
+            emit(number, each, self.place(line), id, decode::fragment(text));
         }
     }
 
@@ -177,11 +213,11 @@ impl Records {
 }
 
 /// A document, after the problem that it was repaired.
-fn emit(each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
+fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
     if let Some(message) = decoded.repair {
-        each(Err(Problem { place: place.clone(), severity: Severity::Repaired, message }));
+        each(number, Err(Problem { place: place.clone(), severity: Severity::Repaired, message }));
     }
-    each(Ok(Document { id, text: decoded.text, place }));
+    each(number, Ok(Document { id, text: decoded.text, place }));
 }
 
 /// The problem of a record that is longer than allowed.

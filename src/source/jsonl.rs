@@ -11,6 +11,8 @@ use serde_json::value::RawValue;
 
 use super::FieldPath;
 
+mod flat;
+
 /// How many field names a message lists.
 const NAMES_SHOWN: usize = 8;
 
@@ -18,15 +20,30 @@ const NAMES_SHOWN: usize = 8;
 const NAME_CHARS: usize = 40;
 
 /// A record.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record<'a> {
     pub text: Cow<'a, str>,
     /// `None` if it has none, or null.
     pub id: Option<Cow<'a, str>>,
 }
 
-/// Takes text and id from a line, or says why not.
-pub(super) fn parse<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, String> {
+/// Takes text and id from a line, or says why not. What has escapes is put together in `buffer`.
+pub(super) fn parse<'a>(
+    line: &'a str,
+    text: &FieldPath,
+    id: &FieldPath,
+    buffer: &'a mut String,
+) -> Result<Record<'a>, String> {
+    if let ([text], [id]) = (text.steps(), id.steps())
+        && let Some(found) = flat::parse(line, text, id)
+    {
+        return Ok(found.record(buffer));
+    }
+    parse_any(line, text, id)
+}
+
+/// [`parse`], whatever the line is.
+fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, String> {
     let mut found = Found::default();
     let wanted = Wanted { text: Some(text.steps()), id: Some(id.steps()) };
     let mut json = serde_json::Deserializer::from_str(line);
@@ -280,7 +297,11 @@ mod tests {
 
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, String> {
         let path = |path| FieldPath::parse("text-field", path).unwrap();
-        parse(line, &path(text), &path(id))
+        let (text, id) = (path(text), path(id));
+        let expected = parse_any(line, &text, &id);
+        // Whatever way is taken, the outcome is the same.
+        assert_eq!(parse(line, &text, &id, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
+        expected
     }
 
     fn check(line: &str, text: &str, id: Option<&str>) {
@@ -397,6 +418,60 @@ mod tests {
         let objects = "{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000);
         let path = vec!["a"; 1000].join(".");
         assert!(with(&objects, &path, "id").is_err());
+    }
+
+    /// Lines much like what is expected: fields of every kind, some of them broken.
+    fn lines() -> impl Strategy<Value = String> {
+        let text = prop::sample::select(vec![
+            "",
+            "plain",
+            "caf\u{e9}",
+            r#"a\n\t\r\b\f\/\\\"b"#,
+            r"\u00e9",
+            r"\ud83d\ude00",
+            r"\ud83d",
+            r"\ude00",
+            r"\ud83dx",
+            r"\u12",
+            r"\x",
+            "a\tb",
+            r"\uD83D\uDE00x",
+            r"\u0000",
+        ]);
+        let value = prop_oneof![
+            8 => text.prop_map(|text| format!("\"{text}\"")),
+            4 => prop::sample::select(vec![
+                "0", "-1", "12", "1.5", "-0", "01", "1e3", "-", "1.", "true", "false", "null", "nul", "{}", "[1,{\"text\":2}]",
+                "[", "{\"id\":\"x\"}", "\"open",
+            ]).prop_map(str::to_owned),
+        ];
+        let name = prop::sample::select(vec!["text", "id", "other", "te\\u0078t", "", "text "]);
+        let space = || prop::sample::select(vec!["", "", "", " ", "\t", "\r\n", "\u{a0}"]);
+        let field = (name, value, space(), space(), space())
+            .prop_map(|(name, value, a, b, c)| format!("{a}\"{name}\"{b}:{c}{value}"));
+        let comma = prop::sample::select(vec![",", ",", ",", ",", "", ",,", ";"]);
+        let fields = prop::collection::vec((field, comma), 0..5);
+        (fields, space(), prop::sample::select(vec!["}", "}", "}", "} ", "", "}x", ",}", "}}"])).prop_map(
+            |(fields, space, end)| {
+                let last = fields.len().saturating_sub(1);
+                let fields = fields
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, (field, comma))| if i == last { field } else { field + comma });
+                format!("{{{}{space}{end}", fields.collect::<String>())
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn the_short_way_and_the_long_way_agree(line in lines()) {
+            // with() compares them.
+            _ = with(&line, "text", "id");
+            _ = with(&line, "text", "text");
+            _ = with(&line, "id", "other");
+        }
     }
 
     proptest! {

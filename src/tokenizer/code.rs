@@ -1,9 +1,10 @@
 //! Source code: identifiers, numbers, punctuation.
 
-use super::ascii::{is_white, is_word};
+use super::ascii::is_white;
 use super::normalise::Segments;
 use super::properties::Properties;
 use super::{Tokenizer, Tokens};
+use crate::kernel::words::is_word;
 use std::ops::Range;
 
 /// Identifiers, numbers and single punctuation marks; case counts.

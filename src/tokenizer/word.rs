@@ -1,9 +1,10 @@
 //! The default tokenizer: words, wherever the script has words, and characters elsewhere.
 
-use super::ascii::{Block, is_word, turns_ascii};
+use super::ascii::turns_ascii;
 use super::normalise::{Normalised, Segment, Segments};
 use super::properties::Properties;
 use super::{Tokenizer, Tokens};
+use crate::kernel::words::{Block, is_word};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -58,19 +59,19 @@ impl Tokenizer for Word {
 /// beginning of a word that is too long for a block or touches a character beyond ASCII. That character may be a mark
 /// that changes the character before it, which is why even a separator is left to the cutter.
 fn ascii_words(bytes: &[u8], mut at: usize, tokens: &mut Tokens) -> usize {
+    let mut block = Block::EMPTY;
     while at < bytes.len() {
-        let block = Block::of(&bytes[at..]);
-        let below = 1u64.checked_shl(block.ascii).map_or(!0, |bit| bit - 1);
-        let (mut starts, mut ends) = (block.starts() & below, block.ends() & below);
-        while ends != 0 {
-            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
-            tokens.push_ascii(&block.lower[start..end], at + start..at + end);
-            (starts, ends) = (starts & (starts - 1), ends & (ends - 1));
-        }
-        let unfinished = (starts != 0).then(|| at + starts.trailing_zeros() as usize);
+        block.fill(&bytes[at..]);
+        let ascii = block.ascii();
+        let below = 1u64.checked_shl(ascii as u32).map_or(!0, |bit| bit - 1);
+        let (starts, ends) = (block.starts() & below, block.ends() & below);
+        tokens.push_words(&block, at, starts, ends);
+        // The starts that have an end come first.
+        let unfinished =
+            (starts.count_ones() > ends.count_ones()).then(|| at + (u64::BITS - 1 - starts.leading_zeros()) as usize);
         at = match unfinished {
-            _ if (block.ascii as usize) < Block::LEN => {
-                let last = at + (block.ascii as usize).saturating_sub(1);
+            _ if ascii < Block::LEN => {
+                let last = at + ascii.saturating_sub(1);
                 return unfinished.unwrap_or(last);
             }
             Some(start) if start == at => return at,

@@ -101,7 +101,7 @@ fn bins_hold_the_labelled_pairs_by_their_exact_similarity() {
     };
     type Curve<'a> = &'a dyn Fn(f64) -> f64;
     let runs: [(&str, (u64, u64), Curve<'_>); 4] = [
-        ("--shingle 3", (4, 5), &bands(26, 8)),
+        ("--shingle 3", (4, 5), &bands(16, 6)),
         ("--shingle 3 --threshold 0.5 --bands 4 --rows 4", (1, 2), &bands(4, 4)),
         ("--shingle 3 --exact --threshold 0.6", (3, 5), &|_| 1.0),
         ("--shingle 3 --supershingles 6x14", (0, 1), &six),

@@ -37,7 +37,7 @@ fn minhash_as_a_record() {
     let default = plan("");
     assert_eq!((&*default.algo, default.documents, default.tokens), ("minhash", 1_000_000, 300));
     assert_eq!(default.curve_of, "jaccard");
-    assert_eq!(default.parameters()["bands"], 26);
+    assert_eq!(default.parameters()["bands"], 16);
     for options in ["--threshold 0.5 --recall 0.95", "--bands 9 --rows 13", "--shingle 3", "--tokens 5 --documents 7"] {
         assert_eq!(plan(options).algo, "minhash", "{options}");
     }

@@ -39,6 +39,30 @@ fn threads_and_memory_change_nothing() {
 }
 
 #[test]
+fn what_cannot_be_read_is_passed_over_in_a_second_reading_too() {
+    let shell = Shell::new();
+    // Broken lines, blank ones and repaired ones between the documents.
+    let odd = ["{\"text\":", "", "{\"text\":\"caf\u{e9}\",\"id\":\"x\"}", "[]", "{\"id\":\"no text\"}"];
+    let corpus = corpus(400, 100);
+    let mixed = corpus.lines().enumerate().map(|(n, line)| match n % 3 {
+        0 => format!("{line}\n"),
+        _ => format!("{}\n{line}\n", odd[n % odd.len()]),
+    });
+    shell.write("all.jsonl", mixed.collect::<String>());
+    for options in ["", "--algo spotsigs", "--exact"] {
+        let run = |line: &str| {
+            let run = shell.sh(&format!("dedup scan {line} -q {options}"));
+            assert_eq!(run.status, 2, "{}", run.stderr);
+            run.stdout
+        };
+        let expected = run("all.jsonl");
+        assert!(expected.lines().count() > 20);
+        assert!(run("all.jsonl --memory 0 -j2") == expected, "{options}");
+        assert!(run("- --memory 0 < all.jsonl") == expected.replace("all.jsonl:", "-:"), "{options}");
+    }
+}
+
+#[test]
 fn files_standard_input_and_compression_change_nothing() {
     let shell = Shell::new();
     shell.write("all.jsonl", corpus(800, 100));
