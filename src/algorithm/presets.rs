@@ -100,7 +100,7 @@ pub static PRESETS: &[Preset] = &[
             "terms are joined by a separator; there by nothing, so that other terms can make the same digest",
             "terms of a single document never count; below 1,000 documents the band is judged as if there were 1,000",
         ],
-        advice: "One term that counts and differs loses a pair; --lexicons 10 finds 97 of 100 such pairs.",
+        advice: "One term that counts and differs loses a pair; --lexicons 10 finds nearly all such pairs.",
     },
     Preset {
         name: "gopher",
