@@ -69,7 +69,8 @@ pub fn steps(given: &ArgMatches) -> Result<Vec<Step>, Error> {
     if let Some(step) = steps.first()
         && TOKENIZERS.iter().any(|entry| entry.name == name && entry.overlapping)
     {
-        let others: Vec<_> = TOKENIZERS.iter().filter(|entry| !entry.overlapping).map(|entry| entry.name).collect();
+        let others = TOKENIZERS.iter().filter(|entry| !entry.overlapping && entry.build.is_some());
+        let others: Vec<_> = others.map(|entry| entry.name).collect();
         return Err(usage_error(format!(
             "--{} does not go with --tokenizer {typed}, whose tokens are no words; it goes with {}",
             step.flag(),

@@ -11,6 +11,8 @@
 mod ascii;
 mod char_ngram;
 mod code;
+#[cfg(feature = "jieba")]
+mod jieba;
 mod normalise;
 pub mod prepared;
 mod properties;
@@ -26,6 +28,8 @@ use std::ops::Range;
 
 pub use char_ngram::CharNgram;
 pub use code::Code;
+#[cfg(feature = "jieba")]
+pub use jieba::Jieba;
 pub use prepared::{Preparation, Prepared};
 pub use uax29::Uax29;
 pub use whitespace::Whitespace;
@@ -62,7 +66,7 @@ pub struct Tokens {
     spans: Vec<Range<usize>>,
     /// Memory for tokenizers that have to see more than a token at a time.
     scratch: Normalised,
-    /// Memory for the tokenizer that prepares the tokens of another.
+    /// Memory for tokenizers that work on the tokens of another.
     work: Option<Box<prepared::Work>>,
 }
 
@@ -227,8 +231,9 @@ pub struct Entry {
     pub size: Option<(usize, std::ops::RangeInclusive<usize>)>,
     /// Whether neighbouring tokens overlap, so that one token is a shingle already.
     pub overlapping: bool,
-    /// Makes the tokenizer; the number is the size, where the entry has one.
-    pub build: fn(usize) -> Box<dyn Tokenizer>,
+    /// Makes the tokenizer; the number is the size, where the entry has one. `None` if this build of the crate is without the
+    /// tokenizer: then it needs the cargo feature of the same name.
+    pub build: Option<fn(usize) -> Box<dyn Tokenizer>>,
 }
 
 /// Every tokenizer, the default first.
@@ -238,37 +243,53 @@ pub static TOKENIZERS: &[Entry] = &[
         summary: "runs of letters, marks, digits and _ after NFKC and case folding; each Han or Kana character and each grapheme of Thai, Lao, Khmer and Burmese is a token",
         size: None,
         overlapping: false,
-        build: |_| Box::new(Word),
+        build: Some(|_| Box::new(Word)),
     },
     Entry {
         name: "uax29",
         summary: "words by Unicode Standard Annex 29, after NFKC and case folding",
         size: None,
         overlapping: false,
-        build: |_| Box::new(Uax29),
+        build: Some(|_| Box::new(Uax29)),
     },
     Entry {
         name: "char",
         summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space",
         size: Some((4, 1..=64)),
         overlapping: true,
-        build: |n| Box::new(CharNgram::new(n)),
+        build: Some(|n| Box::new(CharNgram::new(n))),
     },
     Entry {
         name: "code",
         summary: "identifiers, numbers and single punctuation marks of source code; case counts",
         size: None,
         overlapping: false,
-        build: |_| Box::new(Code),
+        build: Some(|_| Box::new(Code)),
     },
     Entry {
         name: "whitespace",
         summary: "whatever stands between white space, as it is",
         size: None,
         overlapping: false,
-        build: |_| Box::new(Whitespace),
+        build: Some(|_| Box::new(Whitespace)),
+    },
+    Entry {
+        name: "jieba",
+        summary: "as word, but Chinese is cut into the words of a dictionary; only in programs built with --features jieba",
+        size: None,
+        overlapping: false,
+        #[cfg(feature = "jieba")]
+        build: Some(|_| Box::new(Jieba)),
+        #[cfg(not(feature = "jieba"))]
+        build: None,
     },
 ];
+
+/// The names of the tokenizers that this build has.
+fn names() -> String {
+    let built = TOKENIZERS.iter().filter(|entry| entry.build.is_some());
+    built.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
 
 /// Whether what was typed names a tokenizer of the table whose tokens overlap.
 pub fn is_overlapping(typed: &str) -> bool {
@@ -279,16 +300,23 @@ pub fn is_overlapping(typed: &str) -> bool {
 /// Finds a tokenizer by what was typed: a name of the table, or `NAME:SIZE` for those that take a size.
 ///
 /// # Errors
-/// [`Error::Parameter`] when the name is unknown, the size is out of range, or the tokenizer takes none.
+/// [`Error::Parameter`] when the name is unknown, the size is out of range, the tokenizer takes none, or this build is without it.
 pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
     let (entry, size) = find(typed)?;
-    Ok((entry.build)(size))
+    let build = entry.build.ok_or_else(|| {
+        let (name, names) = (entry.name, names());
+        let expected = format!(
+            "one of {names}: this build is without {name}; cargo install --path . --features {name} makes one that has it"
+        );
+        Error::parameter("tokenizer", typed, expected)
+    })?;
+    Ok(build(size))
 }
 
 /// The one name of a tokenizer that may be typed in several ways: `char` is `char:4`.
 ///
 /// # Errors
-/// As for [`by_name`].
+/// As for [`by_name`], but this build need not have the tokenizer.
 pub fn canonical_name(typed: &str) -> Result<String, Error> {
     let (entry, size) = find(typed)?;
     Ok(if entry.size.is_some() { format!("{}:{size}", entry.name) } else { entry.name.to_string() })
@@ -301,8 +329,7 @@ fn find(typed: &str) -> Result<(&'static Entry, usize), Error> {
     };
     let bad = |expected: String| Error::parameter("tokenizer", typed, expected);
     let Some(entry) = TOKENIZERS.iter().find(|entry| entry.name == name) else {
-        let names: Vec<_> = TOKENIZERS.iter().map(|entry| entry.name).collect();
-        return Err(bad(format!("one of {}", names.join(", "))));
+        return Err(bad(format!("one of {}", names())));
     };
     let size = match (&entry.size, size) {
         (None, None) => 0,
@@ -381,9 +408,9 @@ mod tests {
         prop_oneof![texts(), nasty_text(), any::<String>()]
     }
 
-    /// Every tokenizer of the table, with its name; those that take a size in several.
+    /// Every tokenizer of the table that this build has, with its name; those that take a size in several.
     fn all() -> Vec<(String, Box<dyn Tokenizer>)> {
-        let names = TOKENIZERS.iter().map(|entry| entry.name.to_owned());
+        let names = TOKENIZERS.iter().filter(|entry| entry.build.is_some()).map(|entry| entry.name.to_owned());
         let names = names.chain(["char:1", "char:2", "char:64"].map(str::to_owned));
         names.map(|name| (name.clone(), by_name(&name).unwrap())).collect()
     }
@@ -394,7 +421,9 @@ mod tests {
             assert!(TOKENIZERS[..i].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
             assert!(!entry.summary.is_empty() && !entry.summary.contains('\n'));
             assert!(entry.size.as_ref().is_none_or(|(default, range)| range.contains(default)));
-            assert!(token_texts(&*by_name(entry.name).unwrap(), "").is_empty());
+            if entry.build.is_some() {
+                assert!(token_texts(&*by_name(entry.name).unwrap(), "").is_empty());
+            }
         }
     }
 
@@ -411,6 +440,18 @@ mod tests {
         ] {
             let message = by_name(bad).err().unwrap().to_string();
             assert!(message.contains(bad) && message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_build_says_what_it_is_without() {
+        for entry in TOKENIZERS {
+            let message = by_name(entry.name).err().map(|error| error.to_string());
+            assert_eq!(message.is_none(), entry.build.is_some(), "{}", entry.name);
+            if let Some(message) = message {
+                assert!(message.contains(&format!("--features {}", entry.name)), "{message}");
+                assert!(message.contains("one of word, uax29, char, code, whitespace: "), "{message}");
+            }
         }
     }
 

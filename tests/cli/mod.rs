@@ -63,8 +63,12 @@ cases!(
     hashes,
     help,
     imatch,
+    #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
+    jieba,
     lexicon,
     limits,
+    #[cfg_attr(feature = "jieba", ignore = "is about what the feature jieba mends")]
+    no_jieba,
     output,
     paths,
     plan_table,

@@ -1,11 +1,11 @@
 //! What each tokenizer makes of texts in several scripts, and what preparation makes of them: a table to be read, in
-//! `tokens.txt`. `UPDATE_CASES=1` writes it anew.
+//! `tokens.txt`; the words of Chinese, with the feature `jieba`, in `jieba.txt`. `UPDATE_CASES=1` writes them anew.
 
 use crate::support::plain::token_texts;
 use neardups::tokenizer::prepared::mask::Masks;
 use neardups::tokenizer::prepared::stem::StemLanguage;
 use neardups::tokenizer::prepared::stop_words::StopList;
-use neardups::tokenizer::{Preparation, Prepared, TOKENIZERS, Tokenizer, Word};
+use neardups::tokenizer::{Preparation, Prepared, TOKENIZERS, Tokenizer, Word, by_name};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ fn table() -> String {
     let mut out = String::new();
     for (name, text) in TEXTS {
         writeln!(out, "{name}: {text}").unwrap();
-        for entry in TOKENIZERS {
-            let tokenizer = (entry.build)(entry.size.as_ref().map_or(0, |(size, _)| *size));
+        for entry in TOKENIZERS.iter().filter(|entry| entry.name != "jieba") {
+            let tokenizer = by_name(entry.name).unwrap();
             writeln!(out, "  {:<10} {}", entry.name, joined(&*tokenizer, text)).unwrap();
         }
     }
@@ -63,16 +63,41 @@ fn table() -> String {
     out
 }
 
-#[test]
-fn tokens_of_texts_in_several_scripts() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/tokens.txt");
-    let found = table();
+fn check(file: &str, found: &str) {
+    let path = format!("{}/tests/oracle/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_CASES").is_some() {
-        std::fs::write(path, &found).unwrap();
+        std::fs::write(&path, found).unwrap();
     }
     let expected = std::fs::read_to_string(path).unwrap();
     for (expected, found) in expected.lines().zip(found.lines()) {
         assert_eq!(expected, found);
     }
     assert_eq!(expected, found);
+}
+
+#[test]
+fn tokens_of_texts_in_several_scripts() {
+    check("tokens.txt", &table());
+}
+
+#[cfg(feature = "jieba")]
+#[test]
+fn jieba_on_chinese() {
+    let texts = [
+        ("what jieba shows", "我来到北京清华大学。他来到了网易杭研大厦。"),
+        ("two readings", "南京市长江大桥；研究生命起源；他说的确实在理"),
+        ("other scripts", "我们在2024年测试ＡＢＣ，用Rust语言写的ﾃﾞｰﾀ程序。"),
+        ("traditional", "我們在北京大學學習電腦程式設計。"),
+        ("classical", "六王毕，四海一，蜀山兀，阿房出。"),
+        ("Japanese", "日本語のテキスト、東京タワー"),
+        ("one character", "㍿㍻"),
+        ("compatibility", "中\u{2f00}\u{f9e4}\u{2f2f}人"),
+        ("variation", "我们的葛\u{e0100}城，北\u{fe00}京"),
+        ("repeated, numbers", "人々二〇二四年〆切"),
+        ("rare", "\u{20000}\u{2a700}我们\u{30000}\u{3400}"),
+        ("cut by a line end", "我们来到北\n京，再来到北 京和北\u{200b}京"),
+    ];
+    let jieba = by_name("jieba").unwrap();
+    let line = |(name, text): (&str, &str)| format!("{name}: {}\n  {}\n", text.escape_debug(), joined(&*jieba, text));
+    check("jieba.txt", &texts.map(line).concat());
 }

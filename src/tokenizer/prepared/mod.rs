@@ -128,11 +128,11 @@ impl Tokenizer for Prepared {
     }
 }
 
-/// Working memory, which waits in the buffer of tokens for the next document.
+/// Working memory of this and of other tokenizers that work on the tokens of one inside, which waits in the buffer of tokens for the next document.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// The tokens of the tokenizer inside.
-    plain: Tokens,
+    pub(super) plain: Tokens,
     /// The same with masks.
     masked: Tokens,
     /// The text as the tokens have it, and as it is between them.
@@ -252,9 +252,9 @@ mod tests {
         shown(tokenizer, text).into_iter().map(|(token, _)| token).collect::<Vec<_>>().join(" ")
     }
 
-    /// Every tokenizer with tokens that do not overlap.
+    /// Every tokenizer of this build with tokens that do not overlap.
     fn names() -> impl Iterator<Item = &'static str> {
-        TOKENIZERS.iter().filter(|entry| !entry.overlapping).map(|entry| entry.name)
+        TOKENIZERS.iter().filter(|entry| !entry.overlapping && entry.build.is_some()).map(|entry| entry.name)
     }
 
     const STOP_WORDS: &[&str] = &["the", "Don't", "don", "as well as", "as", "über", "的"];
@@ -375,7 +375,7 @@ mod tests {
     proptest! {
         #[test]
         fn without_steps_it_is_the_tokenizer_inside(text in any_text()) {
-            for entry in TOKENIZERS {
+            for entry in TOKENIZERS.iter().filter(|entry| entry.build.is_some()) {
                 let nothing = prepared(entry.name, &[], &[], None);
                 prop_assert_eq!(shown(&nothing, &text), shown(&*by_name(entry.name).unwrap(), &text), "{}", entry.name);
             }
