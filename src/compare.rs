@@ -25,7 +25,7 @@ pub struct Comparison {
     pub resolved: Vec<(&'static str, Value)>,
     /// What users should know about this algorithm on these documents.
     pub warnings: Vec<String>,
-    /// What was made of the documents; `None` if the algorithm needs a whole collection to make anything of them.
+    /// What was made of the documents; `None` if nothing was: the algorithm needs a whole collection for that, or is not asked at all.
     pub evidence: Option<Evidence>,
     /// What a scan of the two would say.
     pub verdict: Verdict,

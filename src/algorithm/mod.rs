@@ -388,14 +388,7 @@ impl TableRecipe {
     /// # Errors
     /// [`Error::Usage`] for a step that the algorithm does not go with.
     pub fn with_steps(mut self, steps: &[Step]) -> Result<Self, Error> {
-        if let Some(step) = steps.iter().find(|step| self.entry.refuses.contains(step)) {
-            return Err(Error::Usage(format!(
-                "--{} does not go with --algo {}, which looks for words as they are in running text; another algorithm does, \
-                 minhash for one",
-                step.flag(),
-                self.entry.name
-            )));
-        }
+        self.entry.goes_with(steps)?;
         self.tokenizer_is_fixed |= !steps.is_empty();
         Ok(self)
     }
@@ -414,7 +407,7 @@ impl TableRecipe {
         if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
             return Err(Error::Usage(format!(
                 "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
-                 --tokenizer must be the same for both",
+                 --tokenizer, --mask, --stopwords and --stem must be the same for both",
                 origin.tokenizer
             )));
         }
@@ -559,6 +552,22 @@ impl Entry {
     pub fn default_of(&self, parameter: &Parameter) -> &'static str {
         let own = self.defaults.iter().find(|(other, _)| other.name == parameter.name);
         own.map_or(parameter.default, |(_, default)| default)
+    }
+
+    /// Checks that tokens may be prepared by these steps.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a step that would take from the algorithm what it looks for.
+    pub fn goes_with(&self, steps: &[Step]) -> Result<(), Error> {
+        match steps.iter().find(|step| self.refuses.contains(step)) {
+            Some(step) => Err(Error::Usage(format!(
+                "--{} does not go with --algo {}, which looks for words as they are in running text; another algorithm does, \
+                 minhash for one",
+                step.flag(),
+                self.name
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Checks settings against the parameters and makes the recipe that a scan needs.

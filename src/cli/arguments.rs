@@ -65,10 +65,17 @@ fn typed_tokenizer(given: &ArgMatches) -> Option<&str> {
     given.get_one::<String>("tokenizer").filter(|_| typed).map(String::as_str)
 }
 
+/// The tokenizer that was typed, or that of the preset, and which of the two it is.
+pub fn asked_tokenizer(given: &ArgMatches) -> Result<Option<(&str, String)>, Error> {
+    let typed = typed_tokenizer(given).map(|name| (name, "as given".to_string()));
+    let of_preset = chosen_preset(given)?
+        .and_then(|preset| preset.tokenizer.map(|tokenizer| (tokenizer, format!("preset {}", preset.name))));
+    Ok(typed.or(of_preset))
+}
+
 /// The tokenizer: what was typed, or that of the preset, or the default.
 pub fn chosen_tokenizer(given: &ArgMatches) -> Result<&str, Error> {
-    let preset = chosen_preset(given)?.and_then(|preset| preset.tokenizer);
-    Ok(typed_tokenizer(given).or(preset).unwrap_or(TOKENIZERS[0].name))
+    Ok(asked_tokenizer(given)?.map_or(TOKENIZERS[0].name, |(name, _)| name))
 }
 
 /// `--tokenizer`, and how its tokens are prepared.

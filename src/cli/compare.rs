@@ -6,7 +6,7 @@ use super::{Status, input, preparation, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Agreement, Entry, TableRecipe};
+use neardups::algorithm::{ALGORITHMS, Agreement, Entry, Recipe, TableRecipe};
 use neardups::compare::{Comparison, Evidence, Verdict, compare};
 use neardups::engine::{self, Observer};
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
@@ -58,7 +58,7 @@ pub fn command() -> Command {
                 .help("Fewest tokens of a shared passage")
                 .long_help(
                     "Fewest tokens of a shared passage. Every run of so many equal tokens is found and made as long as it goes, and no \
-                     shorter one is.",
+                     shorter one is. Of runs that are in a document more than 32 times some are passed over, which is said.",
                 ),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
@@ -84,10 +84,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
-    let judge = |(entry, recipe): &(&'static Entry, TableRecipe)| {
-        Ok::<_, Error>((*entry, compare(texts, recipe, tokenizer, seed)?))
+    let judge = |(entry, asked): (&'static Entry, Asked)| {
+        let comparison = match asked {
+            Asked::Recipe(recipe) => compare(texts, &recipe, tokenizer, seed)?,
+            Asked::Refused(comparison) => comparison,
+        };
+        Ok::<_, Error>((entry, comparison))
     };
-    let comparisons = recipes.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+    let comparisons = recipes.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
     let [a, b] = documents.each_ref().map(|document| document.tokens.hashes());
     let min_run = *given.get_one::<u64>("min-run").expect("has a default") as usize;
     let runs = common_runs(a, b, min_run);
@@ -109,19 +113,51 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
+/// How an algorithm is asked.
+enum Asked {
+    Recipe(TableRecipe),
+    /// Not at all: the tokens are prepared in a way that it does not go with.
+    Refused(Comparison),
+}
+
 /// The recipes of the algorithms that were chosen.
-fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, TableRecipe)>, Error> {
+fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, Asked)>, Error> {
     if given.get_one::<String>("algo").is_some_and(|typed| typed != arguments::ALL) {
-        return Ok(vec![arguments::recipe(given)?]);
+        let (entry, recipe) = arguments::recipe(given)?;
+        return Ok(vec![(entry, Asked::Recipe(recipe))]);
     }
     let settings = arguments::settings(given);
-    let each = |entry: &'static Entry| {
+    let (mut asked, mut used, mut refusals) = (Vec::new(), 0, Vec::new());
+    for entry in ALGORITHMS {
         let own = Settings::from_pairs(settings.given().filter(|(name, _)| entry.uses(name)));
-        let recipe = arguments::recipe_of(entry, own, given);
-        let recipe = recipe.map_err(|error| usage_error(format!("{}: {error}; or choose one with --algo", entry.name)));
-        Ok((entry, recipe?))
-    };
-    ALGORITHMS.iter().map(each).collect()
+        let uses_any = own.given().next().is_some();
+        used += usize::from(uses_any);
+        let recipe =
+            entry.goes_with(&preparation::steps(given)?).and_then(|()| arguments::recipe_of(entry, own, given));
+        match recipe {
+            Ok(recipe) => asked.push((entry, Asked::Recipe(recipe))),
+            // What goes with another algorithm is refused by this one alone.
+            Err(Error::Usage(why)) => {
+                let algorithm = entry.recipe(Settings::default())?.prepare(0)?.algorithm;
+                let comparison = Comparison {
+                    algorithm: algorithm.name(),
+                    measure: algorithm.measure(),
+                    tokenizer: None,
+                    resolved: algorithm.resolved(),
+                    warnings: Vec::new(),
+                    evidence: None,
+                    verdict: Verdict::Refused(why.clone()),
+                };
+                refusals.extend(uses_any.then_some(why));
+                asked.push((entry, Asked::Refused(comparison)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match refusals.first() {
+        Some(why) if refusals.len() == used => Err(usage_error(why.clone())),
+        _ => Ok(asked),
+    }
 }
 
 /// The parameter that says how long shingles are.
@@ -258,7 +294,7 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
     let similarity = evidence.and_then(|evidence| evidence.similarity);
     let mut similar = similarity.map_or_else(String::new, |s| format!("{} {}", comparison.measure, decimal(s)));
     if let Some(distance) = evidence.and_then(|evidence| evidence.distance) {
-        similar += &format!(", {} differ", counted(distance.into(), "bit"));
+        similar += &format!(", {} differ{}", counted(distance.into(), "bit"), if distance == 1 { "s" } else { "" });
     }
     let limit = comparison.resolved.iter().find(|(name, _)| LIMITS.contains(name));
     let limit = limit.map(|(name, value)| format!(" ({} {value})", name.replace('_', " "))).unwrap_or_default();
@@ -276,12 +312,15 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
             }
         ),
         Verdict::Refused(why) => format!("refused: {why}"),
-        Verdict::NeedsCollection => {
-            let lexicon = if entry.uses("lexicon") { "; --lexicon FILE says" } else { "" };
-            format!(
-                "not compared: it must know how frequent terms are in a collection, and two documents are none{lexicon}"
-            )
+        // A lexicon counts terms, not features.
+        Verdict::NeedsCollection if comparison.resolved.iter().any(|(name, _)| *name == "drop_common") => {
+            "not compared: --drop-common is about what many documents have, and two are too few".into()
         }
+        Verdict::NeedsCollection => format!(
+            "not compared: it must know how frequent terms are in a collection, and two documents are none; \
+             --algo {} --lexicon FILE says",
+            entry.name
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::arguments::{self, counted};
 use super::out_file::OutFile;
 use super::plot::Plot;
-use super::preparation::Described;
+use super::preparation::{self, Described};
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -68,6 +68,9 @@ pub fn command() -> Command {
         .args(input::run_args())
 }
 
+/// An algorithm with its recipe, or with why there is none.
+type Run = (&'static Entry, Result<TableRecipe, String>);
+
 /// What is asked for, beside what to run.
 struct Request {
     labels: Labels,
@@ -95,7 +98,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let plot = path("plot").map(|plot| OutFile::create("plot", &plot, &inputs)).transpose()?;
 
     // What is wrong with the options shows before anything is read.
-    let mut runs: Vec<(&'static Entry, TableRecipe)> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let mut swept = None;
     if all {
         if sweep {
@@ -109,18 +112,24 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
                 "--{name} has no effect with --algo all, which runs each with its defaults"
             )));
         }
+        let steps = preparation::steps(given)?;
         for entry in ALGORITHMS {
-            runs.push((entry, arguments::recipe_of(entry, arguments::settings(given), given)?));
+            runs.push(match entry.goes_with(&steps) {
+                Ok(()) => (entry, Ok(arguments::recipe_of(entry, arguments::settings(given), given)?)),
+                Err(why) => (entry, Err(why.to_string())),
+            });
         }
     } else if sweep {
         let entry = arguments::entry(given)?;
         let mut settings = arguments::settings(given);
         entry.check(&settings)?;
-        swept = Some(Swept::loosen(entry, &mut settings)?);
+        let by = Swept::loosen(entry, &mut settings)?;
         let recipe = arguments::recipe_of(entry, settings, given);
-        runs.push((entry, recipe.map_err(|error| usage_error(format!("cannot sweep: {error}")))?));
+        let recipe = recipe.map_err(|error| usage_error(format!("cannot sweep: {error}")))?;
+        swept = Some((recipe, by));
     } else {
-        runs.push(arguments::recipe(given)?);
+        let (entry, recipe) = arguments::recipe(given)?;
+        runs.push((entry, Ok(recipe)));
     }
 
     let (engine, prepared) = input::engine_options(given)?;
@@ -138,7 +147,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let failed = match swept {
-        Some(swept) => run_sweep(&mut input, runs.remove(0), swept, &request, plot, &mut out)?,
+        Some((recipe, swept)) => run_sweep(&mut input, &recipe, swept, &request, plot, &mut out)?,
         None => run_each(&mut input, &runs, &request, &mut out)?,
     };
     out.flush().map_err(cannot_write)?;
@@ -197,12 +206,7 @@ fn scan(input: &mut Input, recipe: &TableRecipe, request: &Request, first: bool)
 }
 
 /// Runs each algorithm and measures it. Says whether documents could not be read.
-fn run_each(
-    input: &mut Input,
-    runs: &[(&'static Entry, TableRecipe)],
-    request: &Request,
-    out: &mut impl Write,
-) -> Result<bool, Error> {
+fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl Write) -> Result<bool, Error> {
     let mut failed = false;
     let mut table = Table::new(&[
         "algorithm",
@@ -221,8 +225,12 @@ fn run_each(
     let mut ran = Vec::new();
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
-    for (run, (entry, recipe)) in runs.iter().enumerate() {
-        let (progress, outcome) = scan(input, recipe, request, run == 0);
+    let mut first = true;
+    for (entry, recipe) in runs {
+        let (progress, outcome) = match recipe {
+            Ok(recipe) => scan(input, recipe, request, std::mem::take(&mut first)),
+            Err(reason) => (Terminal::new(request.quiet, None), Err(Error::Unsuitable(reason.clone()))),
+        };
         let outcome = match outcome {
             Err(Error::Unsuitable(reason)) if runs.len() > 1 => {
                 line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &reason })?;
@@ -282,13 +290,13 @@ fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
 /// Scans once as loosely as the sweep goes, and measures every point of it.
 fn run_sweep(
     input: &mut Input,
-    (_, recipe): (&'static Entry, TableRecipe),
+    recipe: &TableRecipe,
     swept: Swept,
     request: &Request,
     plot: Option<OutFile>,
     out: &mut impl Write,
 ) -> Result<bool, Error> {
-    let (terminal, outcome) = scan(input, &recipe, request, true);
+    let (terminal, outcome) = scan(input, recipe, request, true);
     let outcome = outcome?;
     let report = &outcome.report;
     report.warnings.iter().for_each(|warning| terminal.warning(warning));

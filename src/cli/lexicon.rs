@@ -63,6 +63,8 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
 fn build(given: &ArgMatches) -> Result<Status, Error> {
     let min_df = *given.get_one::<u64>("min-df").expect("has a default") as u32;
+    // A lexicon of tokens that no scan makes would be of no use.
+    preparation::steps(given)?;
     let options = engine::Options {
         tokenizer: preparation::tokenizer(given)?.0,
         threads: given.get_one::<u64>("threads").map_or(0, |&n| n as usize),

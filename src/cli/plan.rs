@@ -51,10 +51,17 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let plan = recipe.plan(tokens as usize, documents)?;
     let preset = arguments::chosen_preset(given)?;
     let (_, prepared) = preparation::tokenizer(given)?;
+    let tokenizer = arguments::asked_tokenizer(given)?;
     let text = if given.get_flag("json") {
-        format!("{}\n", as_json(entry.name, preset, documents, tokens, &plan, prepared.as_ref()))
+        let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
+        format!("{}\n", as_json(entry.name, preset, documents, tokens, &plan, prepared.as_ref(), tokenizer))
     } else {
-        let table = as_table(entry.name, documents, &plan, prepared.as_ref());
+        // What tokens are, and what is done to them.
+        let mut steps: Vec<(&str, String, String)> = Vec::new();
+        steps.extend(tokenizer.map(|(name, why)| ("tokenizer", name.to_string(), why)));
+        let prepared = prepared.as_ref().map(Described::rows).unwrap_or_default();
+        steps.extend(prepared.into_iter().map(|(step, value)| (step, value, "as given".to_string())));
+        let table = as_table(entry.name, documents, &plan, &steps);
         format!("{}{table}", preset.map(about).unwrap_or_default())
     };
     let mut out = std::io::stdout().lock();
@@ -78,6 +85,8 @@ struct Record<'a> {
     preset: Option<Provenance>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preparation: Option<&'a Described>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<&'a str>,
 }
 
 /// What is said of a preset.
@@ -110,6 +119,7 @@ fn as_json(
     tokens: u64,
     plan: &Plan,
     preparation: Option<&Described>,
+    tokenizer: Option<&str>,
 ) -> String {
     let record = Record {
         r#type: "plan",
@@ -129,6 +139,7 @@ fn as_json(
             advice,
         }),
         preparation,
+        tokenizer,
     };
     serde_json::to_string(&record).expect("numbers and strings make JSON")
 }
@@ -142,7 +153,7 @@ fn about(preset: &Preset) -> String {
     out + &format!("  advice: {}\n\n", preset.advice)
 }
 
-fn as_table(algorithm: &str, documents: u64, plan: &Plan, prepared: Option<&Described>) -> String {
+fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String, String)]) -> String {
     let mut out = String::new();
     let mut row = |line: std::fmt::Arguments<'_>| {
         writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
@@ -153,8 +164,8 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, prepared: Option<&Desc
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
         row(format_args!("  {name:<width$} {value:<10} {why}"));
     }
-    for (name, value) in prepared.map(Described::rows).unwrap_or_default() {
-        row(format_args!("  {name:<width$} {value:<10} as given"));
+    for (name, value, why) in steps {
+        row(format_args!("  {name:<width$} {value:<10} {why}"));
     }
     row(format_args!("\n  {:<12} found with probability", plan.curve_of));
     for (similarity, probability) in &plan.curve {

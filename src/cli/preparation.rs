@@ -133,7 +133,10 @@ pub fn tokenizer(given: &ArgMatches) -> Result<(Arc<dyn Tokenizer>, Option<Descr
 /// As for [`preparation`].
 pub fn cut_by(given: &ArgMatches) -> Result<String, Error> {
     let name = canonical_name(arguments::chosen_tokenizer(given)?)?;
-    Ok(Described::new(&preparation(given)?).map_or(name.clone(), |prepared| format!("{name}, {prepared}")))
+    let mut preparation = preparation(given)?;
+    // In whatever order they were typed.
+    preparation.stop_words.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(Described::new(&preparation).map_or(name.clone(), |prepared| format!("{name}, {prepared}")))
 }
 
 /// A preparation, for people and programs.

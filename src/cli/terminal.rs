@@ -105,9 +105,8 @@ impl Observer for Terminal {
             Stage::Verifying => "verifying",
         });
         match stage {
-            Stage::Reading | Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
+            Stage::Counting | Stage::Reading | Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
             Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
-            Stage::Counting => {}
         }
     }
 

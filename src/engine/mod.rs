@@ -51,7 +51,7 @@ impl Default for Options {
 /// What a scan is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Counting terms or features over all documents.
+    /// Counting terms or features over all documents. Comes again for each reading that it takes.
     Counting,
     /// Reading and fingerprinting.
     Reading,
@@ -179,7 +179,6 @@ pub fn scan(
 
     let mut choice = read::Choice::Sampled(recipe);
     if first.algorithm.learns().is_some() {
-        observer.stage(Stage::Counting);
         choice = read::Choice::Settled(learned(&reader, &mut sources, recipe)?);
         clock.lap("count");
     }
@@ -280,14 +279,17 @@ fn settle(recipe: &dyn Recipe, median_tokens: usize) -> Result<Setup, Error> {
 
 /// The setup, with what it must know of the collection.
 fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<Setup, Error> {
+    reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, read::Choice::Sampled(recipe))?;
     let settled = settle(recipe, counted.median_tokens)?;
     if !same(&settled, &counted.setup) {
         // The features of another setup were counted, because the sample misled.
+        reader.observer.stage(Stage::Counting);
         counted = reader.count(sources, read::Choice::Settled(settled))?;
     }
     counted.setup.algorithm.learn(&counted.learned);
     while counted.setup.algorithm.learns().is_some() {
+        reader.observer.stage(Stage::Counting);
         counted = reader.count(sources, read::Choice::Settled(counted.setup))?;
         counted.setup.algorithm.learn(&counted.learned);
     }

@@ -63,6 +63,8 @@ pub struct Plan {
     pub preset: Option<Preset>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preparation: Option<Preparation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
 }
 
 /// What it says of a preset.

@@ -183,6 +183,24 @@ fn a_beginning_that_misleads_about_the_lengths_changes_nothing() {
 }
 
 #[test]
+fn every_reading_is_announced() {
+    let documents = long_and_short(40).1;
+    for (algorithm, settings, countings) in [
+        ("imatch", &[][..], 1),
+        ("minhash", &[("exact", "true"), ("shingle", "3")], 1),
+        ("minhash", &[("drop-common", "0.5"), ("shingle", "3")], 2),
+        ("minhash", &[("drop-common", "0.5"), ("shingle", "3"), ("exact", "true")], 3),
+        ("simhash", &[("drop-common", "0.5"), ("weights", "idf"), ("force", "true")], 3),
+    ] {
+        let stages = Stages::default();
+        let mut source = Batched { documents: &documents, size: 100 };
+        scan(&mut source, None, &recipe(algorithm, settings), &Options::default(), &stages).unwrap();
+        let expected = [&vec![Stage::Counting; countings][..], &[Stage::Reading, Stage::Grouping, Stage::Verifying]];
+        assert_eq!(stages.0.into_inner().unwrap(), expected.concat(), "{algorithm} {settings:?}");
+    }
+}
+
+#[test]
 fn a_recipe_that_ignores_lengths_reads_once() {
     let (long, short) = long_and_short(40);
     let documents = [long, short].concat();

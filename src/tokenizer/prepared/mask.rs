@@ -412,6 +412,9 @@ fn is_digit(c: char) -> bool {
 }
 
 fn digit_value(c: char) -> Option<u32> {
+    if c.is_ascii_digit() {
+        return c.to_digit(10);
+    }
     ZEROS.iter().map(|&zero| (c as u32).wrapping_sub(zero as u32)).find(|&value| value < 10)
 }
 
@@ -453,7 +456,9 @@ fn digits_end(text: &str, start: usize) -> usize {
 }
 
 fn is_month(word: &str) -> bool {
-    MONTHS.iter().any(|names| names.split(' ').any(|name| is_same(word, name)))
+    // What stands beside digits is mostly no word at all or begins otherwise, and there are many names.
+    let Some(first) = word.chars().next().and_then(|c| c.to_lowercase().next()) else { return false };
+    MONTHS.iter().any(|names| names.split(' ').any(|name| name.starts_with(first) && is_same(word, name)))
 }
 
 fn is_one_of(word: &str, words: &[&str]) -> bool {
@@ -474,6 +479,16 @@ mod tests {
     const BOTH: Masks = Masks { numbers: true, dates: true };
     const NUMBERS: Masks = Masks { numbers: true, dates: false };
     const DATES: Masks = Masks { numbers: false, dates: true };
+
+    #[test]
+    fn months_in_any_case() {
+        for name in MONTHS.iter().flat_map(|names| names.split(' ')) {
+            let mut title = name.chars();
+            let title: String = title.next().unwrap().to_uppercase().chain(title).collect();
+            assert!(is_month(name) && is_month(&name.to_uppercase()) && is_month(&title), "{name}");
+        }
+        assert!(["", "m", "mayor", "年", "İ"].iter().all(|word| !is_month(word)));
+    }
 
     fn found(text: &str, masks: Masks) -> Vec<Found> {
         let mut found = Vec::new();
