@@ -39,8 +39,12 @@ pub struct Features {
     pub weights: Vec<u32>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats).
     seen: Vec<u64>,
-    /// Of [`merge_repeats`](Self::merge_repeats).
+    /// What [`first_of_each`](Self::first_of_each) leaves.
+    positions: Vec<u32>,
+    /// For anything that goes with positions or makes features.
     weighted: Vec<(u64, u32)>,
+    masks: Vec<u128>,
+    bytes: Vec<u8>,
     /// In how many documents each token is, while features are weighed.
     frequencies: Vec<u32>,
 }
@@ -72,29 +76,65 @@ impl Features {
     /// into one part of the table, that of sorting after all.
     pub fn remove_repeats(&mut self) {
         debug_assert!(self.weights.is_empty(), "weights would no longer stand beside their hashes");
-        let slots = (2 * self.hashes.len()).next_power_of_two();
-        // 0 marks a free slot, and is looked after by itself.
-        self.seen.clear();
-        self.seen.resize(slots, 0);
-        let (seen, mask) = (&mut self.seen[..], slots - 1);
-        let mut seen_zero = false;
-        // Hashes that are any good take a step or two each.
-        let mut patience = 16 * self.hashes.len() + 64;
-        self.hashes.retain(|&hash| {
-            if hash == 0 {
-                return !std::mem::replace(&mut seen_zero, true);
-            }
-            let mut slot = hash as usize & mask;
-            while patience > 0 && seen[slot] != 0 && seen[slot] != hash {
-                slot = (slot + 1) & mask;
-                patience -= 1;
-            }
-            patience == 0 || std::mem::replace(&mut seen[slot], hash) == 0
-        });
-        if patience == 0 {
-            self.hashes.sort_unstable();
-            self.hashes.dedup();
+        let mut hashes = std::mem::take(&mut self.hashes);
+        let mut seen = Seen::new(&mut self.seen, hashes.len());
+        hashes.retain(|&hash| seen.is_first(hash));
+        if seen.lost_patience() {
+            hashes.sort_unstable();
+            hashes.dedup();
         }
+        self.hashes = hashes;
+    }
+
+    /// Leaves in `positions` where each of these hashes is for the first time, in no particular order. Of more than 2³² hashes the rest
+    /// is not looked at.
+    ///
+    /// Cost: as for [`remove_repeats`](Self::remove_repeats).
+    pub(crate) fn first_of_each(&mut self, hashes: &[u64]) {
+        let all = 0..u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+        let mut seen = Seen::new(&mut self.seen, hashes.len());
+        self.positions.clear();
+        self.positions.extend(all.filter(|&i| seen.is_first(hashes[i as usize])));
+        if seen.lost_patience() {
+            self.positions.sort_unstable_by_key(|&i| (hashes[i as usize], i));
+            self.positions.dedup_by_key(|i| hashes[*i as usize]);
+        }
+    }
+}
+
+/// A table of hashes that were seen.
+struct Seen<'a> {
+    /// Two to four places a hash; 0 marks a free one, and is looked after by itself.
+    slots: &'a mut [u64],
+    zero: bool,
+    /// How many steps may yet be taken. Hashes that are any good take one or two each.
+    patience: usize,
+}
+
+impl<'a> Seen<'a> {
+    fn new(memory: &'a mut Vec<u64>, hashes: usize) -> Self {
+        memory.clear();
+        memory.resize((2 * hashes).next_power_of_two(), 0);
+        Seen { slots: memory, zero: false, patience: 16 * hashes + 64 }
+    }
+
+    /// Whether the hash was not seen before. If patience was lost, it may be said again of one that was.
+    #[inline]
+    fn is_first(&mut self, hash: u64) -> bool {
+        if hash == 0 {
+            return !std::mem::replace(&mut self.zero, true);
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.patience > 0 && self.slots[slot] != 0 && self.slots[slot] != hash {
+            slot = (slot + 1) & mask;
+            self.patience -= 1;
+        }
+        self.patience == 0 || std::mem::replace(&mut self.slots[slot], hash) == 0
+    }
+
+    fn lost_patience(&self) -> bool {
+        self.patience == 0
     }
 }
 

@@ -131,7 +131,7 @@ impl Tokens {
             };
             count += 1;
             if self.keep == Keep::Everything {
-                self.text.extend(block.lower[start..end].iter().map(|&b| char::from(b)));
+                self.text.push_str(std::str::from_utf8(&block.lower[start..end]).expect("words of a block are ASCII"));
                 self.keep_text(at + start..at + end);
             }
         }

@@ -30,18 +30,19 @@
 //! can be asked for.
 
 pub mod band;
+mod terms;
 
 use super::parameter::{LEXICON, Parameter, Settings, Values};
 use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::lexicon::Lexicon;
+use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use terms::{Class, Classes};
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -160,64 +161,97 @@ const ABSENT: [u64; WORDS] = [0; WORDS];
 /// The detector.
 pub struct IMatch {
     parameters: Parameters,
-    /// How frequent terms are, once it is known.
-    lexicon: Option<Arc<Lexicon>>,
+    /// Which terms count, once it is known.
+    classes: Option<Classes>,
+    /// How many documents the lexicon counts; 0 before there is one.
+    documents: u64,
+    /// The file that the lexicon is from, if it was not learned.
+    origin: Option<Origin>,
     /// Document frequencies of terms that count.
     informative: RangeInclusive<u64>,
+    /// For each randomized lexicon, what [`lacks`](Self::lacks) mixes into the hash of a term.
+    keys: Vec<u64>,
 }
 
 impl IMatch {
     /// A detector that has yet to learn how frequent terms are; until then none counts.
     pub fn new(parameters: Parameters) -> Self {
         let informative = informative(0, &parameters.idf);
-        IMatch { parameters, lexicon: None, informative }
+        let keys = (1..=parameters.lexicons as u64).map(mix).collect();
+        IMatch { parameters, classes: None, documents: 0, origin: None, informative, keys }
     }
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
     pub fn lacks(&self, lexicon: usize, term: u64) -> bool {
         // H < p·2⁶⁴
-        let hash = combine(mix(lexicon as u64), term);
+        let hash = combine(self.keys[lexicon - 1], term);
         u128::from(hash) * 1000 < u128::from(self.parameters.drop) << 64
-    }
-
-    /// How many documents the lexicon counts; 0 before there is one.
-    fn documents(&self) -> u64 {
-        self.lexicon.as_ref().map_or(0, |lexicon| lexicon.documents())
     }
 
     /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true. If those
     /// are too few, or most terms of the document are in no other, it has no near-duplicate: then the terms that no other has are
     /// left too, to know copies of it by, and false is returned.
-    fn filter(&self, tokens: &Tokens, kept: &mut Vec<u32>) -> bool {
-        let Some(lexicon) = &self.lexicon else { return false };
+    fn filter(&self, tokens: &Tokens, features: &mut Features) -> bool {
+        let Some(classes) = &self.classes else { return false };
         let hashes = tokens.hashes();
-        let frequency = |i: u32| lexicon.document_frequency(hashes[i as usize]);
-        // Documents have far fewer tokens; of one that has not, the rest is not looked at.
-        kept.extend(0..u32::try_from(hashes.len()).unwrap_or(u32::MAX));
-        kept.sort_unstable_by_key(|&i| hashes[i as usize]);
-        kept.dedup_by_key(|i| hashes[*i as usize]);
+        features.first_of_each(hashes);
+        let class = |i: u32| classes.of(hashes[i as usize]);
+        let kept = &mut features.positions;
         let (terms, mut own) = (kept.len(), 0);
-        kept.retain(|&i| {
-            let frequency = frequency(i);
-            own += usize::from(frequency <= 1);
-            frequency <= 1 || self.informative.contains(&frequency.into())
+        kept.retain(|&i| match class(i) {
+            Class::Own => {
+                own += 1;
+                true
+            }
+            Class::Counts => true,
+            Class::Passed => false,
         });
         let among_others = 2 * own <= terms && kept.len() - own >= self.parameters.min_terms;
         if among_others && own > 0 {
-            kept.retain(|&i| frequency(i) > 1);
+            kept.retain(|&i| class(i) != Class::Own);
         }
-        kept.sort_unstable_by_key(|&i| tokens.text(i as usize));
+        // By the first eight bytes, which tell nearly all terms apart, then by all.
+        let beginning = |i: u32| {
+            let mut first = [0; 8];
+            let text = tokens.text(i as usize).as_bytes();
+            let length = text.len().min(8);
+            first[..length].copy_from_slice(&text[..length]);
+            u64::from_be_bytes(first)
+        };
+        let by_text = &mut features.weighted;
+        by_text.clear();
+        by_text.extend(kept.iter().map(|&i| (beginning(i), i)));
+        by_text.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| tokens.text(a.1 as usize).cmp(tokens.text(b.1 as usize)))
+        });
+        kept.clear();
+        kept.extend(by_text.iter().map(|&(_, i)| i));
         among_others
     }
 
-    /// The digest under a lexicon; 0 is the whole one.
-    fn digest(&self, lexicon: usize, tokens: &Tokens, kept: &[u32]) -> [u64; WORDS] {
-        let terms =
-            || kept.iter().map(|&i| i as usize).filter(|&i| lexicon == 0 || !self.lacks(lexicon, tokens.hashes()[i]));
-        if terms().count() < self.parameters.min_terms {
+    /// The digest under a lexicon, of terms given as what there is of them; 0 is the whole one.
+    fn digest(
+        &self,
+        lexicon: usize,
+        tokens: &Tokens,
+        features: (&[u32], &[u128]),
+        joined: &mut Vec<u8>,
+    ) -> [u64; WORDS] {
+        joined.clear();
+        let mut terms = 0;
+        for (&i, lacked_by) in features.0.iter().zip(features.1) {
+            if lacked_by >> lexicon & 1 == 0 {
+                if terms > 0 {
+                    joined.push(b'\n');
+                }
+                joined.extend_from_slice(tokens.text(i as usize).as_bytes());
+                terms += 1;
+            }
+        }
+        if terms < self.parameters.min_terms {
             return ABSENT;
         }
-        let digest = digest(terms().map(|i| tokens.text(i)));
+        let digest = Sha1::digest(&joined);
         [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().expect("8 of 20 bytes")))
     }
 }
@@ -241,29 +275,37 @@ impl Algorithm for IMatch {
     }
 
     fn learns(&self) -> Option<Learns> {
-        self.lexicon.is_none().then_some(Learns::Terms)
+        self.classes.is_none().then_some(Learns::Terms)
     }
 
     fn learn(&mut self, learned: &Learned) {
         if let Learned::Terms(lexicon) = learned {
             self.informative = informative(lexicon.documents(), &self.parameters.idf);
-            self.lexicon = Some(Arc::clone(lexicon));
+            self.classes = Some(Classes::new(lexicon, &self.informative));
+            self.documents = lexicon.documents();
+            self.origin = lexicon.origin().cloned();
         }
     }
 
     /// The digests, which need the texts of the tokens. None if there are too few terms for the first: the others have no more.
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        // Digests weigh nothing; the buffer of the weights holds the terms meanwhile.
-        let kept = &mut features.weights;
-        let among_others = self.filter(tokens, kept);
-        if kept.len() >= self.parameters.min_terms {
-            let digests = (0..=self.parameters.lexicons).map(|lexicon| match lexicon {
-                1.. if !among_others => ABSENT,
-                _ => self.digest(lexicon, tokens, kept),
-            });
-            features.hashes.extend(digests.flatten());
+        let among_others = self.filter(tokens, features);
+        let Features { hashes, positions, masks, bytes, .. } = features;
+        if positions.len() < self.parameters.min_terms {
+            return;
         }
-        kept.clear();
+        // For each term a bit for each lexicon that lacks it; the whole one, 0, lacks none.
+        masks.clear();
+        masks.extend(positions.iter().map(|&i| {
+            let lacks = |lexicon: usize| u128::from(self.lacks(lexicon, tokens.hashes()[i as usize])) << lexicon;
+            (1..=self.parameters.lexicons).fold(0, |mask, lexicon| mask | lacks(lexicon))
+        }));
+        for lexicon in 0..=self.parameters.lexicons {
+            hashes.extend(match lexicon {
+                1.. if !among_others => ABSENT,
+                _ => self.digest(lexicon, tokens, (positions, masks), bytes),
+            });
+        }
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -301,8 +343,8 @@ impl Algorithm for IMatch {
     }
 
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
-        let documents = self.documents();
-        let from_file = self.lexicon.as_ref().is_some_and(|lexicon| lexicon.origin().is_some());
+        let documents = self.documents;
+        let from_file = self.origin.is_some();
         let few = documents < SMALL && (documents > 0 || from_file);
         let warning = || {
             format!(
@@ -324,12 +366,11 @@ impl Algorithm for IMatch {
             ("drop_fraction", json!(decimal(*drop))),
             ("min_terms", json!(min_terms)),
         ];
-        if self.documents() > 0 {
+        if self.documents > 0 {
             resolved.push(("least_df", json!(self.informative.start())));
             resolved.push(("most_df", json!(self.informative.end())));
         }
-        let origin = self.lexicon.as_ref().and_then(|lexicon| lexicon.origin());
-        resolved.extend(origin.map(|origin| (LEXICON.name, json!(origin.digest))));
+        resolved.extend(self.origin.as_ref().map(|origin| (LEXICON.name, json!(origin.digest))));
         resolved
     }
 }
@@ -423,6 +464,8 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexicon::Lexicon;
+    use std::sync::Arc;
 
     fn hex(digest: [u8; 20]) -> String {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()

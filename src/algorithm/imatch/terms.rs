@@ -1,0 +1,107 @@
+//! Which terms count, in a table that is looked into once for each distinct term of each document.
+
+use crate::lexicon::Lexicon;
+use std::ops::RangeInclusive;
+
+/// What a term is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// At most one document has it, or it is not known.
+    Own,
+    /// It is in the band.
+    Counts,
+    /// Several documents have it, and it is not in the band.
+    Passed,
+}
+
+/// The terms that several documents have, by their hashes. 8 to 17 bytes each; terms of one document take no room.
+#[derive(Debug)]
+pub(super) struct Classes {
+    /// Found by the high bits of the hash, at most half full. 0 marks a free place.
+    slots: Box<[u64]>,
+    shift: u32,
+    /// For each place a bit: whether the term counts.
+    counts: Box<[u64]>,
+    /// The class of the term whose hash is 0.
+    of_zero: Class,
+}
+
+impl Classes {
+    /// The terms of a lexicon, of which those count that `informative` documents have.
+    pub fn new(lexicon: &Lexicon, informative: &RangeInclusive<u64>) -> Self {
+        let several = || lexicon.terms().filter(|(_, frequency)| *frequency > 1);
+        let class =
+            |frequency: u32| if informative.contains(&frequency.into()) { Class::Counts } else { Class::Passed };
+        let places = (2 * several().count() + 1).next_power_of_two().max(64);
+        let mut classes = Classes {
+            slots: vec![0; places].into(),
+            shift: u64::BITS - places.trailing_zeros(),
+            counts: vec![0; places / 64].into(),
+            of_zero: Class::Own,
+        };
+        for (term, frequency) in several() {
+            if term == 0 {
+                classes.of_zero = class(frequency);
+                continue;
+            }
+            let slot = classes.slot(term);
+            classes.slots[slot] = term;
+            classes.counts[slot / 64] |= u64::from(class(frequency) == Class::Counts) << (slot % 64);
+        }
+        classes
+    }
+
+    /// The class of a term.
+    #[inline]
+    pub fn of(&self, term: u64) -> Class {
+        if term == 0 {
+            return self.of_zero;
+        }
+        let slot = self.slot(term);
+        match self.slots[slot] {
+            0 => Class::Own,
+            _ if self.counts[slot / 64] >> (slot % 64) & 1 == 1 => Class::Counts,
+            _ => Class::Passed,
+        }
+    }
+
+    /// Where a term is, or the free place where its search ends.
+    #[inline]
+    fn slot(&self, term: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (term >> self.shift) as usize;
+        while self.slots[slot] != 0 && self.slots[slot] != term {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+        #[test]
+        fn classes_are_those_of_the_frequencies(
+            // Close together and far apart, and 0.
+            terms in prop::collection::btree_map(prop_oneof![0u64..40, any::<u64>(), (u64::MAX - 40)..], 0u32..9, 0..200),
+            least in 2u64..5,
+            most in 2u64..9,
+            others in prop::collection::vec(any::<u64>(), 20),
+        ) {
+            let lexicon = Lexicon::new(1000, terms.clone());
+            let classes = Classes::new(&lexicon, &(least..=most));
+            for &term in terms.keys().chain(&others) {
+                let expected = match lexicon.document_frequency(term) {
+                    0 | 1 => Class::Own,
+                    df if (least..=most).contains(&df.into()) => Class::Counts,
+                    _ => Class::Passed,
+                };
+                prop_assert_eq!(classes.of(term), expected, "{}", term);
+            }
+        }
+    }
+}
