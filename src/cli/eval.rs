@@ -242,6 +242,9 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         let report = &outcome.report;
         let numbers = evaluate::numbers(&outcome);
         let truth = truth(request, &numbers, summary.is_none().then_some(&progress))?;
+        if truth.pairs.is_empty() && summary.is_none() {
+            progress.warning("there are no labelled pairs: recall says nothing");
+        }
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
         let pairs: Vec<(u32, u32)> = truth.pairs.iter().collect();
         let bins =

@@ -140,6 +140,15 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         summarise(&terminal, &outcome.report, &request, &written, hidden, started);
     }
     let Counts { unnamed, documents, .. } = outcome.report.counts;
+    if documents < 2 && outcome.report.counts.references == 0 {
+        terminal.warning(match documents {
+            0 => "nothing was compared: no document was read",
+            _ => {
+                "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
+                 object a line: jq -c '.[]' makes lines of an array)"
+            }
+        });
+    }
     if unnamed > 0 && given.value_source("id-field") == Some(ValueSource::CommandLine) {
         terminal.warning(&format!(
             "{} of {} have no --id-field '{}', and are called FILE:LINE",

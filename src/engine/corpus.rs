@@ -28,6 +28,8 @@ pub(super) struct Corpus {
     references: u32,
     /// Whether there is a reference at all.
     against: bool,
+    /// How many documents were left out because another one has their id and is not the same.
+    taken_ids: u64,
     /// The group of each document.
     group: Vec<u32>,
     /// The documents of each group, ascending: `members[group_ends[g − 1]..group_ends[g]]`.
@@ -80,6 +82,7 @@ impl Corpus {
             lengths,
             references,
             against,
+            taken_ids: 0,
             group,
             members: Vec::new(),
             group_ends: Vec::new(),
@@ -129,6 +132,7 @@ impl Corpus {
             Problem { place, severity: Severity::Failed, message }
         };
         let problems = taken.iter().map(problem).collect();
+        self.taken_ids = taken.iter().filter(|&&(d, earlier)| self.place(d) != self.place(earlier)).count() as u64;
         for (d, _) in taken {
             self.group[d as usize] = REFUSED;
         }
@@ -244,6 +248,11 @@ impl Corpus {
     /// Length in tokens.
     pub fn length(&self, document: u32) -> u32 {
         self.lengths[document as usize]
+    }
+
+    /// How many documents were left out because another one has their id and is not the same.
+    pub fn taken_ids(&self) -> u64 {
+        self.taken_ids
     }
 
     pub fn against(&self) -> bool {

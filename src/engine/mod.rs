@@ -228,6 +228,16 @@ pub fn scan(
 
     let mut warnings = setup.warnings.clone();
     warnings.extend(algorithm.warnings(counts.documents + counts.references, counts.featureless));
+    if corpus.taken_ids() > 0 {
+        warnings.push(format!(
+            "{} left out because an earlier document has its id: ids must differ over all inputs; records without the id field \
+             (--id-field) are called FILE:LINE, which do",
+            match corpus.taken_ids() {
+                1 => "1 document was".into(),
+                taken => format!("{taken} documents were"),
+            }
+        ));
+    }
     let mut report = Report {
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
