@@ -35,7 +35,7 @@ pub(super) fn parse<'a>(
     buffer: &'a mut String,
 ) -> Result<Record<'a>, String> {
     if let ([text], [id]) = (text.steps(), id.steps())
-        && let Some(found) = flat::parse(line, text, id)
+        && let Some(found) = flat::parse(line, text, id, buffer)
     {
         return Ok(found.record(buffer));
     }

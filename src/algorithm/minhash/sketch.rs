@@ -2,6 +2,7 @@
 
 use crate::algorithm::shingles::ShingleHash;
 use crate::hash::mix;
+use crate::kernel::sketch::mix_all;
 use rand_mt::Mt;
 use std::borrow::Cow;
 
@@ -137,9 +138,15 @@ impl Sketch {
             let step = round.wrapping_mul(GAMMA);
             let value = |element: &u64| mix(element.wrapping_add(step));
             if round < count {
-                for value in elements.iter().map(value) {
-                    let slot = &mut least[scale(value, count)];
-                    *slot = value.min(*slot);
+                // A part at a time, so that the values stay near.
+                let mut values = [0; 256];
+                for part in elements.chunks(values.len()) {
+                    let values = &mut values[..part.len()];
+                    mix_all(part, step, values);
+                    for &value in &*values {
+                        let slot = &mut least[scale(value, count)];
+                        *slot = value.min(*slot);
+                    }
                 }
             } else {
                 let slot = &mut least[(round - count) as usize];

@@ -8,33 +8,30 @@ use super::Record;
 use crate::kernel::json::plain_prefix;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The text and the id of a line.
 pub(super) struct Found<'a> {
     text: Str<'a>,
-    id: Option<Id<'a>>,
+    id: Option<Str<'a>>,
 }
 
-#[derive(Clone, Copy)]
-enum Id<'a> {
-    Text(Str<'a>),
-    /// As it stands in the line.
-    Number(&'a str),
+/// A string that is wanted, or a number as it stands.
+#[derive(Clone)]
+enum Str<'a> {
+    /// Without escapes: as it stands in the line.
+    Raw(&'a str),
+    /// With escapes: where it is in the buffer.
+    Unescaped(Range<usize>),
 }
 
-/// The inside of a string, checked.
-#[derive(Clone, Copy)]
-struct Str<'a> {
-    raw: &'a str,
-    has_escapes: bool,
-}
-
-/// Takes the fields `text` and `id` from a line; the last ones of these names.
-pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str) -> Option<Found<'a>> {
+/// Takes the fields `text` and `id` from a line; the last ones of these names. What has escapes is put together in `buffer`.
+pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String) -> Option<Found<'a>> {
     // One field that is both is rare enough.
     if text == id {
         return None;
     }
+    buffer.clear();
     let mut at = Cursor { line, at: 0 };
     let (mut found_text, mut found_id) = (None, None);
     at.skip_space();
@@ -42,27 +39,24 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str) -> Option<Found<'a>
     loop {
         at.skip_space();
         at.expect(b'"')?;
-        let name = at.string()?;
-        if name.has_escapes {
-            return None;
-        }
+        let name = at.plain_string()?;
         at.skip_space();
         at.expect(b':')?;
         at.skip_space();
-        if name.raw == text {
+        if name == text {
             at.expect(b'"')?;
-            found_text = Some(at.string()?);
-        } else if name.raw == id {
+            found_text = Some(at.string(buffer)?);
+        } else if name == id {
             found_id = match at.peek()? {
                 b'"' => {
                     at.at += 1;
-                    Some(Id::Text(at.string()?))
+                    Some(at.string(buffer)?)
                 }
                 b'n' => {
                     at.word("null")?;
                     None
                 }
-                _ => Some(Id::Number(at.integer()?)),
+                _ => Some(Str::Raw(at.integer()?)),
             };
         } else {
             at.skip_value()?;
@@ -80,51 +74,20 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str) -> Option<Found<'a>
 }
 
 impl<'a> Found<'a> {
-    /// The record. What has escapes is put together in `buffer`, the text before the id.
-    pub fn record(&self, buffer: &'a mut String) -> Record<'a> {
-        buffer.clear();
-        let text_end = self.text.unescape_into(buffer);
-        let id_end = match self.id {
-            Some(Id::Text(id)) => id.unescape_into(buffer),
-            _ => None,
+    /// The record, with the buffer that it was parsed with.
+    pub fn record(self, buffer: &'a str) -> Record<'a> {
+        let string = |string| {
+            Cow::Borrowed(match string {
+                Str::Raw(raw) => raw,
+                Str::Unescaped(range) => &buffer[range],
+            })
         };
-        let buffer: &'a str = buffer;
-        let start_of_id = text_end.unwrap_or(0);
-        let id = self.id.map(|id| match (id, id_end) {
-            (Id::Text(_), Some(end)) => Cow::Borrowed(&buffer[start_of_id..end]),
-            (Id::Text(Str { raw, .. }) | Id::Number(raw), _) => Cow::Borrowed(raw),
-        });
-        Record { text: Cow::Borrowed(text_end.map_or(self.text.raw, |end| &buffer[..end])), id }
+        Record { text: string(self.text), id: self.id.map(string) }
     }
-}
-
-impl Str<'_> {
-    /// If it has escapes, appends it without them, and returns where the buffer then ends.
-    fn unescape_into(self, buffer: &mut String) -> Option<usize> {
-        if !self.has_escapes {
-            return None;
-        }
-        buffer.reserve(self.raw.len());
-        let mut rest = self.raw;
-        while let Some((plain, escape)) = split_at_backslash(rest) {
-            buffer.push_str(plain);
-            let (c, length) = unescape(escape.as_bytes()).expect("it was checked when it was found");
-            buffer.push(c);
-            rest = &escape[length..];
-        }
-        buffer.push_str(rest);
-        Some(buffer.len())
-    }
-}
-
-/// What stands before the first backslash, and what stands after it.
-fn split_at_backslash(text: &str) -> Option<(&str, &str)> {
-    // In a string there is neither quotation mark nor control character, so that a backslash is all that can stop it.
-    let at = plain_prefix(text.as_bytes());
-    (at < text.len()).then(|| (&text[..at], &text[at + 1..]))
 }
 
 /// The character that what follows a backslash stands for, and how many bytes that is.
+#[inline]
 fn unescape(after: &[u8]) -> Option<(char, usize)> {
     let c = match after.first()? {
         b'n' => '\n',
@@ -177,25 +140,56 @@ impl<'a> Cursor<'a> {
         self.line.as_bytes()[self.at..].starts_with(word.as_bytes()).then(|| self.at += word.len())
     }
 
-    /// The rest of a string, after its opening quotation mark.
-    fn string(&mut self) -> Option<Str<'a>> {
-        let bytes = self.line.as_bytes();
+    /// The rest of a string that has no escapes, after its opening quotation mark.
+    fn plain_string(&mut self) -> Option<&'a str> {
         let start = self.at;
-        let mut has_escapes = false;
+        self.at += plain_prefix(&self.line.as_bytes()[start..]);
+        let end = self.at;
+        self.expect(b'"')?;
+        Some(&self.line[start..end])
+    }
+
+    /// The rest of a string, after its opening quotation mark. If it has escapes it is appended to the buffer, without them.
+    fn string(&mut self, buffer: &mut String) -> Option<Str<'a>> {
+        let bytes = self.line.as_bytes();
+        let first = self.at;
+        self.at += plain_prefix(&bytes[first..]);
+        if self.peek()? == b'"' {
+            self.at += 1;
+            return Some(Str::Raw(&self.line[first..self.at - 1]));
+        }
+        let (mut start, start_in_buffer) = (first, buffer.len());
+        loop {
+            buffer.push_str(&self.line[start..self.at]);
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => {
+                    let (c, length) = unescape(&bytes[self.at + 1..])?;
+                    buffer.push(c);
+                    self.at += 1 + length;
+                }
+                _ => return None,
+            }
+            start = self.at;
+            self.at += plain_prefix(&bytes[start..]);
+        }
+        self.at += 1;
+        Some(Str::Unescaped(start_in_buffer..buffer.len()))
+    }
+
+    /// Passes over the rest of a string, after its opening quotation mark.
+    fn skip_string(&mut self) -> Option<()> {
+        let bytes = self.line.as_bytes();
         loop {
             self.at += plain_prefix(&bytes[self.at..]);
             match self.peek()? {
                 b'"' => break,
-                b'\\' => {
-                    has_escapes = true;
-                    self.at += 1 + unescape(&bytes[self.at + 1..])?.1;
-                }
+                b'\\' => self.at += 1 + unescape(&bytes[self.at + 1..])?.1,
                 _ => return None,
             }
         }
-        let raw = &self.line[start..self.at];
         self.at += 1;
-        Some(Str { raw, has_escapes })
+        Some(())
     }
 
     /// A whole number, as it stands.
@@ -215,7 +209,7 @@ impl<'a> Cursor<'a> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
-                self.string().map(|_| ())
+                self.skip_string()
             }
             b't' => self.word("true"),
             b'f' => self.word("false"),
