@@ -180,6 +180,10 @@ impl Algorithm for WithoutCommon {
         self.inner.odds(a, b)
     }
 
+    fn prefix(&self, elements: usize) -> Option<usize> {
+        self.inner.prefix(elements)
+    }
+
     fn tune(&mut self, fingerprints: usize) {
         self.inner.tune(fingerprints);
     }

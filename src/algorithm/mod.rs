@@ -333,6 +333,13 @@ pub trait Algorithm: Send + Sync {
         vec![Agreement { what: "keys", equal, of: a.len().min(b.len()) }]
     }
 
+    /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one of those that it
+    /// shares with any set that [`compare`](Self::compare) finds at or above the threshold (the prefix filter). `None`, the
+    /// default, if nothing is sure. With it, documents that share a key without being alike do not cost their square.
+    fn prefix(&self, _elements: usize) -> Option<usize> {
+        None
+    }
+
     /// Told how many distinct fingerprints there are, before the first key is asked for. May choose other keys if that is
     /// faster; must not change which pairs are found.
     fn tune(&mut self, _fingerprints: usize) {}

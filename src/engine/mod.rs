@@ -8,6 +8,9 @@
 //! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs)
 //! ```
 //!
+//! A run of very many documents under one key, such as pages that share a frame, is searched as an exact join is, if the algorithm
+//! knows a prefix filter; else all its pairs are looked at.
+//!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
 

@@ -222,13 +222,21 @@ enum Task {
 /// About how many pairs make a task.
 const TASK_PAIRS: u64 = 1 << 16;
 
-fn tasks(tables: &[Table]) -> Vec<Task> {
+/// Pieces of work for all runs but the hot ones.
+fn tasks(tables: &[Table], is_hot: impl Fn(usize) -> bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let (mut from, mut pairs) = (0, 0);
         let runs = |from, to| Task::Runs { table: number, from, to };
         for run in 0..table.runs.len() {
             let members = table.run(run).len() as u64;
+            if is_hot(members as usize) {
+                if from < run {
+                    tasks.push(runs(from, run));
+                }
+                (from, pairs) = (run + 1, 0);
+                continue;
+            }
             let own = members * (members - 1) / 2;
             if own >= TASK_PAIRS {
                 if from < run {
@@ -255,6 +263,81 @@ fn tasks(tables: &[Table]) -> Vec<Task> {
     tasks
 }
 
+/// From so many members on a run is hot: its pairs are not all looked at, if the algorithm knows a way around that.
+const HOT: usize = 512;
+
+/// A run of many members, most of which may share no more than what brought them here: a licence, a page's frame.
+///
+/// Within the run the rarest elements of each set decide, as in an exact join: of two sets at or above the threshold the first
+/// common element, rare ones first, is in the prefix of both. What very many members share comes last in the order, and is in no prefix.
+struct HotRun {
+    /// The members that have each element of a prefix, as numbers within the run, ascending, back to back.
+    holders: Vec<u32>,
+    /// For each member, the ranges of `holders` that it is in, from behind itself to the end.
+    behind: Vec<(u32, u32)>,
+    behind_ends: Vec<u32>,
+}
+
+impl HotRun {
+    /// Cost: a look at each element of each set, a selection of the prefixes, a sort of those of their elements that are not one
+    /// member's alone. Some 24 bytes for each of them, and 4 for each of up to 16 million classes of elements.
+    fn new(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Self {
+        let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
+        let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
+        let class = |element: u64| element as usize & (classes - 1);
+        let mut counts = vec![0u32; classes];
+        for &member in members {
+            sets.get(member).iter().for_each(|&element| counts[class(element)] += 1);
+        }
+        let mut held: Vec<(u64, u32)> = members
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(number, &member)| {
+                let set = sets.get(member);
+                let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
+                let length = if set.is_empty() { 0 } else { algorithm.prefix(set.len()).unwrap_or(set.len()) };
+                if length < order.len() {
+                    order.select_nth_unstable(length);
+                    order.truncate(length);
+                }
+                order.retain(|(count, _)| *count > 1);
+                order.into_iter().map(move |(_, element)| (element, number as u32))
+            })
+            .collect();
+        held.par_sort_unstable();
+        let mut behind: Vec<(u32, u32, u32)> = Vec::new();
+        let mut at = 0u32;
+        for group in held.chunk_by(|a, b| a.0 == b.0) {
+            let end = at + group.len() as u32;
+            behind.extend((at + 1..end).zip(group).map(|(from, &(_, number))| (number, from, end)));
+            at = end;
+        }
+        behind.par_sort_unstable();
+        let mut behind_ends = vec![0; members.len()];
+        behind.iter().for_each(|&(number, ..)| behind_ends[number as usize] += 1);
+        let mut end = 0;
+        for count in &mut behind_ends {
+            end += *count;
+            *count = end;
+        }
+        HotRun {
+            holders: held.into_iter().map(|(_, number)| number).collect(),
+            behind: behind.into_iter().map(|(_, from, end)| (from, end)).collect(),
+            behind_ends,
+        }
+    }
+
+    /// The members after this one that share an element of its prefix with it, once each. `marks` has a place for each member, and
+    /// is of use to one thread.
+    fn partners<'a>(&'a self, number: u32, marks: &'a mut [u32]) -> impl Iterator<Item = u32> + 'a {
+        let start = if number == 0 { 0 } else { self.behind_ends[number as usize - 1] };
+        let ranges = &self.behind[start as usize..self.behind_ends[number as usize] as usize];
+        let all = ranges.iter().flat_map(|&(from, end)| &self.holders[from as usize..end as usize]);
+        // No member is its own partner, so that its own number is free to be the mark.
+        all.copied().filter(move |&other| std::mem::replace(&mut marks[other as usize], number) != number)
+    }
+}
+
 /// Compares every candidate pair once. Returns the pairs at or above the threshold, sorted, and how many were compared.
 pub(super) fn edges(
     algorithm: &dyn Algorithm,
@@ -264,37 +347,35 @@ pub(super) fn edges(
     corpus: &Corpus,
 ) -> (Vec<Edge>, u64) {
     let compared = AtomicU64::new(0);
+    let compare = |(table, key): (usize, u64), (a, b): (u32, u32), count: &mut u64, found: &mut Vec<Edge>| {
+        if !corpus.may_pair(a, b) {
+            return;
+        }
+        let similarity = match evidence {
+            // Comparing fingerprints is cheaper than asking whether it is this table's turn.
+            Evidence::Fingerprints => {
+                *count += 1;
+                let similarity = algorithm.compare(keys.fingerprint(a), keys.fingerprint(b));
+                similarity.filter(|_| keys.meet_first(table, key, a, b))
+            }
+            Evidence::Sets(sets) => keys
+                .meet_first(table, key, a, b)
+                .then(|| {
+                    *count += 1;
+                    let (a, b) = (sets.get(a), sets.get(b));
+                    if a.is_empty() || b.is_empty() { None } else { algorithm.compare(a, b) }
+                })
+                .flatten(),
+        };
+        found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
+    };
     let work = |task: &Task| {
         let mut found = Vec::new();
         let mut count = 0;
         let mut row = |table: usize, run: usize, i: usize| {
             let (members, key) = (tables[table].run(run), tables[table].runs[run].0);
             let a = members[i];
-            for &b in &members[i + 1..] {
-                if !corpus.may_pair(a, b) {
-                    continue;
-                }
-                let similarity = match evidence {
-                    // Comparing fingerprints is cheaper than asking whether it is this table's turn.
-                    Evidence::Fingerprints => {
-                        count += 1;
-                        algorithm
-                            .compare(keys.fingerprint(a), keys.fingerprint(b))
-                            .filter(|_| keys.meet_first(table, key, a, b))
-                    }
-                    Evidence::Sets(sets) => keys
-                        .meet_first(table, key, a, b)
-                        .then(|| {
-                            count += 1;
-                            let (a, b) = (sets.get(a), sets.get(b));
-                            if a.is_empty() || b.is_empty() { None } else { algorithm.compare(a, b) }
-                        })
-                        .flatten(),
-                };
-                if let Some(similarity) = similarity {
-                    found.push(Edge { a, b, similarity });
-                }
-            }
+            members[i + 1..].iter().for_each(|&b| compare((table, key), (a, b), &mut count, &mut found));
         };
         match *task {
             Task::Runs { table, from, to } => {
@@ -307,7 +388,28 @@ pub(super) fn edges(
         compared.fetch_add(count, Ordering::Relaxed);
         found
     };
-    let found: Vec<Vec<Edge>> = tasks(tables).par_iter().map(work).collect();
+    let is_hot =
+        |members: usize| members >= HOT && matches!(evidence, Evidence::Sets(_)) && algorithm.prefix(1).is_some();
+    let mut found: Vec<Vec<Edge>> = tasks(tables, is_hot).par_iter().map(work).collect();
+    if let Evidence::Sets(sets) = evidence {
+        for (number, table) in tables.iter().enumerate() {
+            for run in (0..table.runs.len()).filter(|&run| is_hot(table.run(run).len())) {
+                let (members, place) = (table.run(run), (number, table.runs[run].0));
+                let hot = HotRun::new(algorithm, members, sets);
+                let marks = || vec![u32::MAX; members.len()];
+                let rows = (0..members.len() as u32).into_par_iter().map_init(marks, |marks, i| {
+                    let (mut count, mut found) = (0, Vec::new());
+                    for partner in hot.partners(i, marks) {
+                        let pair = (members[i as usize], members[partner as usize]);
+                        compare(place, pair, &mut count, &mut found);
+                    }
+                    compared.fetch_add(count, Ordering::Relaxed);
+                    found
+                });
+                found.extend(rows.filter(|found| !found.is_empty()).collect::<Vec<_>>());
+            }
+        }
+    }
     let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
     // Each piece is freed as it is moved over.
     found.into_iter().for_each(|piece| edges.extend(piece));

@@ -118,6 +118,40 @@ fn the_exact_join_finds_every_pair_and_no_other() {
     }
 }
 
+/// Documents that share a frame and differ in the rest, by more or less: all of them meet under nearly every key.
+fn in_one_frame(seed: u64, documents: usize) -> Vec<Text> {
+    let mut random = Random::new(seed);
+    let frame: Vec<String> = (0..30).map(|i| format!("frame{i}")).collect();
+    let document = |random: &mut Random, number: usize| {
+        // Of two documents four of eight own words in common are 34 of 42, above 0.8; three are 33 of 43, below.
+        let pool = if number.is_multiple_of(3) { 24 } else { 400 };
+        let mut own: Vec<usize> = (0..pool).collect();
+        random.shuffle(&mut own);
+        let own = own[..8].iter().map(|word| format!("own{pool}x{word}"));
+        (number.to_string(), frame.iter().cloned().chain(own).collect::<Vec<_>>().join(" "))
+    };
+    (0..documents).map(|number| document(&mut random, number)).collect()
+}
+
+#[test]
+fn what_very_many_share_brings_no_pair_and_loses_none() {
+    let documents = in_one_frame(5, 640);
+    let expected = expected(&documents, 1, (4, 5));
+    assert!((1000..40_000).contains(&expected.len()), "{}", expected.len());
+    let minhash = [("rows", "1"), ("bands", "64"), ("shingle", "1")];
+    for settings in [&minhash[..], &[("exact", "true"), ("shingle", "1")]] {
+        let recipe = recipe("minhash", settings);
+        let found = outcome(&documents, &recipe);
+        assert_eq!(pairs(&found), expected);
+        assert_eq!(
+            pairs(&outcome_with(&documents, &recipe, &Options { threads: 3, memory: 0, ..Options::default() })),
+            expected
+        );
+        // Not all of the 204,480 pairs were looked at.
+        assert!(found.report.counts.compared < 150_000, "{}", found.report.counts.compared);
+    }
+}
+
 /// Every pair of multisets of word runs with `Σ min / Σ max` of their counts at or above p/q.
 fn expected_of_multisets(documents: &[Text], width: usize, (p, q): (u64, u64)) -> Vec<(String, String, f64)> {
     let counts: Vec<HashMap<Vec<String>, u64>> = documents

@@ -74,6 +74,10 @@ impl Algorithm for ExactJoin {
         jaccard(a, b, self.threshold)
     }
 
+    fn prefix(&self, elements: usize) -> Option<usize> {
+        Some(elements - self.threshold.part_of(elements) + 1)
+    }
+
     fn odds_read(&self) -> Option<Compares> {
         Some(Compares::Features)
     }
