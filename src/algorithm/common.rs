@@ -180,6 +180,10 @@ impl Algorithm for WithoutCommon {
         self.inner.odds(a, b)
     }
 
+    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
+        self.inner.sizes_can_reach(a, b)
+    }
+
     fn prefix(&self, elements: usize) -> Option<usize> {
         self.inner.prefix(elements)
     }

@@ -333,6 +333,11 @@ pub trait Algorithm: Send + Sync {
         vec![Agreement { what: "keys", equal, of: a.len().min(b.len()) }]
     }
 
+    /// Whether sets of these sizes can be at or above the threshold. True, the default, where sizes say nothing.
+    fn sizes_can_reach(&self, _a: usize, _b: usize) -> bool {
+        true
+    }
+
     /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one of those that it
     /// shares with any set that [`compare`](Self::compare) finds at or above the threshold (the prefix filter). `None`, the
     /// default, if nothing is sure. With it, documents that share a key without being alike do not cost their square.

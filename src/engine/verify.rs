@@ -182,6 +182,9 @@ pub(super) fn made_again(
             }
         });
         problems.extend(sought[found..].iter().map(|&(_, document, _)| changed_since(corpus, document)));
+        // They stay until everything is verified.
+        chunk.flat.shrink_to_fit();
+        chunk.ends.shrink_to_fit();
         (bytes, chunk, problems)
     };
     // Nothing is chosen any more, so that beginning cannot fail.
@@ -358,14 +361,16 @@ pub(super) fn edges(
                 let similarity = algorithm.compare(keys.fingerprint(a), keys.fingerprint(b));
                 similarity.filter(|_| keys.meet_first(table, key, a, b))
             }
-            Evidence::Sets(sets) => keys
-                .meet_first(table, key, a, b)
-                .then(|| {
-                    *count += 1;
-                    let (a, b) = (sets.get(a), sets.get(b));
-                    if a.is_empty() || b.is_empty() { None } else { algorithm.compare(a, b) }
-                })
-                .flatten(),
+            Evidence::Sets(sets) => {
+                let (of_a, of_b) = (sets.get(a), sets.get(b));
+                // Sizes are at hand; whose turn it is takes a look at the keys.
+                let may = !of_a.is_empty() && !of_b.is_empty() && algorithm.sizes_can_reach(of_a.len(), of_b.len());
+                if !may || !keys.meet_first(table, key, a, b) {
+                    return;
+                }
+                *count += 1;
+                algorithm.compare(of_a, of_b)
+            }
         };
         found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
     };

@@ -260,6 +260,10 @@ impl Algorithm for MinHash {
         jaccard(a, b, self.threshold)
     }
 
+    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
+        self.threshold.reached_by(a.min(b) as u64, a.max(b) as u64)
+    }
+
     fn prefix(&self, elements: usize) -> Option<usize> {
         Some(elements - self.threshold.part_of(elements) + 1)
     }

@@ -245,6 +245,10 @@ impl Algorithm for SpotSigs {
         jaccard(a, b, self.threshold)
     }
 
+    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
+        self.threshold.reached_by(a.min(b) as u64, a.max(b) as u64)
+    }
+
     fn odds_read(&self) -> Option<Compares> {
         Some(Compares::Multisets)
     }
