@@ -10,9 +10,9 @@
 //!
 //! Hashes of shingles as other tools take them, for literal compatibility, are in [`crate::algorithm::shingles`].
 //!
-//! XXH3 is a published specification with implementations in every language, so a signature made here can be made anywhere.
-//! The seed goes into the token hash: texts crafted to collide under one seed do not under another. (XXH3 is no cryptographic
-//! hash; a secret seed makes crafting them hard, not impossible.)
+//! XXH3 is a published specification with implementations in every language, and the rest is a few lines in any, so a signature
+//! made here can be made anywhere. The seed goes into the token hash: texts crafted to collide under one seed do not under
+//! another. (None of it is a cryptographic hash; a secret seed makes crafting them hard, not impossible.)
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 

@@ -66,6 +66,20 @@ impl Threshold {
         (self.numerator as u128 * whole as u128).div_ceil(self.denominator as u128) as usize
     }
 
+    /// Whether sets of these sizes can be at or above the threshold in Jaccard similarity, which is at most the smaller by the
+    /// larger.
+    #[inline]
+    pub fn sizes_can_reach(self, a: usize, b: usize) -> bool {
+        self.reached_by(a.min(b) as u64, a.max(b) as u64)
+    }
+
+    /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one that it shares with
+    /// any set at or above the threshold: `n − ⌈τ·n⌉ + 1`.
+    #[inline]
+    pub fn prefix_of(self, elements: usize) -> usize {
+        elements - self.part_of(elements) + 1
+    }
+
     /// Whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product and these
     /// squared norms. Squared, `(dot·q)² ≥ (p·a)·(p·b)`, in 256 bits. No cosine of nothing is.
     pub fn reached_by_cosine(self, dot: u128, a: u128, b: u128) -> bool {
@@ -247,6 +261,17 @@ mod tests {
         assert_eq!(
             [threshold("0.8").whole_of(400), threshold("2/3").whole_of(5), threshold("1").whole_of(7)],
             [500, 7, 7]
+        );
+    }
+
+    #[test]
+    fn sizes_and_prefixes_at_the_edge() {
+        let at = threshold("0.8");
+        assert!(at.sizes_can_reach(4, 5) && at.sizes_can_reach(5, 4) && !at.sizes_can_reach(79, 99));
+        assert!(!at.sizes_can_reach(0, 0) && !at.sizes_can_reach(0, 3));
+        assert_eq!(
+            [at.prefix_of(500), at.prefix_of(501), at.prefix_of(1), threshold("1").prefix_of(7)],
+            [101, 101, 1, 1]
         );
     }
 

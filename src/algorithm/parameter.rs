@@ -359,7 +359,10 @@ pub static HASH: Parameter = Parameter {
     placeholder: "KIND",
     default: "xxh3",
     values: Values::Choice(&[
-        ("xxh3", "XXH3 of each token, combined; the fastest, and the only one that follows --seed"),
+        (
+            "xxh3",
+            "hashes of the tokens (XXH3 beyond 16 bytes), combined; the fastest, and the only one that follows --seed",
+        ),
         ("md5", "the last 8 bytes of the MD5 of the tokens joined by a space, big-endian; what 1e0ng/simhash takes"),
         ("sha1", "the first 8 bytes of their SHA-1, little-endian; what text-dedup takes"),
     ]),

@@ -66,7 +66,7 @@ impl Prefix {
         if ordered.is_empty() {
             return;
         }
-        let length = ordered.len() - self.threshold.part_of(ordered.len()) + 1;
+        let length = self.threshold.prefix_of(ordered.len());
         if length < ordered.len() {
             ordered.select_nth_unstable(length);
             ordered.truncate(length);

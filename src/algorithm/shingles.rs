@@ -12,7 +12,8 @@ use sha1::{Digest, Sha1};
 /// The hash of a shingle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShingleHash {
-    /// XXH3 of the tokens, combined by [`shingle_hashes`]. The only one that follows the seed.
+    /// The hashes of the tokens ([`token_hash`](crate::hash::token_hash)), combined by [`shingle_hashes`]. The only one that
+    /// follows the seed.
     #[default]
     Xxh3,
     /// MD5 of the tokens joined by one space: the last eight bytes of the digest, big-endian, as in 1e0ng/simhash.

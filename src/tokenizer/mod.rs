@@ -4,7 +4,7 @@
 //! follow from the table. To use one of your own, implement [`Tokenizer`] and hand it to the scan: see
 //! `examples/custom_tokenizer.rs`.
 //!
-//! The speeds in the docs are of one core (AMD EPYC, Zen 5; no vector instructions beyond SSE2), token hashes
+//! The speeds in the docs were measured before [`crate::kernel`] and the present token hash, of one core (AMD EPYC, Zen 5; SSE2), token hashes
 //! included, [`Keep::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
 //! 1.8 kB each, sorted by the share of bytes that are not ASCII. For Thai there was only one sentence, repeated.
 

@@ -75,11 +75,11 @@ impl Algorithm for ExactJoin {
     }
 
     fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.threshold.reached_by(a.min(b) as u64, a.max(b) as u64)
+        self.threshold.sizes_can_reach(a, b)
     }
 
     fn prefix(&self, elements: usize) -> Option<usize> {
-        Some(elements - self.threshold.part_of(elements) + 1)
+        Some(self.threshold.prefix_of(elements))
     }
 
     fn odds_read(&self) -> Option<Compares> {

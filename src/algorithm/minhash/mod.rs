@@ -261,11 +261,11 @@ impl Algorithm for MinHash {
     }
 
     fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.threshold.reached_by(a.min(b) as u64, a.max(b) as u64)
+        self.threshold.sizes_can_reach(a, b)
     }
 
     fn prefix(&self, elements: usize) -> Option<usize> {
-        Some(elements - self.threshold.part_of(elements) + 1)
+        Some(self.threshold.prefix_of(elements))
     }
 
     fn odds_read(&self) -> Option<Compares> {
@@ -452,7 +452,7 @@ fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Resu
     let threshold = exact_threshold(settings)?;
     let (width, why_width) = plan_width(settings, median_tokens)?;
     let why = if settings.has(&THRESHOLD) { "as given" } else { "default" };
-    let keys = median_tokens.max(1) - threshold.part_of(median_tokens.max(1)) + 1;
+    let keys = threshold.prefix_of(median_tokens.max(1));
     let mut parameters = vec![("threshold", json!(threshold.as_f64()), why.into()), ("shingle", width, why_width)];
     parameters.extend(ShingleHash::of(settings)?.planned(settings));
     Ok(Plan {

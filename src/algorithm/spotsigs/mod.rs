@@ -246,7 +246,7 @@ impl Algorithm for SpotSigs {
     }
 
     fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.threshold.reached_by(a.min(b) as u64, a.max(b) as u64)
+        self.threshold.sizes_can_reach(a, b)
     }
 
     fn odds_read(&self) -> Option<Compares> {
@@ -312,7 +312,7 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
     let spotsigs = resolve(settings)?;
     let threshold = spotsigs.threshold;
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let keys = 8.0 * 2.0 * (PLANNED_SPOTS - threshold.part_of(PLANNED_SPOTS) + 1) as f64;
+    let keys = 8.0 * 2.0 * threshold.prefix_of(PLANNED_SPOTS) as f64;
     let ranges: Vec<String> =
         spotsigs.partitions.ranges().take(6).map(|r| format!("{}–{}", r.start(), r.end())).collect();
     Ok(Plan {
