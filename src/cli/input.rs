@@ -55,19 +55,21 @@ pub fn input_args() -> Vec<Arg> {
 /// How a run goes; none of it but the seed can change what is found.
 pub fn run_args() -> Vec<Arg> {
     vec![
-        size("memory", "1G", "Memory for what verification looks at")
+        size("memory", "1G", "Memory for what is kept of the documents")
             .long_help(
-                "Memory for what verification looks at. If it does not suffice, documents are read a second time, and only what belongs \
-                 to candidates is kept, however much that is: slower, the same result.",
+                "Memory for what is kept of the documents. Keys that do not fit go to a temporary file; features of candidates that do not \
+                 fit are made again from a second reading, in portions if need be: slower, the same result. Each document takes its id \
+                 and some 50 bytes in any case, each candidate and each pair found a few dozen more, and reading some 30 MB.",
             ),
         Arg::new("temp-dir")
             .long("temp-dir")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
-            .help("Where standard input is kept if it must be read twice [default: the system's]")
+            .help("Where temporary files are made [default: the system's folder for them]")
             .long_help(
-                "Where a copy of standard input is kept as it is read, because it may have to be read twice. Up to 64 MiB of it stay \
-                 in memory. [default: the system's folder for temporary files]",
+                "Where temporary files are made: for keys that do not fit --memory, and for a copy of standard input, which may have to be \
+                 read twice (up to 64 MiB of it stay in memory). They have no names, and are gone however the program ends. [default: \
+                 the system's folder for temporary files]",
             ),
         Arg::new("threads")
             .short('j')
@@ -166,6 +168,7 @@ pub fn engine_options(given: &ArgMatches) -> Result<(engine::Options, Option<pre
         seed: *given.get_one("seed").expect("has a default"),
         threads: optional::<u64>(given, "threads").map_or(0, |&n| n as usize),
         memory: optional::<u64>(given, "memory").map_or(defaults.memory, |&bytes| bytes),
+        temp_dir: optional::<PathBuf>(given, "temp-dir").cloned(),
     };
     Ok((options, prepared))
 }

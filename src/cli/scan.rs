@@ -268,6 +268,16 @@ fn summarise(
         bytes(read as f64),
         bytes(read as f64 / seconds.max(1e-9)),
     ));
+    let mut bounded = Vec::new();
+    if report.spilled > 0 {
+        bounded.push(format!("{} of keys went to a temporary file", bytes(report.spilled as f64)));
+    }
+    if report.rereadings > 1 {
+        bounded.push(format!("candidates were read again in {} portions", count(report.rereadings)));
+    }
+    if !bounded.is_empty() {
+        terminal.line(&format!("because of --memory, {}", bounded.join(", and ")));
+    }
     left_out(terminal, report, hidden);
 }
 
@@ -304,7 +314,8 @@ struct Stats<'a> {
     clusters: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<u64>,
-    read_twice: bool,
+    rereadings: u64,
+    spilled: u64,
     warnings: &'a [String],
     /// Seconds in each stage, and from start to end.
     timings: BTreeMap<&'a str, f64>,
@@ -330,7 +341,8 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         records: written.records,
         clusters: written.clusters,
         dropped: written.dropped,
-        read_twice: report.reread,
+        rereadings: report.rereadings,
+        spilled: report.spilled,
         warnings: &report.warnings,
         timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
         preset: request.preset,

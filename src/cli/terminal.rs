@@ -1,10 +1,10 @@
 //! What people see: messages, warnings, the progress bar, all on standard error.
 
-use super::arguments::{count, counted};
+use super::arguments::{bytes, count, counted};
 use super::preparation::Described;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use neardups::engine::{Observer, Report, Stage};
+use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
 use serde_json::Value;
 use std::io::Write;
@@ -112,6 +112,17 @@ impl Observer for Terminal {
 
     fn progress(&self, bytes: u64, _documents: u64) {
         self.bar.inc(bytes);
+    }
+
+    fn estimate(&self, estimate: &Estimate) {
+        if estimate.spills {
+            self.line(&format!(
+                "about {}: {} in memory, and {} of keys in a temporary file, because of --memory",
+                counted(estimate.documents, "document"),
+                bytes(estimate.memory as f64),
+                bytes(estimate.keys as f64),
+            ));
+        }
     }
 
     fn problem(&self, problem: &Problem) {

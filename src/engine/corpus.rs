@@ -1,11 +1,12 @@
 //! The documents of a run, in flat arrays; and which of them are exact copies of which.
 
-use super::read::Part;
+use super::documents::{Documents, Places};
 use super::{Counts, Observer};
 use crate::error::Error;
-use crate::source::{Place, Problem, Severity};
+use crate::source::{Problem, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Not a group number: the document gives the algorithm nothing to compare.
@@ -35,67 +36,51 @@ pub(super) struct Corpus {
     /// The documents of each group, ascending: `members[group_ends[g − 1]..group_ends[g]]`.
     members: Vec<u32>,
     group_ends: Vec<u32>,
-    /// The hash of each group's token sequence.
+    /// The hash of each document's token sequence.
     sequences: Vec<u128>,
+    /// How many features each document has, if features are compared.
+    sizes: Vec<u32>,
+    /// Fingerprints or keys, and where those of each document end.
+    records: Vec<u64>,
+    record_ends: Vec<usize>,
+    /// Feature hashes as the algorithm gave them, and where those of each document end, if they were kept.
+    pub features: Vec<u64>,
+    pub feature_ends: Vec<usize>,
     /// For each part, the numbers of its documents' records in the batch; empty where every record is a document.
     records_of: Vec<Vec<u32>>,
-    /// What is left of the parts: records and features.
-    pub parts: Vec<Part>,
     /// The number of the first document of each part, and one past the last.
-    pub part_starts: Vec<u32>,
+    part_starts: Vec<usize>,
 }
 
 impl Corpus {
-    /// Puts the parts together: refuses documents whose id is taken, finds exact copies.
-    pub fn gather(
-        mut parts: Vec<Part>,
-        against: bool,
-        observer: &dyn Observer,
-        counts: &mut Counts,
-    ) -> Result<Self, Error> {
-        let total: u64 = parts.iter().map(|part| part.documents() as u64).sum();
-        if total > MOST_DOCUMENTS {
+    /// Refuses documents whose id is taken, and finds exact copies.
+    pub fn gather(read: Documents, against: bool, observer: &dyn Observer, counts: &mut Counts) -> Result<Self, Error> {
+        if read.lengths.len() as u64 > MOST_DOCUMENTS {
             return Err(Error::TooManyDocuments(MOST_DOCUMENTS));
         }
-        let mut part_starts = vec![0u32];
-        let (mut ids, mut id_ends, mut lengths) = (String::new(), Vec::new(), Vec::new());
-        let mut group = Vec::new();
-        ids.reserve_exact(parts.iter().map(|part| part.ids.len()).sum());
-        let (mut references, mut records_of) = (0, Vec::with_capacity(parts.len()));
-        for part in &mut parts {
-            records_of.push(std::mem::take(&mut part.records_of));
-            let base = ids.len();
-            ids.push_str(&std::mem::take(&mut part.ids));
-            id_ends.extend(std::mem::take(&mut part.id_ends).iter().map(|end| base + end));
-            lengths.append(&mut part.lengths);
-            let featureless = std::mem::take(&mut part.featureless);
-            group.extend(featureless.iter().map(|&featureless| if featureless { FEATURELESS } else { 0 }));
-            counts.bytes += part.bytes;
-            part_starts.push(lengths.len() as u32);
-            if part.reference {
-                references = lengths.len() as u32;
-            }
-        }
         let mut corpus = Corpus {
-            ids,
-            id_ends,
-            lengths,
-            references,
+            ids: read.ids,
+            id_ends: read.id_ends,
+            lengths: read.lengths,
+            references: read.references,
             against,
             taken_ids: 0,
-            group,
+            group: read.featureless.iter().map(|&featureless| if featureless { FEATURELESS } else { 0 }).collect(),
             members: Vec::new(),
             group_ends: Vec::new(),
-            sequences: Vec::new(),
-            records_of,
-            parts,
-            part_starts,
+            sequences: read.sequences,
+            sizes: read.sizes,
+            records: read.records,
+            record_ends: read.record_ends,
+            features: read.features,
+            feature_ends: read.feature_ends,
+            records_of: read.records_of,
+            part_starts: read.part_starts,
         };
-        for problem in corpus.refuse_taken_ids() {
+        for problem in corpus.refuse_taken_ids(&read.places) {
             counts.problem(&problem);
             observer.problem(&problem);
         }
-        corpus.parts.iter_mut().for_each(|part| part.places = Vec::new());
         corpus.find_copies();
         counts.references = corpus.documents_read().filter(|&d| corpus.is_reference(d)).count() as u64;
         counts.documents = corpus.documents_read().count() as u64 - counts.references;
@@ -106,25 +91,23 @@ impl Corpus {
     }
 
     /// Marks each document whose id an earlier one on the same side has. Returns a problem for each, in input order.
-    fn refuse_taken_ids(&mut self) -> Vec<Problem> {
-        let mut by_hash: Vec<(u64, u32)> =
-            (0..self.lengths.len() as u32).into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d)).collect();
-        by_hash.par_sort_unstable();
+    fn refuse_taken_ids(&mut self, places: &Places) -> Vec<Problem> {
         let mut taken: Vec<(u32, u32)> = Vec::new();
-        for run in by_hash.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            // Equal hashes are equal ids but for chance; the map tells them apart in one pass.
+        let hashes = self.documents().into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d));
+        each_equal_run(hashes, self.documents().len(), |run| {
+            // Equal bits are equal ids but for chance; the map tells them apart in one pass.
             let mut first: HashMap<(bool, &str), u32> = HashMap::new();
-            for &(_, d) in run {
+            for &d in run {
                 let earlier = *first.entry((self.is_reference(d), self.id(d))).or_insert(d);
                 if earlier != d {
                     taken.push((d, earlier));
                 }
             }
-        }
+        });
         taken.sort_unstable();
         let problem = |&(d, earlier): &(u32, u32)| {
-            let (place, first) = (self.place(d).clone(), self.place(earlier));
-            let message = if place == *first {
+            let (place, first) = (places.get(d), places.get(earlier));
+            let message = if place == first {
                 "read twice: it is named more than once among the inputs; left out the second time".to_string()
             } else {
                 format!("duplicate id '{}': {first} has it already; this document was left out", self.id(d))
@@ -132,7 +115,7 @@ impl Corpus {
             Problem { place, severity: Severity::Failed, message }
         };
         let problems = taken.iter().map(problem).collect();
-        self.taken_ids = taken.iter().filter(|&&(d, earlier)| self.place(d) != self.place(earlier)).count() as u64;
+        self.taken_ids = taken.iter().filter(|&&(d, earlier)| places.get(d) != places.get(earlier)).count() as u64;
         for (d, _) in taken {
             self.group[d as usize] = REFUSED;
         }
@@ -141,33 +124,29 @@ impl Corpus {
 
     /// Numbers the groups of equal token sequences.
     fn find_copies(&mut self) {
-        let mut sequences: Vec<(u128, u32)> = Vec::new();
-        let mut d = 0u32;
-        for part in &mut self.parts {
-            for sequence in std::mem::take(&mut part.sequences) {
-                if self.group[d as usize] < REFUSED {
-                    sequences.push((sequence, d));
-                }
-                d += 1;
-            }
-        }
-        sequences.par_sort_unstable();
         // The first of each run stands for it.
-        let mut first = vec![REFUSED; self.group.len()];
-        for run in sequences.chunk_by(|a, b| a.0 == b.0) {
-            run.iter().for_each(|&(_, d)| first[d as usize] = run[0].1);
-        }
-        let mut hash_of_first: Vec<(u32, u128)> =
-            sequences.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].1, run[0].0)).collect();
-        drop(sequences);
-        hash_of_first.par_sort_unstable();
-        self.sequences = hash_of_first.into_iter().map(|(_, sequence)| sequence).collect();
+        let mut first: Vec<u32> = self.documents().collect();
+        let hashes = self.documents().into_par_iter().map(|d| ((self.sequences[d as usize] >> 64) as u64, d));
+        each_equal_run(hashes, self.documents().len(), |run| {
+            let mut run: Vec<(u128, u32)> = run
+                .iter()
+                .filter(|&&d| self.group[d as usize] < REFUSED)
+                .map(|&d| (self.sequences[d as usize], d))
+                .collect();
+            run.sort_unstable();
+            for copies in run.chunk_by(|a, b| a.0 == b.0) {
+                copies.iter().for_each(|&(_, d)| first[d as usize] = copies[0].1);
+            }
+        });
         let mut sizes: Vec<u32> = Vec::new();
-        for (d, &first) in first.iter().enumerate() {
+        for (d, first) in first.into_iter().enumerate() {
+            if self.group[d] >= REFUSED {
+                continue;
+            }
             if first == d as u32 {
                 self.group[d] = sizes.len() as u32;
                 sizes.push(1);
-            } else if first < REFUSED {
+            } else {
                 let group = self.group[first as usize];
                 self.group[d] = group;
                 sizes[group as usize] += 1;
@@ -190,12 +169,48 @@ impl Corpus {
 
     /// The hash of a group's token sequence.
     pub fn sequence(&self, group: u32) -> u128 {
-        self.sequences[group as usize]
+        self.sequences[self.first(group) as usize]
+    }
+
+    /// How many features a group has, repeats included; 0 if features are not compared.
+    pub fn size(&self, group: u32) -> u32 {
+        self.sizes.get(self.first(group) as usize).copied().unwrap_or(0)
+    }
+
+    /// Takes out the records of the first document of each group, and where each ends.
+    pub fn take_records(&mut self) -> (Vec<u64>, Vec<usize>) {
+        let (mut words, mut ends) = (std::mem::take(&mut self.records), std::mem::take(&mut self.record_ends));
+        let mut kept = 0;
+        for group in 0..self.distinct() {
+            // Never before the group: what is written over was read already, or has not moved.
+            let document = self.first(group as u32) as usize;
+            let own = document.checked_sub(1).map_or(0, |before| ends[before])..ends[document];
+            let length = own.len();
+            words.copy_within(own, kept);
+            kept += length;
+            ends[group] = kept;
+        }
+        words.truncate(kept);
+        words.shrink_to_fit();
+        ends.truncate(self.distinct());
+        ends.shrink_to_fit();
+        (words, ends)
+    }
+
+    /// Bytes of memory, without records and features.
+    pub fn bytes_held(&self) -> u64 {
+        let a_document = size_of::<(usize, u32, u32, u128)>() as u64;
+        let words = self.sizes.len() + self.members.len() + self.group_ends.len();
+        self.ids.len() as u64 + a_document * self.lengths.len() as u64 + 4 * words as u64
+    }
+
+    fn documents(&self) -> Range<u32> {
+        0..self.lengths.len() as u32
     }
 
     /// The number of the first document of a part, or one past the last document if there is no such part.
-    pub fn part_start(&self, part: usize) -> u32 {
-        self.part_starts[part.min(self.part_starts.len() - 1)]
+    fn part_start(&self, part: usize) -> u32 {
+        self.part_starts.get(part).map_or(self.lengths.len() as u32, |&start| start as u32)
     }
 
     /// The documents of a part, each with the number of its record in the batch.
@@ -274,9 +289,32 @@ impl Corpus {
         let across = |a, b| self.is_reference(self.first(a)) && !self.sides(b).1.is_empty();
         !self.against || across(a, b) || across(b, a)
     }
+}
 
-    fn place(&self, document: u32) -> &Place {
-        let part = self.part_starts.partition_point(|&start| start <= document) - 1;
-        &self.parts[part].places[(document - self.part_starts[part]) as usize]
+/// Calls `each` with the documents, ascending, of every run of two and more whose hashes agree in some forty bits: all that have the
+/// same hash, and by chance a few others. Takes 8 bytes for each of `count` documents, which are numbered below that.
+fn each_equal_run(hashes: impl IndexedParallelIterator<Item = (u64, u32)>, count: usize, mut each: impl FnMut(&[u32])) {
+    let low = (1u64 << (u64::BITS - (count as u64).leading_zeros())) - 1;
+    let mut records: Vec<u64> = hashes.map(|(hash, document)| hash & !low | u64::from(document)).collect();
+    records.par_sort_unstable();
+    let mut documents = Vec::new();
+    for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
+        documents.clear();
+        documents.extend(run.iter().map(|record| (record & low) as u32));
+        each(&documents);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_hashes_make_runs() {
+        let hashes = [7u64 << 40, 9 << 40, 7 << 40, 1, 2 << 50, 9 << 40, 7 << 40];
+        let mut runs = Vec::new();
+        let numbered: Vec<(u64, u32)> = hashes.into_iter().zip(0..).collect();
+        each_equal_run(numbered.into_par_iter(), hashes.len(), |run| runs.push(run.to_vec()));
+        assert_eq!(runs, [vec![0, 2, 6], vec![1, 5]]);
     }
 }

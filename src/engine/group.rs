@@ -1,8 +1,11 @@
 //! Grouping: documents that share a key become candidates. One table at a time is sorted and its runs are walked; there is
 //! no map from keys to documents.
 
+use super::columns::Columns;
 use super::corpus::Corpus;
+use super::portions::Portion;
 use crate::algorithm::{Algorithm, Compares};
+use crate::error::Error;
 use crate::hash::mix;
 use rayon::prelude::*;
 
@@ -10,10 +13,26 @@ use rayon::prelude::*;
 pub(super) enum Keys<'a> {
     /// A fixed number of keys, each computed from the fingerprint when it is needed.
     Computed { algorithm: &'a dyn Algorithm, tables: usize, fingerprints: Fingerprints },
-    /// A fixed number of keys, stored.
-    Aligned { tables: usize, keys: Vec<u64> },
+    /// A fixed number of keys, stored; and those of the candidates that are being verified.
+    Aligned { columns: Columns, rows: Rows },
     /// Any number of keys, stored ascending, with where each document's end; and the fingerprints, if those are compared.
     Free { keys: Vec<u64>, ends: Vec<usize>, fingerprints: Fingerprints },
+}
+
+/// The keys of some groups in all tables.
+#[derive(Default)]
+pub(super) struct Rows {
+    tables: usize,
+    words: Vec<u64>,
+    /// By group, the number of its row.
+    at: Vec<u32>,
+}
+
+impl Rows {
+    #[inline]
+    fn get(&self, group: u32) -> &[u64] {
+        &self.words[self.at[group as usize] as usize * self.tables..][..self.tables]
+    }
 }
 
 /// Fingerprints back to back, all of the same number of words or with their ends.
@@ -38,8 +57,11 @@ fn slice<'a>(flat: &'a [u64], ends: &[usize], group: u32) -> &'a [u64] {
 
 impl<'a> Keys<'a> {
     /// Takes the records of the first document of each group out of the corpus.
-    pub fn new(algorithm: &'a dyn Algorithm, corpus: &mut Corpus) -> Self {
-        let (words, ends) = take_records(corpus);
+    pub fn new(algorithm: &'a dyn Algorithm, corpus: &mut Corpus, columns: Option<Columns>) -> Self {
+        if let Some(columns) = columns {
+            return Keys::Aligned { columns, rows: Rows::default() };
+        }
+        let (words, ends) = corpus.take_records();
         let tables = algorithm.tables();
         match (algorithm.compares(), tables) {
             (Compares::Fingerprints, Some(tables)) => {
@@ -56,11 +78,7 @@ impl<'a> Keys<'a> {
                 }
                 Keys::Free { keys, ends, fingerprints }
             }
-            (_, Some(tables)) => {
-                assert_eq!(words.len(), tables * corpus.distinct(), "every fingerprint must have {tables} keys");
-                Keys::Aligned { tables, keys: words }
-            }
-            (_, None) => {
+            _ => {
                 let (mut keys, mut sorted_ends) = (Vec::with_capacity(words.len()), Vec::with_capacity(ends.len()));
                 for group in 0..corpus.distinct() as u32 {
                     let start = keys.len();
@@ -85,19 +103,69 @@ impl<'a> Keys<'a> {
     /// In how many tables grouping is done. For free keys a table is a range of key values.
     fn tables(&self) -> usize {
         match self {
-            Keys::Computed { tables, .. } | Keys::Aligned { tables, .. } => *tables,
+            Keys::Computed { tables, .. } => *tables,
+            Keys::Aligned { columns, .. } => columns.tables(),
             Keys::Free { keys, .. } => (keys.len() / FREE_KEYS_A_TABLE + 1).next_power_of_two(),
         }
     }
 
+    /// Bytes of memory for all groups.
+    pub fn bytes_held(&self) -> u64 {
+        let (words, ends) = match self {
+            Keys::Computed { fingerprints, .. } => (fingerprints.words.len(), fingerprints.ends.len()),
+            Keys::Aligned { columns, .. } => return columns.bytes_held(),
+            Keys::Free { keys, ends, fingerprints } => {
+                (keys.len() + fingerprints.words.len(), ends.len() + fingerprints.ends.len())
+            }
+        };
+        8 * (words + ends) as u64
+    }
+
+    /// Bytes of memory that verifying a candidate takes for its keys.
+    pub fn bytes_a_candidate(&self) -> u64 {
+        match self {
+            Keys::Aligned { columns, .. } => 8 * columns.tables() as u64,
+            Keys::Computed { .. } | Keys::Free { .. } => 0,
+        }
+    }
+
+    /// Has the keys of these candidates at hand, which [`meet_first`](Self::meet_first) looks at.
+    ///
+    /// # Errors
+    /// The temporary file of the keys cannot be read back.
+    pub fn load(&mut self, portion: &Portion, corpus: &Corpus) -> Result<(), Error> {
+        if let Keys::Aligned { columns, rows } = self {
+            *rows = Rows::default();
+            let words = columns.rows(portion.groups.iter().map(|&group| corpus.first(group)))?;
+            if portion.whole {
+                // Nothing else will be asked for.
+                *columns = Columns::new(columns.tables());
+            }
+            let mut at = vec![u32::MAX; corpus.distinct()];
+            (0..).zip(&portion.groups).for_each(|(row, &group)| at[group as usize] = row);
+            *rows = Rows { tables: columns.tables(), words, at };
+        }
+        Ok(())
+    }
+
     /// Hands over every (key, group) of a table.
-    fn each(&self, table: usize, groups: u32, mut each: impl FnMut(u64, u32)) {
+    fn each(&self, table: usize, corpus: &Corpus, mut each: impl FnMut(u64, u32)) -> Result<(), Error> {
+        let groups = corpus.distinct() as u32;
         match self {
             Keys::Computed { algorithm, fingerprints, .. } => {
                 (0..groups).for_each(|group| each(algorithm.key(fingerprints.get(group), table), group));
             }
-            Keys::Aligned { tables, keys } => {
-                (0..groups).for_each(|group| each(keys[group as usize * tables + table], group));
+            Keys::Aligned { columns, .. } => {
+                // The first documents of the groups ascend as the groups do.
+                let mut next = 0;
+                columns.table(table, |first, keys| {
+                    while next < groups
+                        && let Some(&key) = keys.get((corpus.first(next) - first) as usize)
+                    {
+                        each(key, next);
+                        next += 1;
+                    }
+                })?;
             }
             Keys::Free { keys, ends, .. } => {
                 let bits = self.tables().trailing_zeros();
@@ -108,6 +176,7 @@ impl<'a> Keys<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Whether `table` is where the pair is to be looked at: the two share a key there, and in no earlier table. A pair that
@@ -122,8 +191,8 @@ impl<'a> Keys<'a> {
                 let same = |table| algorithm.key(a, table) == algorithm.key(b, table);
                 same(table) && !(0..table).any(same)
             }
-            Keys::Aligned { tables, keys } => {
-                let (a, b) = (&keys[a as usize * tables..][..*tables], &keys[b as usize * tables..][..*tables]);
+            Keys::Aligned { rows, .. } => {
+                let (a, b) = (rows.get(a), rows.get(b));
                 a[table] == b[table] && !a[..table].iter().zip(&b[..table]).any(|(x, y)| x == y)
             }
             Keys::Free { keys, ends, .. } => least_common(slice(keys, ends, a), slice(keys, ends, b)) == Some(key),
@@ -134,43 +203,23 @@ impl<'a> Keys<'a> {
 /// Free keys are split so that one table sorts about this many.
 const FREE_KEYS_A_TABLE: usize = 1 << 22;
 
-/// The records of the first document of each group, and where each ends.
-fn take_records(corpus: &mut Corpus) -> (Vec<u64>, Vec<usize>) {
-    let parts: Vec<(Vec<u64>, Vec<usize>)> = corpus
-        .parts
-        .iter_mut()
-        .map(|part| (std::mem::take(&mut part.records), std::mem::take(&mut part.record_ends)))
-        .collect();
-    let (mut words, mut ends) = (Vec::new(), Vec::with_capacity(corpus.distinct()));
-    words.reserve_exact(parts.iter().map(|(records, _)| records.len()).sum());
-    let mut document = 0u32;
-    for (records, record_ends) in parts {
-        let mut start = 0;
-        for end in record_ends {
-            if let Some(group) = corpus.group_of(document)
-                && corpus.first(group) == document
-            {
-                words.extend_from_slice(&records[start..end]);
-                ends.push(words.len());
-            }
-            start = end;
-            document += 1;
-        }
-    }
-    (words, ends)
+/// Sorts what stands in `keys` from `start` on, and removes repeats from it.
+fn sort_tail(keys: &mut Vec<u64>, start: usize) {
+    let kept = sort_distinct(&mut keys[start..]);
+    keys.truncate(start + kept);
 }
 
-/// Sorts what stands in `keys` from `start` on, and removes repeats from it.
-pub(super) fn sort_tail(keys: &mut Vec<u64>, start: usize) {
-    keys[start..].sort_unstable();
-    let mut kept = start;
-    for i in start..keys.len() {
-        if i == start || keys[i] != keys[kept - 1] {
+/// Sorts, and moves what is no repeat to the front. Returns how much that is.
+pub(super) fn sort_distinct(keys: &mut [u64]) -> usize {
+    keys.sort_unstable();
+    let mut kept = 0;
+    for i in 0..keys.len() {
+        if i == 0 || keys[i] != keys[kept - 1] {
             keys[kept] = keys[i];
             kept += 1;
         }
     }
-    keys.truncate(kept);
+    kept
 }
 
 fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
@@ -186,30 +235,77 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
 }
 
 /// The groups of two and more that share a key in one table.
+#[derive(Default)]
 pub(super) struct Table {
     /// The members of all runs, ascending within each.
     pub members: Vec<u32>,
-    /// For each run, its key (of free keys; else part of its hash) and where it ends in `members`.
-    pub runs: Vec<(u64, u32)>,
+    /// Where each run ends in `members`.
+    ends: Vec<u32>,
+    /// The key of each run, if keys are free.
+    keys: Vec<u64>,
 }
 
 impl Table {
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The members of a run.
+    #[inline]
     pub fn run(&self, run: usize) -> &[u32] {
-        let start = if run == 0 { 0 } else { self.runs[run - 1].1 };
-        &self.members[start as usize..self.runs[run].1 as usize]
+        let start = if run == 0 { 0 } else { self.ends[run - 1] };
+        &self.members[start as usize..self.ends[run] as usize]
+    }
+
+    /// The key of a run, if keys are free; else 0.
+    #[inline]
+    pub fn key(&self, run: usize) -> u64 {
+        self.keys.get(run).copied().unwrap_or(0)
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        (4 * (self.members.len() + self.ends.len()) + 8 * self.keys.len()) as u64
+    }
+
+    /// What is left of the runs when only these groups are looked at.
+    pub fn restricted(&self, is_wanted: &[bool]) -> Table {
+        let mut out = Table::default();
+        for run in 0..self.runs() {
+            let start = out.members.len();
+            out.members.extend(self.run(run).iter().filter(|&&group| is_wanted[group as usize]));
+            if out.members.len() < start + 2 {
+                out.members.truncate(start);
+                continue;
+            }
+            out.ends.push(out.members.len() as u32);
+            out.keys.extend(self.keys.get(run));
+        }
+        out
+    }
+
+    #[cfg(test)]
+    pub fn of_runs(runs: &[Vec<u32>]) -> Table {
+        let ends = runs.iter().scan(0, |end, run| {
+            *end += run.len() as u32;
+            Some(*end)
+        });
+        Table { ends: ends.collect(), members: runs.concat(), keys: Vec::new() }
     }
 }
 
 /// Sorts every table, and keeps the runs that can hold a pair.
-pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus) -> Vec<Table> {
-    let groups = corpus.distinct() as u32;
-    (0..keys.tables()).into_par_iter().map(|table| sorted_runs(keys, corpus, table, groups)).collect()
+///
+/// # Errors
+/// The temporary file of the keys cannot be read back.
+pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus) -> Result<Vec<Table>, Error> {
+    (0..keys.tables()).into_par_iter().map(|table| sorted_runs(keys, corpus, table)).collect()
 }
 
-fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize, groups: u32) -> Table {
-    let mut out = Table { members: Vec::new(), runs: Vec::new() };
-    let keep = |run: &mut dyn Iterator<Item = u32>, key: u64, out: &mut Table| {
+fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, Error> {
+    let mut out = Table::default();
+    let keep = |run: &mut dyn Iterator<Item = u32>, out: &mut Table| {
         let start = out.members.len();
         out.members.extend(run);
         let run = &out.members[start..];
@@ -219,28 +315,35 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize, groups: u32) -> T
         if one_sided {
             out.members.truncate(start);
         } else {
-            out.runs.push((key, out.members.len() as u32));
+            out.ends.push(out.members.len() as u32);
         }
+        !one_sided
     };
     if matches!(keys, Keys::Free { .. }) {
         let mut records: Vec<(u64, u32)> = Vec::new();
-        keys.each(table, groups, |key, group| records.push((key, group)));
+        keys.each(table, corpus, |key, group| records.push((key, group)))?;
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            keep(&mut run.iter().map(|&(_, group)| group), run[0].0, &mut out);
+            if keep(&mut run.iter().map(|&(_, group)| group), &mut out) {
+                out.keys.push(run[0].0);
+            }
         }
     } else {
         // Half the memory of (key, group) records: the number of the group takes the place of the key's low bits. Keys that
         // agree in the bits left but not in all are told apart by `meet_first`.
+        let groups = corpus.distinct() as u32;
         let bits = u32::BITS - groups.leading_zeros();
         let low = (1u64 << bits) - 1;
         let mut records: Vec<u64> = Vec::with_capacity(groups as usize);
         // Mixed, so that keys need not be hashes: a length or a few bits will do.
-        keys.each(table, groups, |key, group| records.push(mix(key) & !low | u64::from(group)));
+        keys.each(table, corpus, |key, group| records.push(mix(key) & !low | u64::from(group)))?;
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
-            keep(&mut run.iter().map(|&record| (record & low) as u32), run[0] & !low, &mut out);
+            keep(&mut run.iter().map(|&record| (record & low) as u32), &mut out);
         }
     }
-    out
+    out.members.shrink_to_fit();
+    out.ends.shrink_to_fit();
+    out.keys.shrink_to_fit();
+    Ok(out)
 }

@@ -11,12 +11,19 @@
 //! A run of very many documents under one key, such as pages that share a frame, is searched as an exact join is, if the algorithm
 //! knows a prefix filter; else all its pairs are looked at.
 //!
+//! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
+//! fit are read again and verified in portions (portions.rs). What stays is some 70 bytes for each document, the runs of candidates,
+//! and the pairs found.
+//!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
 
 mod arrange;
+mod columns;
 mod corpus;
+mod documents;
 mod group;
+mod portions;
 mod read;
 mod verify;
 
@@ -25,8 +32,11 @@ use crate::error::Error;
 use crate::lexicon::file::Terms;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{Tokenizer, Word};
+use rayon::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,13 +51,16 @@ pub struct Options {
     pub seed: u64,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
-    /// Bytes of document features that may be kept for verification. If they do not fit, documents are read a second time.
+    /// Bytes of memory for what is kept of the documents. Keys that do not fit go to a temporary file; features that do not fit are
+    /// made again, from as many readings as it takes. What every document needs is taken all the same: its id and some 50 bytes.
     pub memory: u64,
+    /// Where the temporary file is made; `None` is the system's folder.
+    pub temp_dir: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30 }
+        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30, temp_dir: None }
     }
 }
 
@@ -68,12 +81,27 @@ pub enum Stage {
     Verifying,
 }
 
+/// What a scan will take, as its beginning promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Documents.
+    pub documents: u64,
+    /// Bytes of memory for what is kept of each document in any case.
+    pub memory: u64,
+    /// Bytes of keys.
+    pub keys: u64,
+    /// Whether the keys do not fit the budget, and go to a temporary file.
+    pub spills: bool,
+}
+
 /// Hears what goes on during a scan. The methods are called from the calling thread, in a decided order.
 pub trait Observer: Sync {
     /// A stage begins.
     fn stage(&self, _stage: Stage) {}
     /// Input was read: this many more bytes and documents.
     fn progress(&self, _bytes: u64, _documents: u64) {}
+    /// The beginning was read, and the size of the rest is known.
+    fn estimate(&self, _estimate: &Estimate) {}
     /// A document had a problem.
     fn problem(&self, _problem: &Problem) {}
 }
@@ -137,10 +165,12 @@ pub struct Report {
     pub counts: Counts,
     /// What users should know about this algorithm on these documents.
     pub warnings: Vec<String>,
-    /// Time spent in each stage.
+    /// Time spent in each stage, in all.
     pub timings: Vec<(&'static str, Duration)>,
-    /// Whether documents had to be read a second time for verification.
-    pub reread: bool,
+    /// How often candidates had to be read again for verification, because their features did not fit the budget.
+    pub rereadings: u64,
+    /// Bytes of keys that went to a temporary file, because they did not fit the budget.
+    pub spilled: u64,
 }
 
 /// Finds all near-duplicates among the documents of `source`; with a `reference`, only pairs of one of its documents and one
@@ -200,34 +230,62 @@ pub fn scan(
     clock.lap("read");
 
     observer.stage(Stage::Grouping);
-    let read::Reading { mut setup, parts, median_tokens, mut counts, retained } = reading;
-    let mut corpus = corpus::Corpus::gather(parts, against, observer, &mut counts)?;
+    let read::Reading { mut setup, mut documents, median_tokens, mut counts, retained } = reading;
+    let columns = documents.columns.take();
+    let mut corpus = corpus::Corpus::gather(documents, against, observer, &mut counts)?;
     setup.algorithm.tune(corpus.distinct());
     let algorithm = &*setup.algorithm;
-    let keys = group::Keys::new(algorithm, &mut corpus);
-    let groups = pool.install(|| group::groups(&keys, &corpus));
+    let spilled = columns.as_ref().map_or(0, columns::Columns::bytes_spilled);
+    let mut keys = group::Keys::new(algorithm, &mut corpus, columns);
+    let groups = pool.install(|| group::groups(&keys, &corpus))?;
     clock.lap("group");
 
     let reread = algorithm.compares() != Compares::Fingerprints && !retained;
-    let evidence = if algorithm.compares() == Compares::Fingerprints {
-        verify::Evidence::Fingerprints
-    } else if retained {
-        pool.install(|| verify::Evidence::retained(algorithm.compares(), &mut corpus, &groups))
+    let portions = if reread {
+        let held = corpus.bytes_held() + keys.bytes_held() + groups.iter().map(group::Table::bytes_held).sum::<u64>();
+        let bytes = |group| 8 * u64::from(corpus.size(group)) + keys.bytes_a_candidate();
+        // A third is for the pairs found, and for what the threads need.
+        let budget = (options.memory.saturating_sub(held) / 3 * 2).max(options.memory / 4);
+        portions::Portions::new(corpus.distinct(), &groups, bytes, budget)
     } else {
-        observer.stage(Stage::Rereading);
-        verify::Evidence::reread(&reader, &mut sources, &setup, &corpus, &groups, &mut counts)
+        portions::Portions::new(corpus.distinct(), &groups, |_| 0, 0)
     };
-    if reread {
-        clock.lap("reread");
+    let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
+    for number in 0..portions.len() {
+        let portion = portions.get(number, corpus.distinct());
+        let mut wanted = vec![false; corpus.distinct()];
+        portion.groups.iter().for_each(|&group| wanted[group as usize] = true);
+        keys.load(&portion, &corpus)?;
+        let evidence = if algorithm.compares() == Compares::Fingerprints {
+            verify::Evidence::Fingerprints
+        } else if retained {
+            pool.install(|| verify::Evidence::retained(algorithm.compares(), &mut corpus, &wanted))
+        } else {
+            observer.stage(Stage::Rereading);
+            let evidence = verify::Evidence::reread(&reader, &mut sources, &setup, &corpus, &wanted, &mut changed);
+            clock.lap("reread");
+            evidence
+        };
+        observer.stage(Stage::Verifying);
+        let restricted: Vec<group::Table>;
+        let tables = if portion.whole {
+            &groups
+        } else {
+            restricted = groups.iter().map(|table| table.restricted(&wanted)).collect();
+            &restricted
+        };
+        counts.compared +=
+            pool.install(|| verify::edges(algorithm, &keys, tables, &evidence, &corpus, &portion, &mut edges));
+        if edges.len() > u32::MAX as usize {
+            return Err(Error::TooManyPairs(u32::MAX.into()));
+        }
+        clock.lap("verify");
     }
-
-    observer.stage(Stage::Verifying);
-    let (edges, compared) = pool.install(|| verify::edges(algorithm, &keys, &groups, &evidence, &corpus));
-    counts.compared = compared;
-    if edges.len() > u32::MAX as usize {
-        return Err(Error::TooManyPairs(u32::MAX.into()));
+    for problem in changed.values() {
+        counts.problem(problem);
+        observer.problem(problem);
     }
-    clock.lap("verify");
+    edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
 
     let mut warnings = setup.warnings.clone();
     warnings.extend(algorithm.warnings(counts.documents + counts.references, counts.featureless));
@@ -250,9 +308,10 @@ pub fn scan(
         counts,
         warnings,
         timings: clock.laps,
-        reread,
+        rereadings: if reread { portions.len() as u64 } else { 0 },
+        spilled,
     };
-    drop((keys, groups, evidence));
+    drop((keys, groups, portions));
     report.counts.pairs = arrange::count_pairs(&corpus, &edges);
     Ok(Outcome::new(corpus, edges, setup, report))
 }
@@ -334,7 +393,10 @@ impl Clock {
 
     fn lap(&mut self, name: &'static str) {
         let now = Instant::now();
-        self.laps.push((name, now - self.last));
+        match self.laps.iter_mut().find(|(lap, _)| *lap == name) {
+            Some((_, time)) => *time += now - self.last,
+            None => self.laps.push((name, now - self.last)),
+        }
         self.last = now;
     }
 }

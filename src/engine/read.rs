@@ -1,12 +1,14 @@
 //! Reading: batches of documents become ids, hashes, keys and features, on all threads, collected in input order.
 
+use super::columns::transposed;
+use super::documents::{Documents, Part};
 use super::{Counts, Observer, Options, Side};
 use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
 use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity};
-use crate::source::{Batch, Document, Place, Problem};
+use crate::source::{Batch, Document, Problem};
 use crate::tokenizer::{Keep, Tokens};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -30,11 +32,11 @@ const SAMPLE_BYTES: u64 = 4 << 20;
 /// Everything that reading gives.
 pub(super) struct Reading {
     pub setup: Setup,
-    pub parts: Vec<Part>,
+    pub documents: Documents,
     /// Of all documents, in tokens of the tokenizer that was asked for.
     pub median_tokens: usize,
     pub counts: Counts,
-    /// Whether the parts hold the features of every document.
+    /// Whether the features of every document are at hand.
     pub retained: bool,
 }
 
@@ -78,56 +80,6 @@ impl Counters {
     }
 }
 
-/// What one batch became: flat arrays, one entry a document unless said otherwise.
-#[derive(Default)]
-pub(super) struct Part {
-    /// Whether the documents are of the reference.
-    pub reference: bool,
-    pub bytes: u64,
-    /// The ids, back to back, and where each ends.
-    pub ids: String,
-    pub id_ends: Vec<usize>,
-    pub places: Vec<Place>,
-    pub sequences: Vec<u128>,
-    /// Length in tokens.
-    pub lengths: Vec<u32>,
-    /// Length in tokens of the tokenizer that was asked for, if the algorithm uses another.
-    pub measured: Vec<u32>,
-    /// Whether the document gave the algorithm nothing to make a fingerprint from.
-    pub featureless: Vec<bool>,
-    /// Fingerprints, if those are compared; keys otherwise.
-    pub records: Vec<u64>,
-    pub record_ends: Vec<usize>,
-    /// The number of each document's record in the batch; empty if every record is a document.
-    pub records_of: Vec<u32>,
-    /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
-    pub features: Vec<u64>,
-    pub feature_ends: Vec<usize>,
-    pub problems: Vec<Problem>,
-    /// How many records have no id of their own.
-    pub unnamed: u64,
-}
-
-impl Part {
-    pub fn documents(&self) -> usize {
-        self.sequences.len()
-    }
-
-    /// Gives back what the large arrays reserved and did not use: parts stay until everything has been read.
-    fn shrink(&mut self) {
-        self.ids.shrink_to_fit();
-        self.id_ends.shrink_to_fit();
-        self.places.shrink_to_fit();
-        self.sequences.shrink_to_fit();
-        self.featureless.shrink_to_fit();
-        self.records.shrink_to_fit();
-        self.record_ends.shrink_to_fit();
-        self.records_of.shrink_to_fit();
-        self.features.shrink_to_fit();
-        self.feature_ends.shrink_to_fit();
-    }
-}
-
 /// A batch with its place in the order.
 pub(super) struct Numbered {
     pub number: usize,
@@ -156,8 +108,8 @@ impl Reader<'_> {
     pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Reading, Error> {
         let retain = AtomicBool::new(true);
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
-        let (mut parts, mut counts) = (Vec::new(), Counts::default());
-        let (mut bytes, mut kept) = (0, 0);
+        let (mut documents, mut counts) = (Documents::default(), Counts::default());
+        let mut estimated = false;
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
@@ -168,28 +120,29 @@ impl Reader<'_> {
                     self.tell(problem);
                 }
                 counts.unnamed += part.unnamed;
+                counts.bytes += part.bytes;
                 self.observer.progress(part.bytes, part.documents() as u64);
-                bytes += part.bytes;
-                kept += 8 * part.features.len() as u64;
-                parts.push(part);
-                let drop_features = |part: &mut Part| (part.features, part.feature_ends) = Default::default();
-                if !retain.load(Ordering::Relaxed) {
-                    // From a part that was under way when it was decided.
-                    parts.last_mut().into_iter().for_each(drop_features);
-                } else if !self.fits(kept, bytes, total_bytes) {
+                documents.push(&part, retain.load(Ordering::Relaxed))?;
+                // The other half is for the groups, and for what candidates are compared by.
+                documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
+                if !estimated && counts.bytes >= SAMPLE_BYTES {
+                    estimated = true;
+                    let estimate = |total| documents.estimate(counts.bytes, total, self.options.memory / 2);
+                    total_bytes.into_iter().for_each(|total| self.observer.estimate(&estimate(total)));
+                }
+                if !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
                     // Verification will read the candidates again.
                     retain.store(false, Ordering::Relaxed);
-                    parts.iter_mut().for_each(drop_features);
+                    (documents.features, documents.feature_ends) = Default::default();
                 }
+                Ok(())
             },
         )?;
-        let mut lengths: Vec<u32> = Vec::new();
-        for part in &mut parts {
-            let measured = if part.measured.is_empty() { &part.lengths } else { &part.measured };
-            lengths.extend(measured.iter().filter(|&&length| length > 0));
-            part.measured = Vec::new();
-        }
-        Ok(Reading { setup, parts, median_tokens: median(&mut lengths), counts, retained: retain.into_inner() })
+        let measured = std::mem::take(&mut documents.measured);
+        let measured = if measured.is_empty() { &documents.lengths } else { &measured };
+        let mut lengths: Vec<u32> = measured.iter().copied().filter(|&length| length > 0).collect();
+        let median_tokens = median(&mut lengths);
+        Ok(Reading { setup, documents, median_tokens, counts, retained: retain.into_inner() })
     }
 
     /// Counts what the algorithm learns from, over everything.
@@ -209,6 +162,7 @@ impl Reader<'_> {
                 self.observer.progress(part.bytes, part.measured.len() as u64);
                 documents += part.measured.len() as u64;
                 lengths.extend(part.measured.iter().filter(|&&length| length > 0));
+                Ok(())
             },
         )?;
         // Without any input there is nothing in them.
@@ -266,6 +220,7 @@ impl Reader<'_> {
                 counts.bytes += part.bytes;
                 counts.documents += part.lengths.len() as u64;
                 counts.tokens += part.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
+                Ok(())
             },
         )?;
         counts.copies = counts.documents - distinct.count();
@@ -316,17 +271,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether features of this size fit the budget, and seem to when everything has been read.
+    /// Whether features of this size fit half the budget, and seem to when everything has been read.
     fn fits(&self, kept: u64, bytes: u64, total_bytes: Option<u64>) -> bool {
         let projected = match total_bytes {
             Some(total) if bytes >= SAMPLE_BYTES => kept as f64 / bytes as f64 * total as f64,
             _ => 0.0,
         };
-        kept <= self.options.memory && projected <= self.options.memory as f64 * 1.1
+        let budget = self.options.memory / 2;
+        kept <= budget && projected <= budget as f64 * 1.1
     }
 
     /// Passes every batch through `work` on a thread of its own choosing and gives the results to `take` in input order.
-    /// `begin` comes first and may look at the first batches; its value is lent to every call of `work`.
+    /// `begin` comes first and may look at the first batches; its value is lent to every call of `work`. The first error ends it.
     ///
     /// The reading thread is at most two batches a worker ahead.
     pub fn in_parallel<C: Sync, T: Send>(
@@ -334,7 +290,7 @@ impl Reader<'_> {
         sources: &mut [Side<'_>],
         begin: impl FnOnce(&mut Queue) -> Result<C, Error>,
         work: impl Fn(&C, Numbered, &mut Scratch) -> T + Sync,
-        mut take: impl FnMut(T),
+        mut take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<C, Error> {
         std::thread::scope(|scope| {
             let (send, batches) = sync_channel(2 * self.threads);
@@ -376,11 +332,12 @@ impl Reader<'_> {
                 for (number, result) in results {
                     early.insert(number, result);
                     while let Some(result) = early.remove(&expected) {
-                        take(result);
+                        take(result)?;
                         expected += 1;
                     }
                 }
-            });
+                Ok(())
+            })?;
             Ok(context)
         })
     }
@@ -426,7 +383,11 @@ impl Reader<'_> {
             }
             Err(problem) => part.problems.push(problem),
         });
-        part.shrink();
+        part.tables = columns_of(setup);
+        if let Some(tables) = part.tables {
+            part.columns = transposed(&part.records, tables);
+            (part.records, part.record_ends) = Default::default();
+        }
         part
     }
 
@@ -463,8 +424,15 @@ impl Reader<'_> {
                 fingerprint.clear();
                 algorithm.fingerprint(features, fingerprint);
                 part.featureless.push(fingerprint.is_empty());
+                part.sizes.push(clamp(features.hashes.len()));
+                let start = part.records.len();
                 if !fingerprint.is_empty() {
                     algorithm.keys(fingerprint, &mut part.records);
+                }
+                if let Some(tables) = algorithm.tables() {
+                    let given = part.records.len() - start;
+                    assert!(fingerprint.is_empty() || given == tables, "every fingerprint must have {tables} keys");
+                    part.records.resize(start + tables, 0);
                 }
                 if retain.load(Ordering::Relaxed) {
                     part.features.extend_from_slice(&features.hashes);
@@ -501,6 +469,12 @@ impl Queue {
     fn next(&mut self) -> Option<Numbered> {
         self.held.pop_front().or_else(|| self.batches.recv().ok())
     }
+}
+
+/// How many keys each document has, if they are as many for each and not made from fingerprints.
+fn columns_of(setup: &Setup) -> Option<usize> {
+    let algorithm = &*setup.algorithm;
+    algorithm.tables().filter(|_| algorithm.compares() != Compares::Fingerprints)
 }
 
 /// The lower median; 0 of nothing.

@@ -1,14 +1,16 @@
 //! Verification: every candidate pair is compared once, by the algorithm's own exact measure.
 
+use super::Side;
 use super::corpus::Corpus;
-use super::group::{Keys, Table, sort_tail};
+use super::group::{Keys, Table, sort_distinct};
+use super::portions::Portion;
 use super::read::{Numbered, Reader, Scratch};
-use super::{Counts, Side};
 use crate::algorithm::{Algorithm, Compares, Setup};
 use crate::hash::sequence_hash;
 use crate::similarity::Similarity;
 use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
@@ -27,32 +29,32 @@ pub(super) enum Evidence {
     Sets(Sets),
 }
 
-/// Ascending sets, in chunks, with where each group's is.
+/// Ascending sets, with where each group's is.
 pub(super) struct Sets {
-    chunks: Vec<Vec<u64>>,
-    /// Start, length and chunk, by group; length 0 where there is none.
-    at: Vec<(usize, u32, u32)>,
+    flat: Vec<u64>,
+    /// Where each set starts, and its length.
+    at: Vec<(usize, u32)>,
+    /// By group, the number of its set, from 1; 0 where there is none.
+    number: Vec<u32>,
 }
 
 impl Sets {
-    #[inline]
-    pub fn get(&self, group: u32) -> &[u64] {
-        let (start, length, chunk) = self.at[group as usize];
-        if length == 0 { &[] } else { &self.chunks[chunk as usize][start..][..length as usize] }
+    fn new(groups: usize, sets: usize) -> Self {
+        Sets { flat: Vec::new(), at: Vec::with_capacity(sets), number: vec![0; groups] }
     }
 
-    fn collect(groups: usize, chunks: Vec<Chunk>) -> Self {
-        let mut sets = Sets { chunks: Vec::with_capacity(chunks.len()), at: vec![(0, 0, 0); groups] };
-        for chunk in chunks {
-            let mut start = 0;
-            for (group, end) in chunk.ends {
-                let length = u32::try_from(end - start).expect("a document has fewer than 2³² features");
-                sets.at[group as usize] = (start, length, sets.chunks.len() as u32);
-                start = end;
-            }
-            sets.chunks.push(chunk.flat);
-        }
-        sets
+    #[inline]
+    pub fn get(&self, group: u32) -> &[u64] {
+        let Some(set) = self.number[group as usize].checked_sub(1) else { return &[] };
+        let (start, length) = self.at[set as usize];
+        &self.flat[start..][..length as usize]
+    }
+
+    /// Says where a group's set is.
+    fn place(&mut self, group: u32, start: usize, length: usize) {
+        let length = u32::try_from(length).expect("a document has fewer than 2³² features");
+        self.at.push((start, length));
+        self.number[group as usize] = self.at.len() as u32;
     }
 }
 
@@ -63,25 +65,16 @@ struct Chunk {
     ends: Vec<(u32, usize)>,
 }
 
-impl Chunk {
-    /// Adds a set, or a multiset: sorted.
-    fn push(&mut self, compares: Compares, group: u32, features: &[u64]) {
-        let start = self.flat.len();
-        self.flat.extend_from_slice(features);
-        match compares {
-            Compares::Fingerprints => {}
-            Compares::Features => sort_tail(&mut self.flat, start),
-            Compares::Multisets => self.flat[start..].sort_unstable(),
+/// A set, or a multiset: sorted. Returns how much is left.
+fn sorted(compares: Compares, features: &mut [u64]) -> usize {
+    match compares {
+        Compares::Fingerprints => features.len(),
+        Compares::Features => sort_distinct(features),
+        Compares::Multisets => {
+            features.sort_unstable();
+            features.len()
         }
-        self.ends.push((group, self.flat.len()));
     }
-}
-
-/// Which groups are in a run with another.
-fn candidates(corpus: &Corpus, tables: &[Table]) -> Vec<bool> {
-    let mut candidate = vec![false; corpus.distinct()];
-    tables.iter().flat_map(|table| &table.members).for_each(|&group| candidate[group as usize] = true);
-    candidate
 }
 
 /// The wanted group that a document stands for: the first document of each does.
@@ -91,45 +84,39 @@ fn stands_for(corpus: &Corpus, wanted: &[bool], document: u32) -> Option<u32> {
 
 impl Evidence {
     /// From the features that reading kept.
-    pub fn retained(compares: Compares, corpus: &mut Corpus, tables: &[Table]) -> Self {
-        let candidate = candidates(corpus, tables);
-        let mut parts = std::mem::take(&mut corpus.parts);
-        let chunks = parts
-            .par_iter_mut()
-            .zip(&corpus.part_starts)
-            .map(|(part, &first)| {
-                let (features, ends) = (std::mem::take(&mut part.features), std::mem::take(&mut part.feature_ends));
-                let (mut chunk, mut start) = (Chunk::default(), 0);
-                for (document, end) in (first..).zip(ends) {
-                    if let Some(group) = stands_for(corpus, &candidate, document) {
-                        chunk.push(compares, group, &features[start..end]);
-                    }
-                    start = end;
-                }
-                chunk.flat.shrink_to_fit();
-                chunk
-            })
-            .collect();
-        Evidence::Sets(Sets::collect(corpus.distinct(), chunks))
+    pub fn retained(compares: Compares, corpus: &mut Corpus, wanted: &[bool]) -> Self {
+        let (mut flat, ends) = (std::mem::take(&mut corpus.features), std::mem::take(&mut corpus.feature_ends));
+        let mut sets = Sets::new(corpus.distinct(), 0);
+        // Each is sorted where it stands.
+        let (mut rest, mut start) = (&mut flat[..], 0);
+        let mut own: Vec<(u32, usize, &mut [u64])> = Vec::new();
+        for (document, end) in (0..).zip(ends) {
+            let (features, behind) = rest.split_at_mut(end - start);
+            if let Some(group) = stands_for(corpus, wanted, document) {
+                own.push((group, start, features));
+            }
+            (rest, start) = (behind, end);
+        }
+        let placed: Vec<(u32, usize, usize)> =
+            own.into_par_iter().map(|(group, start, features)| (group, start, sorted(compares, features))).collect();
+        placed.into_iter().for_each(|(group, start, length)| sets.place(group, start, length));
+        sets.flat = flat;
+        Evidence::Sets(sets)
     }
 
-    /// By reading everything again and making the features of the candidates. A document that is not what it was is named
-    /// and counted as failed, and left without a set, so that no pair with it is reported.
+    /// By reading everything again and making the features of the wanted groups. A document that is not what it was is left without a
+    /// set, so that no pair with it is reported, and its problem is added.
     pub fn reread(
         reader: &Reader<'_>,
         sources: &mut [Side<'_>],
         setup: &Setup,
         corpus: &Corpus,
-        tables: &[Table],
-        counts: &mut Counts,
+        wanted: &[bool],
+        problems: &mut BTreeMap<u32, Problem>,
     ) -> Self {
-        let candidate = candidates(corpus, tables);
         let compares = setup.algorithm.compares();
-        let (sets, problems) = made_again(reader, sources, setup, compares, corpus, &candidate);
-        for problem in problems {
-            counts.problem(&problem);
-            reader.observer.problem(&problem);
-        }
+        let (sets, changed) = made_again(reader, sources, setup, compares, corpus, wanted);
+        problems.extend(changed);
         Evidence::Sets(sets)
     }
 }
@@ -143,8 +130,9 @@ pub(super) fn made_again(
     made: Compares,
     corpus: &Corpus,
     wanted: &[bool],
-) -> (Sets, Vec<Problem>) {
-    let (mut chunks, mut problems) = (Vec::new(), Vec::new());
+) -> (Sets, Vec<(u32, Problem)>) {
+    let wanted_count = wanted.iter().filter(|&&wanted| wanted).count();
+    let (mut sets, mut problems) = (Sets::new(corpus.distinct(), wanted_count), Vec::new());
     let mut read = 0;
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
@@ -160,31 +148,30 @@ pub(super) fn made_again(
             // Repairs are known from the first reading.
             let Ok(read) = read else { return };
             while found < sought.len() && sought[found].0 < record {
-                problems.push(changed_since(corpus, sought[found].1));
+                problems.push((sought[found].1, changed_since(corpus, sought[found].1)));
                 found += 1;
             }
             let (_, document, group) = sought[found];
             found += 1;
             reader.tokenize(setup, &read.text, scratch);
             if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
-                let Scratch { tokens, features, fingerprint } = scratch;
+                let Scratch { tokens, features, .. } = scratch;
                 features.clear();
                 setup.algorithm.features(tokens, features);
+                let start = chunk.flat.len();
                 if made == Compares::Fingerprints {
-                    fingerprint.clear();
-                    setup.algorithm.fingerprint(features, fingerprint);
-                    chunk.push(made, group, fingerprint);
+                    setup.algorithm.fingerprint(features, &mut chunk.flat);
                 } else {
-                    chunk.push(made, group, &features.hashes);
+                    chunk.flat.extend_from_slice(&features.hashes);
                 }
+                let length = sorted(made, &mut chunk.flat[start..]);
+                chunk.flat.truncate(start + length);
+                chunk.ends.push((group, chunk.flat.len()));
             } else {
-                problems.push(changed(read.place, corpus.id(document)));
+                problems.push((document, changed(read.place, corpus.id(document))));
             }
         });
-        problems.extend(sought[found..].iter().map(|&(_, document, _)| changed_since(corpus, document)));
-        // They stay until everything is verified.
-        chunk.flat.shrink_to_fit();
-        chunk.ends.shrink_to_fit();
+        problems.extend(sought[found..].iter().map(|&(_, document, _)| (document, changed_since(corpus, document))));
         (bytes, chunk, problems)
     };
     // Nothing is chosen any more, so that beginning cannot fail.
@@ -195,15 +182,22 @@ pub(super) fn made_again(
         |(bytes, chunk, found): (u64, Chunk, _)| {
             reader.observer.progress(bytes, 0);
             read += 1;
-            chunks.push(chunk);
-            problems.extend::<Vec<Problem>>(found);
+            let mut start = sets.flat.len();
+            for (group, end) in chunk.ends {
+                let end = sets.flat.len() + end;
+                sets.place(group, start, end - start);
+                start = end;
+            }
+            sets.flat.extend_from_slice(&chunk.flat);
+            problems.extend::<Vec<(u32, Problem)>>(found);
+            Ok(())
         },
     );
     debug_assert!(begun.is_ok());
     if let Some(missing) = corpus.first_document_of_part(read) {
-        problems.push(changed_since(corpus, missing));
+        problems.push((missing, changed_since(corpus, missing)));
     }
-    (Sets::collect(corpus.distinct(), chunks), problems)
+    (sets, problems)
 }
 
 /// The problem of a document that is no longer where it was.
@@ -231,7 +225,7 @@ fn tasks(tables: &[Table], is_hot: impl Fn(usize) -> bool) -> Vec<Task> {
     for (number, table) in tables.iter().enumerate() {
         let (mut from, mut pairs) = (0, 0);
         let runs = |from, to| Task::Runs { table: number, from, to };
-        for run in 0..table.runs.len() {
+        for run in 0..table.runs() {
             let members = table.run(run).len() as u64;
             if is_hot(members as usize) {
                 if from < run {
@@ -259,8 +253,8 @@ fn tasks(tables: &[Table], is_hot: impl Fn(usize) -> bool) -> Vec<Task> {
                 (from, pairs) = (run + 1, 0);
             }
         }
-        if from < table.runs.len() {
-            tasks.push(runs(from, table.runs.len()));
+        if from < table.runs() {
+            tasks.push(runs(from, table.runs()));
         }
     }
     tasks
@@ -341,17 +335,19 @@ impl HotRun {
     }
 }
 
-/// Compares every candidate pair once. Returns the pairs at or above the threshold, sorted, and how many were compared.
+/// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
 pub(super) fn edges(
     algorithm: &dyn Algorithm,
     keys: &Keys<'_>,
     tables: &[Table],
     evidence: &Evidence,
     corpus: &Corpus,
-) -> (Vec<Edge>, u64) {
+    portion: &Portion,
+    edges: &mut Vec<Edge>,
+) -> u64 {
     let compared = AtomicU64::new(0);
     let compare = |(table, key): (usize, u64), (a, b): (u32, u32), count: &mut u64, found: &mut Vec<Edge>| {
-        if !corpus.may_pair(a, b) {
+        if !corpus.may_pair(a, b) || !portion.compares(a, b) {
             return;
         }
         let similarity = match evidence {
@@ -378,7 +374,7 @@ pub(super) fn edges(
         let mut found = Vec::new();
         let mut count = 0;
         let mut row = |table: usize, run: usize, i: usize| {
-            let (members, key) = (tables[table].run(run), tables[table].runs[run].0);
+            let (members, key) = (tables[table].run(run), tables[table].key(run));
             let a = members[i];
             members[i + 1..].iter().for_each(|&b| compare((table, key), (a, b), &mut count, &mut found));
         };
@@ -398,8 +394,8 @@ pub(super) fn edges(
     let mut found: Vec<Vec<Edge>> = tasks(tables, is_hot).par_iter().map(work).collect();
     if let Evidence::Sets(sets) = evidence {
         for (number, table) in tables.iter().enumerate() {
-            for run in (0..table.runs.len()).filter(|&run| is_hot(table.run(run).len())) {
-                let (members, place) = (table.run(run), (number, table.runs[run].0));
+            for run in (0..table.runs()).filter(|&run| is_hot(table.run(run).len())) {
+                let (members, place) = (table.run(run), (number, table.key(run)));
                 let hot = HotRun::new(algorithm, members, sets);
                 let marks = || vec![u32::MAX; members.len()];
                 let rows = (0..members.len() as u32).into_par_iter().map_init(marks, |marks, i| {
@@ -415,9 +411,8 @@ pub(super) fn edges(
             }
         }
     }
-    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    edges.reserve(found.iter().map(Vec::len).sum());
     // Each piece is freed as it is moved over.
     found.into_iter().for_each(|piece| edges.extend(piece));
-    edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
-    (edges, compared.into_inner())
+    compared.into_inner()
 }

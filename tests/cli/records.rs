@@ -115,7 +115,8 @@ pub struct Stats {
     pub clusters: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
-    pub read_twice: bool,
+    pub rereadings: u64,
+    pub spilled: u64,
     pub warnings: Vec<String>,
     timings: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -95,9 +95,39 @@ fn a_second_reading_is_made_only_without_memory() {
     let run = |memory| {
         let options = Options { memory, ..Options::default() };
         let mut source = Batched { documents: &documents, size: 10 };
-        scan(&mut source, None, &recipe("minhash", &[]), &options, &()).unwrap().report.reread
+        scan(&mut source, None, &recipe("minhash", &[]), &options, &()).unwrap().report.rereadings > 0
     };
     assert_eq!((run(0), run(1 << 30)), (true, false));
+}
+
+/// One family of documents that does not fit a portion, and many small ones. What compares features is then verified in portions,
+/// some of two blocks of the one family.
+#[test]
+fn portions_do_not_show() {
+    let mut random = Random::new(5);
+    let mut documents = related(&mut random, 150, 900);
+    let common = words(&mut random, 900, 5000);
+    for member in 0..250 {
+        let mut text = common.clone();
+        (0..random.below(60)).for_each(|i| text[15 * i] = format!("own{member}x{i}"));
+        documents.push((format!("family/{member}"), text.join(" ")));
+    }
+    let mut documents = with_articles(documents);
+    random.shuffle(&mut documents);
+    for (name, settings) in [("minhash", &[][..]), ("minhash", &[("exact", "true")]), ("spotsigs", &[])] {
+        let recipe = recipe(name, settings);
+        let run = |memory| {
+            let options = Options { threads: 2, memory, ..Options::default() };
+            let mut source = Batched { documents: &documents, size: 40 };
+            scan(&mut source, None, &recipe, &options, &()).unwrap()
+        };
+        let (expected, bounded) = (run(1 << 30), run(100_000));
+        assert!(expected.report.counts.pairs > 1000 && expected.report.rereadings == 0);
+        assert!(bounded.report.rereadings > 3, "{name}: {} portions", bounded.report.rereadings);
+        assert_eq!(bounded.report.spilled > 0, name == "minhash" && settings.is_empty());
+        assert_eq!(bounded.report.counts, expected.report.counts);
+        assert!(json(&bounded) == json(&expected), "{name}");
+    }
 }
 
 #[test]

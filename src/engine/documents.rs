@@ -1,0 +1,204 @@
+//! What reading keeps of the documents: flat arrays that one thread fills, in input order.
+//!
+//! They grow on the one thread alone, so that memory which the workers use and free in between does not stay between them.
+
+use super::Estimate;
+use super::columns::Columns;
+use crate::error::Error;
+use crate::source::{Place, Problem};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What one batch became: flat arrays, one entry a document unless said otherwise.
+#[derive(Default)]
+pub(super) struct Part {
+    /// Whether the documents are of the reference.
+    pub reference: bool,
+    pub bytes: u64,
+    /// The ids, back to back, and where each ends.
+    pub ids: String,
+    pub id_ends: Vec<usize>,
+    pub places: Vec<Place>,
+    pub sequences: Vec<u128>,
+    /// Length in tokens.
+    pub lengths: Vec<u32>,
+    /// Length in tokens of the tokenizer that was asked for, if the algorithm uses another.
+    pub measured: Vec<u32>,
+    /// Whether the document gave the algorithm nothing to make a fingerprint from.
+    pub featureless: Vec<bool>,
+    /// Fingerprints, if those are compared; keys otherwise. Empty if the keys are in `columns`.
+    pub records: Vec<u64>,
+    pub record_ends: Vec<usize>,
+    /// How many keys each document has, if they are as many for each and not made from fingerprints: then they are in `columns`, as
+    /// [`transposed`](super::columns::transposed) put them. A document without features has zeros.
+    pub tables: Option<usize>,
+    pub columns: Vec<u64>,
+    /// How many features each document has, if they are compared.
+    pub sizes: Vec<u32>,
+    /// The number of each document's record in the batch; empty if every record is a document.
+    pub records_of: Vec<u32>,
+    /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
+    pub features: Vec<u64>,
+    pub feature_ends: Vec<usize>,
+    pub problems: Vec<Problem>,
+    /// How many records have no id of their own.
+    pub unnamed: u64,
+}
+
+impl Part {
+    pub fn documents(&self) -> usize {
+        self.sequences.len()
+    }
+}
+
+/// What all batches became so far, with the meaning that the fields of a [`Part`] have.
+#[derive(Default)]
+pub(super) struct Documents {
+    pub ids: String,
+    pub id_ends: Vec<usize>,
+    pub places: Places,
+    pub sequences: Vec<u128>,
+    pub lengths: Vec<u32>,
+    pub measured: Vec<u32>,
+    pub featureless: Vec<bool>,
+    pub records: Vec<u64>,
+    pub record_ends: Vec<usize>,
+    pub columns: Option<Columns>,
+    pub sizes: Vec<u32>,
+    pub features: Vec<u64>,
+    pub feature_ends: Vec<usize>,
+    /// Documents below this number are of the reference.
+    pub references: u32,
+    /// For each part, what its `records_of` was.
+    pub records_of: Vec<Vec<u32>>,
+    /// The number of the first document of each part, and one past the last.
+    pub part_starts: Vec<usize>,
+}
+
+impl Documents {
+    /// Adds the documents of the next part; their features if they are to be retained.
+    ///
+    /// # Errors
+    /// Keys go to a temporary file, and that cannot be written.
+    pub fn push(&mut self, part: &Part, retain: bool) -> Result<(), Error> {
+        if self.part_starts.is_empty() {
+            self.part_starts.push(0);
+        }
+        append(&mut self.id_ends, &part.id_ends, self.ids.len());
+        self.ids.push_str(&part.ids);
+        part.places.iter().for_each(|place| self.places.push(place));
+        self.sequences.extend_from_slice(&part.sequences);
+        self.lengths.extend_from_slice(&part.lengths);
+        self.measured.extend_from_slice(&part.measured);
+        self.featureless.extend_from_slice(&part.featureless);
+        append(&mut self.record_ends, &part.record_ends, self.records.len());
+        self.records.extend_from_slice(&part.records);
+        if let Some(tables) = part.tables {
+            self.columns.get_or_insert_with(|| Columns::new(tables)).push(&part.columns)?;
+        }
+        self.sizes.extend_from_slice(&part.sizes);
+        if retain {
+            append(&mut self.feature_ends, &part.feature_ends, self.features.len());
+            self.features.extend_from_slice(&part.features);
+        }
+        self.records_of.push(part.records_of.as_slice().into());
+        self.part_starts.push(self.lengths.len());
+        if part.reference {
+            self.references = self.lengths.len().try_into().unwrap_or(u32::MAX);
+        }
+        Ok(())
+    }
+
+    /// Writes keys to a temporary file if there is more than this to hold.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn bound(&mut self, budget: u64, temp_dir: Option<&Path>) -> Result<(), Error> {
+        let others = self.bytes_held();
+        match &mut self.columns {
+            Some(columns) if others + columns.bytes_held() > budget => columns.spill(temp_dir),
+            _ => Ok(()),
+        }
+    }
+
+    /// What it will come to when `total` bytes are read, and `read` have been.
+    pub fn estimate(&self, read: u64, total: u64, budget: u64) -> Estimate {
+        let whole = |part: u64| (part as f64 / read as f64 * total as f64) as u64;
+        let (others, keys) = (
+            whole(self.bytes_held()),
+            whole(self.columns.as_ref().map_or(0, |keys| keys.bytes_held() + keys.bytes_spilled())),
+        );
+        Estimate {
+            documents: whole(self.lengths.len() as u64),
+            memory: others,
+            keys,
+            spills: keys > 0 && others + keys > budget,
+        }
+    }
+
+    /// Bytes of memory, without keys that may go to a file and features that may be made again.
+    fn bytes_held(&self) -> u64 {
+        let a_document = size_of::<(usize, u32, u128, u32, bool)>();
+        let words = self.measured.len() + self.sizes.len();
+        let long = self.record_ends.len() + self.records.len();
+        (self.ids.len() + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
+    }
+}
+
+/// Adds ends that count from `base`.
+fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {
+    ends.extend(own.iter().map(|end| base + end));
+}
+
+/// Where the documents stand: the line of each, and the file from which document on.
+#[derive(Default)]
+pub(super) struct Places {
+    files: Vec<(u32, Arc<str>)>,
+    /// The line less that of the first document of the file here, plus 1; 0 for a whole file.
+    lines: Vec<u32>,
+    first_lines: Vec<u64>,
+}
+
+impl Places {
+    pub fn push(&mut self, place: &Place) {
+        let line = place.line.unwrap_or(0);
+        let fits = |first: u64| line >= first && line - first < u32::MAX.into();
+        let same_file = self.files.last().is_some_and(|(_, path)| *path == place.path);
+        if !same_file || !self.first_lines.last().is_some_and(|&first| fits(first)) {
+            self.files.push((self.lines.len() as u32, place.path.clone()));
+            self.first_lines.push(line);
+        }
+        let first = self.first_lines[self.first_lines.len() - 1];
+        self.lines.push(place.line.map_or(0, |line| (line - first) as u32 + 1));
+    }
+
+    pub fn get(&self, document: u32) -> Place {
+        let file = self.files.partition_point(|(start, _)| *start <= document) - 1;
+        let line = self.lines[document as usize];
+        let line = (line > 0).then(|| self.first_lines[file] + u64::from(line) - 1);
+        Place { path: self.files[file].1.clone(), line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_come_back() {
+        let file = |name: &str, line| Place { path: name.into(), line };
+        let places = [
+            file("a", Some(7)),
+            file("a", Some(8)),
+            file("a", Some(12)),
+            file("b", None),
+            file("b", Some(1)),
+            file("c", Some(1 << 40)),
+            file("c", Some((1 << 40) + u64::from(u32::MAX))),
+            file("c", Some(3)),
+        ];
+        let mut kept = Places::default();
+        places.iter().for_each(|place| kept.push(place));
+        assert_eq!((0..8).map(|document| kept.get(document)).collect::<Vec<_>>(), places);
+    }
+}

@@ -1,0 +1,215 @@
+//! Portions: which candidates are in memory together while they are verified.
+//!
+//! Candidates that no chain of runs connects are never compared, so whole connected components are put together until the budget
+//! is full. A component that is larger than the budget is cut into blocks of half of it, and every two of them are loaded together
+//! once.
+
+use super::group::Table;
+use petgraph::unionfind::UnionFind;
+use std::ops::Range;
+
+/// All loads that it takes for every two candidates of a run to be in memory together.
+pub(super) struct Portions {
+    /// The candidates, in the order of the loads.
+    order: Vec<u32>,
+    loads: Vec<Load>,
+}
+
+/// What is in memory at a time: ranges of the order.
+#[derive(Clone, Debug, PartialEq)]
+struct Load {
+    near: Range<usize>,
+    /// A second block of the same component; empty for whole components.
+    far: Range<usize>,
+    /// Whether the pairs within each of the two are this load's to compare.
+    within_near: bool,
+    within_far: bool,
+}
+
+/// The candidates of one load.
+pub(super) struct Portion {
+    /// Ascending.
+    pub groups: Vec<u32>,
+    /// By group, for a load of two blocks: which one it is of, or neither. Empty if all pairs are to be compared.
+    block: Vec<Block>,
+    within_near: bool,
+    within_far: bool,
+    /// Whether it holds all candidates.
+    pub whole: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Block {
+    Neither,
+    Near,
+    Far,
+}
+
+impl Portion {
+    /// Whether this pair is compared in this portion. Each pair is, in exactly one.
+    #[inline]
+    pub fn compares(&self, a: u32, b: u32) -> bool {
+        if self.block.is_empty() {
+            return true;
+        }
+        match (self.block[a as usize], self.block[b as usize]) {
+            (Block::Near, Block::Near) => self.within_near,
+            (Block::Far, Block::Far) => self.within_far,
+            (Block::Neither, _) | (_, Block::Neither) => false,
+            _ => true,
+        }
+    }
+}
+
+impl Portions {
+    /// Portions of at most `budget` bytes, where it can be; `bytes` is what a candidate takes. A portion may have an eighth of
+    /// all in any case, and 64 KiB, so that a budget that is much too small does not make for thousands of readings.
+    pub fn new(groups: usize, tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
+        let mut is_candidate = vec![false; groups];
+        tables.iter().flat_map(|table| &table.members).for_each(|&group| is_candidate[group as usize] = true);
+        let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
+        let all = candidates.iter().map(|&group| bytes(group)).sum::<u64>();
+        Self::of(candidates, groups, tables, bytes, budget.max(all / 8).max(1 << 16))
+    }
+
+    fn of(mut order: Vec<u32>, groups: usize, tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
+        if order.iter().map(|&group| bytes(group)).sum::<u64>() <= budget {
+            let all = 0..order.len();
+            return Portions { order, loads: vec![Load::whole(all)] };
+        }
+        let mut components = UnionFind::<u32>::new(groups);
+        for table in tables {
+            for run in 0..table.runs() {
+                table.run(run).windows(2).for_each(|two| {
+                    components.union(two[0], two[1]);
+                });
+            }
+        }
+        // A component goes by its first group.
+        let mut first = vec![u32::MAX; groups];
+        for &group in &order {
+            let label = components.find_mut(group) as usize;
+            first[label] = first[label].min(group);
+        }
+        let component: Vec<u32> = (0..groups as u32).map(|group| first[components.find_mut(group) as usize]).collect();
+        order.sort_by_key(|&group| component[group as usize]);
+
+        let mut loads = Vec::new();
+        let (mut start, mut at, mut taken) = (0, 0, 0);
+        for members in order.chunk_by(|&a, &b| component[a as usize] == component[b as usize]) {
+            let own: u64 = members.iter().map(|&group| bytes(group)).sum();
+            if taken > 0 && taken + own > budget {
+                loads.push(Load::whole(start..at));
+                (start, taken) = (at, 0);
+            }
+            if own > budget {
+                loads.extend(blocks(members, at, &bytes, budget / 2));
+                start = at + members.len();
+            } else {
+                taken += own;
+            }
+            at += members.len();
+        }
+        if start < at {
+            loads.push(Load::whole(start..at));
+        }
+        Portions { order, loads }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.loads.len()
+    }
+
+    /// One of them, for so many groups of documents in all.
+    pub fn get(&self, number: usize, groups: usize) -> Portion {
+        let load = &self.loads[number];
+        let (near, far) = (&self.order[load.near.clone()], &self.order[load.far.clone()]);
+        let mut block = Vec::new();
+        if !far.is_empty() {
+            block.resize(groups, Block::Neither);
+            near.iter().for_each(|&group| block[group as usize] = Block::Near);
+            far.iter().for_each(|&group| block[group as usize] = Block::Far);
+        }
+        let mut together = [near, far].concat();
+        together.sort_unstable();
+        let whole = self.loads.len() == 1;
+        Portion { groups: together, block, within_near: load.within_near, within_far: load.within_far, whole }
+    }
+}
+
+impl Load {
+    fn whole(range: Range<usize>) -> Self {
+        Load { far: range.end..range.end, near: range, within_near: true, within_far: false }
+    }
+}
+
+/// The loads of a component that does not fit: every two of its blocks once. The pairs within a block are compared when it is loaded
+/// with the next one, those of the last with the one before.
+fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64) -> Vec<Load> {
+    let (mut blocks, mut start, mut taken) = (Vec::new(), 0, 0);
+    for (at, &group) in members.iter().enumerate() {
+        let own = bytes(group);
+        if at > start && taken + own > most {
+            blocks.push(offset + start..offset + at);
+            (start, taken) = (at, 0);
+        }
+        taken += own;
+    }
+    blocks.push(offset + start..offset + members.len());
+    let last = blocks.len() - 1;
+    if last == 0 {
+        return vec![Load::whole(blocks.remove(0))];
+    }
+    let mut loads = Vec::new();
+    for (i, near) in blocks.iter().enumerate() {
+        for (j, far) in blocks.iter().enumerate().skip(i + 1) {
+            let (within_near, within_far) = (j == i + 1, j == last && i + 1 == last);
+            loads.push(Load { near: near.clone(), far: far.clone(), within_near, within_far });
+        }
+    }
+    loads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn every_two_of_a_run_are_together_in_exactly_one_portion(
+            runs in prop::collection::vec(prop::collection::btree_set(0u32..40, 2..9), 0..12),
+            sizes in prop::collection::vec(1u64..50, 40),
+            budget in 0u64..400,
+        ) {
+            let runs: Vec<Vec<u32>> = runs.into_iter().map(|run| run.into_iter().collect()).collect();
+            let table = Table::of_runs(&runs);
+            let candidates: BTreeSet<u32> = runs.iter().flatten().copied().collect();
+            let portions = Portions::of(candidates.into_iter().collect(), 40, &[table], |group| sizes[group as usize], budget);
+            let mut met: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+            for number in 0..portions.len() {
+                let portion = portions.get(number, 40);
+                prop_assert!(portion.groups.is_sorted());
+                let bytes: u64 = portion.groups.iter().map(|&group| sizes[group as usize]).sum();
+                // A document that is larger than half the budget is a block of its own.
+                prop_assert!(bytes <= budget + 2 * 50);
+                for (i, &a) in portion.groups.iter().enumerate() {
+                    for &b in &portion.groups[i + 1..] {
+                        *met.entry((a, b)).or_default() += u32::from(portion.compares(a, b));
+                    }
+                }
+            }
+            for run in &runs {
+                for (i, &a) in run.iter().enumerate() {
+                    for &b in &run[i + 1..] {
+                        prop_assert_eq!(met.get(&(a, b)), Some(&1));
+                    }
+                }
+            }
+        }
+    }
+}
