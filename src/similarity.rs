@@ -56,8 +56,11 @@ impl Threshold {
     /// `o / (a + b − o) ≥ p/q  ⇔  o·(p + q) ≥ p·(a + b)`, rounded up.
     #[inline]
     pub fn jaccard_overlap(self, a: usize, b: usize) -> usize {
-        let (p, q) = (self.numerator as u128, self.denominator as u128);
-        (p * (a as u128 + b as u128)).div_ceil(p + q) as usize
+        let (p, q, all) = (self.numerator, self.denominator, a as u128 + b as u128);
+        let needed = u128::from(p) * all;
+        // Nearly always in 64 bits, where division is cheap. p + q is at most 2·10¹².
+        u64::try_from(needed)
+            .map_or_else(|_| needed.div_ceil(u128::from(p + q)) as usize, |needed| needed.div_ceil(p + q) as usize)
     }
 
     /// The smallest part of `whole` that reaches the threshold: `⌈τ·whole⌉`.
@@ -66,11 +69,12 @@ impl Threshold {
         (self.numerator as u128 * whole as u128).div_ceil(self.denominator as u128) as usize
     }
 
-    /// Whether sets of these sizes can be at or above the threshold in Jaccard similarity, which is at most the smaller by the
-    /// larger.
+    /// How many elements sets of these sizes may have that are not in both, and still be at or above the threshold in Jaccard
+    /// similarity: all but twice the [overlap](Self::jaccard_overlap) that it takes. `None` if the smaller one is smaller than that.
     #[inline]
-    pub fn sizes_can_reach(self, a: usize, b: usize) -> bool {
-        self.reached_by(a.min(b) as u64, a.max(b) as u64)
+    pub fn may_differ_in(self, a: usize, b: usize) -> Option<usize> {
+        let needed = self.jaccard_overlap(a, b);
+        (needed > 0 && needed <= a.min(b)).then(|| a + b - 2 * needed)
     }
 
     /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one that it shares with
@@ -267,8 +271,11 @@ mod tests {
     #[test]
     fn sizes_and_prefixes_at_the_edge() {
         let at = threshold("0.8");
-        assert!(at.sizes_can_reach(4, 5) && at.sizes_can_reach(5, 4) && !at.sizes_can_reach(79, 99));
-        assert!(!at.sizes_can_reach(0, 0) && !at.sizes_can_reach(0, 3));
+        assert_eq!(
+            [at.may_differ_in(4, 5), at.may_differ_in(5, 4), at.may_differ_in(79, 99)],
+            [Some(1), Some(1), None]
+        );
+        assert_eq!([at.may_differ_in(0, 0), at.may_differ_in(0, 3), at.may_differ_in(9, 9)], [None, None, Some(2)]);
         assert_eq!(
             [at.prefix_of(500), at.prefix_of(501), at.prefix_of(1), threshold("1").prefix_of(7)],
             [101, 101, 1, 1]
@@ -332,6 +339,8 @@ mod tests {
             let flat = |s: &BTreeSet<u64>| s.iter().copied().collect::<Vec<_>>();
             let expected = (threshold.reached_by(shared, either) && shared > 0)
                 .then(|| Similarity::ratio(shared, either));
+            let apart = (either - shared) as usize;
+            prop_assert_eq!(expected.is_some(), threshold.may_differ_in(a.len(), b.len()).is_some_and(|most| apart <= most));
             prop_assert_eq!(jaccard(&flat(&a), &flat(&b), threshold), expected);
             prop_assert_eq!(overlap(&flat(&a), &flat(&b)) as u64, shared);
         }

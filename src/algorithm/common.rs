@@ -180,8 +180,8 @@ impl Algorithm for WithoutCommon {
         self.inner.odds(a, b)
     }
 
-    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.inner.sizes_can_reach(a, b)
+    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
+        self.inner.may_differ_in(a, b)
     }
 
     fn prefix(&self, elements: usize) -> Option<usize> {

@@ -333,9 +333,10 @@ pub trait Algorithm: Send + Sync {
         vec![Agreement { what: "keys", equal, of: a.len().min(b.len()) }]
     }
 
-    /// Whether sets of these sizes can be at or above the threshold. True, the default, where sizes say nothing.
-    fn sizes_can_reach(&self, _a: usize, _b: usize) -> bool {
-        true
+    /// How many elements two sets of these sizes may have that are not in both (of multisets each as often as it is), and still be
+    /// at or above the threshold. `None` if they cannot be. Any number, the default, where differences say nothing.
+    fn may_differ_in(&self, _a: usize, _b: usize) -> Option<usize> {
+        Some(usize::MAX)
     }
 
     /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one of those that it

@@ -205,13 +205,10 @@ struct Written {
 }
 
 fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
-    let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout().lock()), outcome);
+    let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout()), outcome);
     let mut written = Written::default();
     match request.emit {
-        Emit::Pairs => outcome.pairs(|pair| {
-            written.records += 1;
-            out.pair(&pair)
-        })?,
+        Emit::Pairs => written.records = out.pairs(outcome, request.engine.threads)?,
         Emit::Clusters => {
             let kept = outcome.keep(request.keep);
             written.dropped = Some(kept.dropped());

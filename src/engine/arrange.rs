@@ -8,6 +8,7 @@ use crate::algorithm::{Odds, Setup};
 use crate::similarity::Similarity;
 use crate::source::Source;
 use petgraph::unionfind::UnionFind;
+use std::ops::Range;
 
 /// A reported pair; `a` comes before `b` in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +70,9 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
     ("longest", KeepPolicy::Longest, "the one with most tokens"),
     ("shortest", KeepPolicy::Shortest, "the one with fewest tokens"),
 ];
+
+/// About how many neighbours of documents make a portion.
+const PORTION: usize = 1 << 12;
 
 /// Everything that a scan found.
 pub struct Outcome {
@@ -150,27 +154,51 @@ impl Outcome {
     ///
     /// Copies are spelled out pair by pair as they are handed over: memory is that of the partners of one document.
     pub fn pairs<E>(&self, mut each: impl FnMut(Pair<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut partners: Vec<(u32, Similarity)> = Vec::new();
-        for a in self.corpus.documents_read() {
-            let Some(group) = self.corpus.group_of(a) else { continue };
-            partners.clear();
-            let mut add = |group: u32, similarity| {
-                let members = self.corpus.members(group);
-                let later = &members[members.partition_point(|&b| b <= a)..];
-                partners.extend(later.iter().filter(|&&b| self.may_report(a, b)).map(|&b| (b, similarity)));
-            };
-            add(group, Similarity::ONE);
-            for &number in self.neighbours.edges(group) {
-                let edge = &self.edges[number as usize];
-                add(if edge.a == group { edge.b } else { edge.a }, edge.similarity);
+        let mut partners = Vec::new();
+        self.corpus.documents_read().try_for_each(|document| self.pairs_of(document, &mut partners, &mut each))
+    }
+
+    /// The documents by number, in portions with about as many pairs each, if copies are few.
+    pub(crate) fn portions(&self) -> impl Iterator<Item = Range<u32>> {
+        let mut documents = self.corpus.documents_read().peekable();
+        std::iter::from_fn(move || {
+            let (start, mut end, mut steps) = (*documents.peek()?, 0, 0);
+            while steps < PORTION
+                && let Some(document) = documents.next()
+            {
+                let edges = |group| self.neighbours.edges(group).len() + self.corpus.members(group).len();
+                steps += 1 + self.corpus.group_of(document).map_or(0, edges);
+                end = document + 1;
             }
-            partners.sort_unstable_by_key(|&(b, _)| b);
-            for &(b, similarity) in &partners {
-                let distance = self.setup.algorithm.distance(similarity);
-                each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance })?;
-            }
+            Some(start..end)
+        })
+    }
+
+    /// Hands over the pairs of a document that was read with later ones, in input order. Stops at the first error and returns it.
+    /// `partners` is working memory.
+    pub(crate) fn pairs_of<E>(
+        &self,
+        a: u32,
+        partners: &mut Vec<(u32, Similarity)>,
+        mut each: impl FnMut(Pair<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(group) = self.corpus.group_of(a) else { return Ok(()) };
+        partners.clear();
+        let mut add = |group: u32, similarity| {
+            let members = self.corpus.members(group);
+            let later = &members[members.partition_point(|&b| b <= a)..];
+            partners.extend(later.iter().filter(|&&b| self.may_report(a, b)).map(|&b| (b, similarity)));
+        };
+        add(group, Similarity::ONE);
+        for &number in self.neighbours.edges(group) {
+            let edge = &self.edges[number as usize];
+            add(if edge.a == group { edge.b } else { edge.a }, edge.similarity);
         }
-        Ok(())
+        partners.sort_unstable_by_key(|&(b, _)| b);
+        partners.iter().try_for_each(|&(b, similarity)| {
+            let distance = self.setup.algorithm.distance(similarity);
+            each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance })
+        })
     }
 
     /// How these pairs of documents stand to what is reported: the exact similarity of each, also below the threshold, and the
@@ -198,11 +226,8 @@ impl Outcome {
         let group = |place: u32| documents.get(place as usize).and_then(|&document| self.corpus.group_of(document));
         let mut wanted = vec![false; self.corpus.distinct()];
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
-        let threads = match options.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        let reader = Reader { options, threads, observer: &(), told: Default::default() };
+        let reader =
+            Reader { options, threads: super::workers(options.threads), observer: &(), told: Default::default() };
         let sources = &mut [Side { reference: false, source }];
         let (sets, _) = verify::made_again(&reader, sources, &self.setup, made, &self.corpus, &wanted);
         let of = |&(a, b): &(u32, u32)| {

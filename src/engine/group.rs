@@ -100,6 +100,11 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Whether keys are any number, and two documents can share several of them in a table.
+    pub fn are_free(&self) -> bool {
+        matches!(self, Keys::Free { .. })
+    }
+
     /// In how many tables grouping is done. For free keys a table is a range of key values.
     fn tables(&self) -> usize {
         match self {
@@ -222,14 +227,16 @@ pub(super) fn sort_distinct(keys: &mut [u64]) -> usize {
     kept
 }
 
+/// The cursors move by the outcome of comparisons: which one is next cannot be predicted.
 fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => return Some(a[i]),
+        let (x, y) = (a[i], b[j]);
+        if x == y {
+            return Some(x);
         }
+        i += usize::from(x < y);
+        j += usize::from(y < x);
     }
     None
 }
@@ -264,6 +271,18 @@ impl Table {
         self.keys.get(run).copied().unwrap_or(0)
     }
 
+    /// Where a run ends in `members`.
+    #[inline]
+    pub fn end(&self, run: usize) -> u32 {
+        self.ends[run]
+    }
+
+    /// Makes a run of the members behind the last one.
+    pub fn end_run(&mut self, key: Option<u64>) {
+        self.ends.push(self.members.len() as u32);
+        self.keys.extend(key);
+    }
+
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         (4 * (self.members.len() + self.ends.len()) + 8 * self.keys.len()) as u64
@@ -279,8 +298,7 @@ impl Table {
                 out.members.truncate(start);
                 continue;
             }
-            out.ends.push(out.members.len() as u32);
-            out.keys.extend(self.keys.get(run));
+            out.end_run(self.keys.get(run).copied());
         }
         out
     }
@@ -305,7 +323,7 @@ pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus) -> Result<Vec<Table>, Err
 
 fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, Error> {
     let mut out = Table::default();
-    let keep = |run: &mut dyn Iterator<Item = u32>, out: &mut Table| {
+    let keep = |run: &mut dyn Iterator<Item = u32>, key: Option<u64>, out: &mut Table| {
         let start = out.members.len();
         out.members.extend(run);
         let run = &out.members[start..];
@@ -315,18 +333,15 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         if one_sided {
             out.members.truncate(start);
         } else {
-            out.ends.push(out.members.len() as u32);
+            out.end_run(key);
         }
-        !one_sided
     };
-    if matches!(keys, Keys::Free { .. }) {
+    if keys.are_free() {
         let mut records: Vec<(u64, u32)> = Vec::new();
         keys.each(table, corpus, |key, group| records.push((key, group)))?;
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            if keep(&mut run.iter().map(|&(_, group)| group), &mut out) {
-                out.keys.push(run[0].0);
-            }
+            keep(&mut run.iter().map(|&(_, group)| group), Some(run[0].0), &mut out);
         }
     } else {
         // Half the memory of (key, group) records: the number of the group takes the place of the key's low bits. Keys that
@@ -339,7 +354,7 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         keys.each(table, corpus, |key, group| records.push(mix(key) & !low | u64::from(group)))?;
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
-            keep(&mut run.iter().map(|&record| (record & low) as u32), &mut out);
+            keep(&mut run.iter().map(|&record| (record & low) as u32), None, &mut out);
         }
     }
     out.members.shrink_to_fit();

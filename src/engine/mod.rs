@@ -244,8 +244,8 @@ pub fn scan(
     let portions = if reread {
         let held = corpus.bytes_held() + keys.bytes_held() + groups.iter().map(group::Table::bytes_held).sum::<u64>();
         let bytes = |group| 8 * u64::from(corpus.size(group)) + keys.bytes_a_candidate();
-        // A third is for the pairs found, and for what the threads need.
-        let budget = (options.memory.saturating_sub(held) / 3 * 2).max(options.memory / 4);
+        // An eighth is for the pairs found, and for what the threads need.
+        let budget = (options.memory.saturating_sub(held) / 8 * 7).max(options.memory / 4);
         portions::Portions::new(corpus.distinct(), &groups, bytes, budget)
     } else {
         portions::Portions::new(corpus.distinct(), &groups, |_| 0, 0)
@@ -274,8 +274,8 @@ pub fn scan(
             restricted = groups.iter().map(|table| table.restricted(&wanted)).collect();
             &restricted
         };
-        counts.compared +=
-            pool.install(|| verify::edges(algorithm, &keys, tables, &evidence, &corpus, &portion, &mut edges));
+        let search = verify::Search::new(algorithm, &keys, &corpus, tables);
+        counts.compared += pool.install(|| search.edges(&evidence, &portion, &mut edges));
         if edges.len() > u32::MAX as usize {
             return Err(Error::TooManyPairs(u32::MAX.into()));
         }
@@ -329,15 +329,19 @@ pub fn count_terms(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Terms, Counts), Error> {
-    let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
-    };
-    let reader = read::Reader { options, threads, observer, told: Default::default() };
+    let reader = read::Reader { options, threads: workers(options.threads), observer, told: Default::default() };
     let mut counts = Counts::default();
     observer.stage(Stage::Counting);
     let terms = reader.terms(&mut [Side { reference: false, source }], &mut counts)?;
     Ok((terms, counts))
+}
+
+/// How many threads are meant by a number of [`Options::threads`].
+pub(crate) fn workers(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    }
 }
 
 /// The setup for documents of this median length, unless it is refused.

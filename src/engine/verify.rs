@@ -11,7 +11,7 @@ use crate::similarity::Similarity;
 use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +32,37 @@ pub(super) enum Evidence {
 /// Ascending sets, with where each group's is.
 pub(super) struct Sets {
     flat: Vec<u64>,
-    /// Where each set starts, and its length.
-    at: Vec<(usize, u32)>,
+    at: Vec<At>,
     /// By group, the number of its set, from 1; 0 where there is none.
     number: Vec<u32>,
+}
+
+/// Where a set is, and a few bits of it.
+struct At {
+    start: usize,
+    length: u32,
+    parities: Parities,
+}
+
+/// For each of 256 classes of elements, whether the set has an odd number of them, each counted as often as it is.
+///
+/// An element that only one of two sets has changes one bit between them, so that they differ in no fewer elements than bits.
+type Parities = [u64; 4];
+
+fn parities(set: &[u64]) -> Parities {
+    let mut parities = Parities::default();
+    for element in set {
+        // Multiplied, so that elements need not be hashes.
+        let class = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        parities[class as usize / 64] ^= 1 << (class % 64);
+    }
+    parities
+}
+
+/// In at least how many elements two sets differ.
+#[inline]
+fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
 }
 
 impl Sets {
@@ -44,16 +71,28 @@ impl Sets {
     }
 
     #[inline]
+    fn at(&self, group: u32) -> Option<&At> {
+        self.number[group as usize].checked_sub(1).map(|set| &self.at[set as usize])
+    }
+
+    /// A group's set; empty where there is none.
+    #[inline]
     pub fn get(&self, group: u32) -> &[u64] {
-        let Some(set) = self.number[group as usize].checked_sub(1) else { return &[] };
-        let (start, length) = self.at[set as usize];
-        &self.flat[start..][..length as usize]
+        self.at(group).map_or(&[], |at| &self.flat[at.start..][..at.length as usize])
+    }
+
+    /// Whether two groups have sets that can be at or above the threshold, by what is known without looking at them.
+    #[inline]
+    fn can_reach(&self, algorithm: &dyn Algorithm, a: u32, b: u32) -> bool {
+        let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
+        let may = || algorithm.may_differ_in(a.length as usize, b.length as usize);
+        a.length > 0 && b.length > 0 && may().is_some_and(|most| differ_in_at_least(&a.parities, &b.parities) <= most)
     }
 
     /// Says where a group's set is.
-    fn place(&mut self, group: u32, start: usize, length: usize) {
+    fn place(&mut self, group: u32, start: usize, length: usize, parities: Parities) {
         let length = u32::try_from(length).expect("a document has fewer than 2³² features");
-        self.at.push((start, length));
+        self.at.push(At { start, length, parities });
         self.number[group as usize] = self.at.len() as u32;
     }
 }
@@ -62,7 +101,7 @@ impl Sets {
 #[derive(Default)]
 struct Chunk {
     flat: Vec<u64>,
-    ends: Vec<(u32, usize)>,
+    ends: Vec<(u32, usize, Parities)>,
 }
 
 /// A set, or a multiset: sorted. Returns how much is left.
@@ -97,9 +136,12 @@ impl Evidence {
             }
             (rest, start) = (behind, end);
         }
-        let placed: Vec<(u32, usize, usize)> =
-            own.into_par_iter().map(|(group, start, features)| (group, start, sorted(compares, features))).collect();
-        placed.into_iter().for_each(|(group, start, length)| sets.place(group, start, length));
+        let sort = |(group, start, features): (u32, usize, &mut [u64])| {
+            let length = sorted(compares, features);
+            (group, start, length, parities(&features[..length]))
+        };
+        let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
+        placed.into_iter().for_each(|(group, start, length, parities)| sets.place(group, start, length, parities));
         sets.flat = flat;
         Evidence::Sets(sets)
     }
@@ -166,7 +208,7 @@ pub(super) fn made_again(
                 }
                 let length = sorted(made, &mut chunk.flat[start..]);
                 chunk.flat.truncate(start + length);
-                chunk.ends.push((group, chunk.flat.len()));
+                chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
             } else {
                 problems.push((document, changed(read.place, corpus.id(document))));
             }
@@ -183,9 +225,9 @@ pub(super) fn made_again(
             reader.observer.progress(bytes, 0);
             read += 1;
             let mut start = sets.flat.len();
-            for (group, end) in chunk.ends {
+            for (group, end, parities) in chunk.ends {
                 let end = sets.flat.len() + end;
-                sets.place(group, start, end - start);
+                sets.place(group, start, end - start, parities);
                 start = end;
             }
             sets.flat.extend_from_slice(&chunk.flat);
@@ -220,14 +262,14 @@ enum Task {
 const TASK_PAIRS: u64 = 1 << 16;
 
 /// Pieces of work for all runs but the hot ones.
-fn tasks(tables: &[Table], is_hot: impl Fn(usize) -> bool) -> Vec<Task> {
+fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let (mut from, mut pairs) = (0, 0);
         let runs = |from, to| Task::Runs { table: number, from, to };
         for run in 0..table.runs() {
             let members = table.run(run).len() as u64;
-            if is_hot(members as usize) {
+            if is_hot(table, run) {
                 if from < run {
                     tasks.push(runs(from, run));
                 }
@@ -263,156 +305,269 @@ fn tasks(tables: &[Table], is_hot: impl Fn(usize) -> bool) -> Vec<Task> {
 /// From so many members on a run is hot: its pairs are not all looked at, if the algorithm knows a way around that.
 const HOT: usize = 512;
 
-/// A run of many members, most of which may share no more than what brought them here: a licence, a page's frame.
+/// The rarest elements of the members of a hot run, most of which may share no more than what brought them there: a licence, a
+/// page's frame. Members are numbers within the run.
 ///
-/// Within the run the rarest elements of each set decide, as in an exact join: of two sets at or above the threshold the first
-/// common element, rare ones first, is in the prefix of both. What very many members share comes last in the order, and is in no prefix.
-struct HotRun {
-    /// The members that have each element of a prefix, as numbers within the run, ascending, back to back.
-    holders: Vec<u32>,
-    /// For each member, the ranges of `holders` that it is in, from behind itself to the end.
+/// Within the run these decide, as in an exact join: of two sets at or above the threshold the first common element, rare ones
+/// first, is in the prefix of both. What very many members share comes last in the order, and is in no prefix.
+///
+/// Cost: a look at each element of each set, a selection of the prefixes, a sort of those of their elements that are not one
+/// member's alone. Some 20 bytes for each of them, and 4 for each of up to 16 million classes of elements.
+fn prefixes(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Table {
+    let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
+    let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
+    let class = |element: u64| element as usize & (classes - 1);
+    let mut counts = vec![0u32; classes];
+    for &member in members {
+        sets.get(member).iter().for_each(|&element| counts[class(element)] += 1);
+    }
+    let mut held: Vec<(u64, u32)> = members
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(number, &member)| {
+            let set = sets.get(member);
+            let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
+            let length = if set.is_empty() { 0 } else { algorithm.prefix(set.len()).unwrap_or(set.len()) };
+            if length < order.len() {
+                order.select_nth_unstable(length);
+                order.truncate(length);
+            }
+            order.retain(|(count, _)| *count > 1);
+            order.into_iter().map(move |(_, element)| (element, number as u32))
+        })
+        .collect();
+    held.par_sort_unstable();
+    let mut table = Table::default();
+    for run in held.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+        table.members.extend(run.iter().map(|&(_, number)| number));
+        table.end_run(None);
+    }
+    table
+}
+
+/// The runs of a table row by row: whom each member meets, of those behind it.
+///
+/// Two that share many keys meet many times, and are looked at once: whoever was met is marked.
+struct Rows<'a> {
+    table: &'a Table,
+    /// The runs of each member in their order, with the place behind it in `table.members`; member by member.
     behind: Vec<(u32, u32)>,
-    behind_ends: Vec<u32>,
+    /// Where those of each member end.
+    ends: Vec<u32>,
+    /// The members that meet anyone behind them, those of one long run together: what they are compared by stays in the caches.
+    order: Vec<u32>,
 }
 
-impl HotRun {
-    /// Cost: a look at each element of each set, a selection of the prefixes, a sort of those of their elements that are not one
-    /// member's alone. Some 24 bytes for each of them, and 4 for each of up to 16 million classes of elements.
-    fn new(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Self {
-        let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
-        let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
-        let class = |element: u64| element as usize & (classes - 1);
-        let mut counts = vec![0u32; classes];
-        for &member in members {
-            sets.get(member).iter().for_each(|&element| counts[class(element)] += 1);
-        }
-        let mut held: Vec<(u64, u32)> = members
-            .par_iter()
-            .enumerate()
-            .flat_map_iter(|(number, &member)| {
-                let set = sets.get(member);
-                let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
-                let length = if set.is_empty() { 0 } else { algorithm.prefix(set.len()).unwrap_or(set.len()) };
-                if length < order.len() {
-                    order.select_nth_unstable(length);
-                    order.truncate(length);
+impl<'a> Rows<'a> {
+    /// Of some runs of a table; its members are below `numbers`.
+    ///
+    /// Cost: a walk along the runs and a sort of the members. 8 bytes for each membership and 16 for each number.
+    fn new(table: &'a Table, numbers: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let each = |found: &mut dyn FnMut(usize, (u32, u32))| {
+            let mut at = 0;
+            for run in 0..table.runs() {
+                let end = table.end(run);
+                if is_wanted(run) {
+                    // Nobody is behind the last.
+                    (at + 1..end).for_each(|next| found(table.members[next as usize - 1] as usize, (run as u32, next)));
                 }
-                order.retain(|(count, _)| *count > 1);
-                order.into_iter().map(move |(_, element)| (element, number as u32))
-            })
-            .collect();
-        held.par_sort_unstable();
-        let mut behind: Vec<(u32, u32, u32)> = Vec::new();
-        let mut at = 0u32;
-        for group in held.chunk_by(|a, b| a.0 == b.0) {
-            let end = at + group.len() as u32;
-            behind.extend((at + 1..end).zip(group).map(|(from, &(_, number))| (number, from, end)));
-            at = end;
+                at = end;
+            }
+        };
+        let mut ends = vec![0; numbers];
+        each(&mut |member, _| ends[member] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // For now where the member starts; filling moves each on to its end.
+            sum += std::mem::replace(end, sum);
         }
-        behind.par_sort_unstable();
-        let mut behind_ends = vec![0; members.len()];
-        behind.iter().for_each(|&(number, ..)| behind_ends[number as usize] += 1);
-        let mut end = 0;
-        for count in &mut behind_ends {
-            end += *count;
-            *count = end;
-        }
-        HotRun {
-            holders: held.into_iter().map(|(_, number)| number).collect(),
-            behind: behind.into_iter().map(|(_, from, end)| (from, end)).collect(),
-            behind_ends,
+        let mut behind = vec![(0, 0); sum as usize];
+        each(&mut |member, place| {
+            behind[ends[member] as usize] = place;
+            ends[member] += 1;
+        });
+        let mut rows = Rows { table, behind, ends, order: Vec::new() };
+        let longest = |&(run, _): &(u32, u32)| (table.run(run as usize).len(), run);
+        let together = |number| Some((rows.of(number).iter().map(longest).max()?.1, number));
+        let mut order: Vec<(u32, u32)> = (0..numbers as u32).filter_map(together).collect();
+        order.par_sort_unstable();
+        rows.order = order.into_iter().map(|(_, number)| number).collect();
+        rows
+    }
+
+    /// The runs of a member, with the place behind it in each.
+    #[inline]
+    fn of(&self, number: u32) -> &[(u32, u32)] {
+        let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
+        &self.behind[start as usize..self.ends[number as usize] as usize]
+    }
+
+    /// Hands over whom a member meets behind it, once each, with the first run where it does. `marks` has a place for
+    /// each number, first `u32::MAX`, and is of use to one thread.
+    #[inline]
+    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(usize, u32)) {
+        for &(run, next) in self.of(number) {
+            for &other in &self.table.members[next as usize..self.table.end(run as usize) as usize] {
+                // No member is its own partner, so that its own number is free to be the mark.
+                if std::mem::replace(&mut marks[other as usize], number) != number {
+                    each(run as usize, other);
+                }
+            }
         }
     }
 
-    /// The members after this one that share an element of its prefix with it, once each. `marks` has a place for each member, and
-    /// is of use to one thread.
-    fn partners<'a>(&'a self, number: u32, marks: &'a mut [u32]) -> impl Iterator<Item = u32> + 'a {
-        let start = if number == 0 { 0 } else { self.behind_ends[number as usize - 1] };
-        let ranges = &self.behind[start as usize..self.behind_ends[number as usize] as usize];
-        let all = ranges.iter().flat_map(|&(from, end)| &self.holders[from as usize..end as usize]);
-        // No member is its own partner, so that its own number is free to be the mark.
-        all.copied().filter(move |&other| std::mem::replace(&mut marks[other as usize], number) != number)
+    /// Passes every pair to `look`, with that run, on all threads of the pool. Returns what each thread came to.
+    fn search<T: Default + Send>(&self, look: impl Fn(usize, (u32, u32), &mut T) + Sync) -> Vec<T> {
+        let next = AtomicUsize::new(0);
+        rayon::broadcast(|_| {
+            let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
+            while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
+                for &number in numbers {
+                    self.partners(number, &mut marks, |run, other| look(run, (number, other), &mut came));
+                }
+            }
+            came
+        })
     }
 }
 
-/// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
-pub(super) fn edges(
-    algorithm: &dyn Algorithm,
-    keys: &Keys<'_>,
-    tables: &[Table],
-    evidence: &Evidence,
-    corpus: &Corpus,
-    portion: &Portion,
-    edges: &mut Vec<Edge>,
-) -> u64 {
-    let compared = AtomicU64::new(0);
-    let compare = |(table, key): (usize, u64), (a, b): (u32, u32), count: &mut u64, found: &mut Vec<Edge>| {
-        if !corpus.may_pair(a, b) || !portion.compares(a, b) {
-            return;
+/// How many rows a thread takes at once.
+const ROWS_AT_ONCE: usize = 64;
+
+/// The pairs that the runs make, each where it is in a run of a table.
+pub(super) struct Search<'a> {
+    algorithm: &'a dyn Algorithm,
+    keys: &'a Keys<'a>,
+    corpus: &'a Corpus,
+    tables: &'a [Table],
+}
+
+/// Where a pair was met: a table, and the key of the run.
+type Where = (usize, u64);
+
+impl<'a> Search<'a> {
+    pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
+        Search { algorithm, keys, corpus, tables }
+    }
+
+    fn compares_sets(&self) -> bool {
+        self.algorithm.compares() != Compares::Fingerprints
+    }
+
+    fn is_hot(&self, table: &Table, run: usize) -> bool {
+        table.run(run).len() >= HOT && self.compares_sets() && self.algorithm.prefix(1).is_some()
+    }
+
+    /// Passes every pair of every run but the hot ones to `look`, on all threads of the pool. Returns what the pieces of work came to.
+    fn pairs<T: Default + Send>(&self, look: impl Fn(Where, (u32, u32), &mut T) + Sync) -> Vec<T> {
+        // Two documents can share many free keys of a table, and meet once in any other.
+        if self.keys.are_free() && self.compares_sets() {
+            let each = |(number, table): (usize, &Table)| {
+                // The first run where two meet here has the least key that they share here, unless a hot run has a lesser one.
+                let rows = Rows::new(table, self.corpus.distinct(), |run| !self.is_hot(table, run));
+                rows.search(|run, pair, came| look((number, table.key(run)), pair, came))
+            };
+            return self.tables.iter().enumerate().flat_map(each).collect();
         }
-        let similarity = match evidence {
-            // Comparing fingerprints is cheaper than asking whether it is this table's turn.
-            Evidence::Fingerprints => {
-                *count += 1;
-                let similarity = algorithm.compare(keys.fingerprint(a), keys.fingerprint(b));
-                similarity.filter(|_| keys.meet_first(table, key, a, b))
-            }
-            Evidence::Sets(sets) => {
-                let (of_a, of_b) = (sets.get(a), sets.get(b));
-                // Sizes are at hand; whose turn it is takes a look at the keys.
-                let may = !of_a.is_empty() && !of_b.is_empty() && algorithm.sizes_can_reach(of_a.len(), of_b.len());
-                if !may || !keys.meet_first(table, key, a, b) {
-                    return;
-                }
-                *count += 1;
-                algorithm.compare(of_a, of_b)
-            }
-        };
-        found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
-    };
-    let work = |task: &Task| {
-        let mut found = Vec::new();
-        let mut count = 0;
-        let mut row = |table: usize, run: usize, i: usize| {
-            let (members, key) = (tables[table].run(run), tables[table].key(run));
-            let a = members[i];
-            members[i + 1..].iter().for_each(|&b| compare((table, key), (a, b), &mut count, &mut found));
-        };
-        match *task {
-            Task::Runs { table, from, to } => {
-                for run in from..to {
-                    (0..tables[table].run(run).len()).for_each(|i| row(table, run, i));
-                }
-            }
-            Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
-        }
-        compared.fetch_add(count, Ordering::Relaxed);
-        found
-    };
-    let is_hot =
-        |members: usize| members >= HOT && matches!(evidence, Evidence::Sets(_)) && algorithm.prefix(1).is_some();
-    let mut found: Vec<Vec<Edge>> = tasks(tables, is_hot).par_iter().map(work).collect();
-    if let Evidence::Sets(sets) = evidence {
-        for (number, table) in tables.iter().enumerate() {
-            for run in (0..table.runs()).filter(|&run| is_hot(table.run(run).len())) {
-                let (members, place) = (table.run(run), (number, table.key(run)));
-                let hot = HotRun::new(algorithm, members, sets);
-                let marks = || vec![u32::MAX; members.len()];
-                let rows = (0..members.len() as u32).into_par_iter().map_init(marks, |marks, i| {
-                    let (mut count, mut found) = (0, Vec::new());
-                    for partner in hot.partners(i, marks) {
-                        let pair = (members[i as usize], members[partner as usize]);
-                        compare(place, pair, &mut count, &mut found);
+        let work = |task: &Task| {
+            let mut came = T::default();
+            let mut row = |table: usize, run: usize, i: usize| {
+                let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
+                members[i + 1..].iter().for_each(|&b| look((table, key), (members[i], b), &mut came));
+            };
+            match *task {
+                Task::Runs { table, from, to } => {
+                    for run in from..to {
+                        (0..self.tables[table].run(run).len()).for_each(|i| row(table, run, i));
                     }
-                    compared.fetch_add(count, Ordering::Relaxed);
-                    found
-                });
-                found.extend(rows.filter(|found| !found.is_empty()).collect::<Vec<_>>());
+                }
+                Task::Rows { table, run, from, to } => (from..to).for_each(|i| row(table, run, i)),
+            }
+            came
+        };
+        tasks(self.tables, |table, run| self.is_hot(table, run)).par_iter().map(work).collect()
+    }
+
+    fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> {
+        let numbered = self.tables.iter().enumerate();
+        let runs = numbered.flat_map(|(number, table)| (0..table.runs()).map(move |run| (number, table, run)));
+        runs.filter(|&(_, table, run)| self.is_hot(table, run))
+    }
+
+    /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
+    pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
+        let look = |(table, key): Where, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
+            if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
+                return;
+            }
+            let similarity = match evidence {
+                // Comparing fingerprints is cheaper than asking whether it is this table's turn.
+                Evidence::Fingerprints => {
+                    *count += 1;
+                    let similarity = self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b));
+                    similarity.filter(|_| self.keys.meet_first(table, key, a, b))
+                }
+                Evidence::Sets(sets) => {
+                    // A few bits are at hand; whose turn it is takes a look at the keys.
+                    if !sets.can_reach(self.algorithm, a, b) || !self.keys.meet_first(table, key, a, b) {
+                        return;
+                    }
+                    *count += 1;
+                    self.algorithm.compare(sets.get(a), sets.get(b))
+                }
+            };
+            found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
+        };
+        let mut came = self.pairs(look);
+        if let Evidence::Sets(sets) = evidence {
+            for (number, table, run) in self.hot_runs() {
+                let (members, place) = (table.run(run), (number, table.key(run)));
+                let prefixes = prefixes(self.algorithm, members, sets);
+                let rows = Rows::new(&prefixes, members.len(), |_| true);
+                came.extend(
+                    rows.search(|_, (a, b), came| look(place, (members[a as usize], members[b as usize]), came)),
+                );
             }
         }
+        edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
+        // Each piece is freed as it is moved over.
+        came.into_iter().fold(0, |compared, (count, found)| {
+            edges.extend(found);
+            compared + count
+        })
     }
-    edges.reserve(found.iter().map(Vec::len).sum());
-    // Each piece is freed as it is moved over.
-    found.into_iter().for_each(|piece| edges.extend(piece));
-    compared.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sets_differ_in_no_fewer_elements_than_bits(
+            a in prop::collection::vec(prop::sample::select(vec![0u64, 1, 2, 3, 1 << 60, u64::MAX]), 0..40),
+            b in prop::collection::vec(any::<u64>(), 0..400),
+            shared in prop::collection::vec(any::<u64>(), 0..400),
+        ) {
+            let (a, b) = ([&a[..], &shared].concat(), [&b[..], &shared].concat());
+            let mut apart = b.clone();
+            // What is left of the one after taking away the other, and of the other after taking away the one.
+            let mut only_a = 0;
+            for element in &a {
+                match apart.iter().position(|other| other == element) {
+                    Some(at) => drop(apart.swap_remove(at)),
+                    None => only_a += 1,
+                }
+            }
+            prop_assert!(differ_in_at_least(&parities(&a), &parities(&b)) <= only_a + apart.len());
+            prop_assert_eq!(differ_in_at_least(&parities(&a), &parities(&a)), 0);
+        }
+    }
+
+    #[test]
+    fn unrelated_sets_differ_in_many_bits() {
+        let set = |from: u64| (from..from + 60).map(crate::hash::mix).collect::<Vec<u64>>();
+        assert!(differ_in_at_least(&parities(&set(0)), &parities(&set(1000))) > 50);
+    }
 }

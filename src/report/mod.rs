@@ -1,23 +1,20 @@
 //! Results as JSON lines: one tagged record a line, fields in a fixed order.
 
-use crate::engine::{Cluster, Outcome, Pair, Verdict};
-use crate::error::Error;
-use serde::Serialize;
-use std::io::{self, Write};
+mod in_turn;
 
-/// A record of the output. More fields may be added at the end of each; none of these changes.
+use crate::engine::{self, Cluster, Outcome, Pair, Verdict};
+use crate::error::Error;
+use crate::kernel::json::plain_prefix;
+use in_turn::{InTurn, Over};
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A record of the output, other than a pair. More fields may be added at the end of each; none of these changes.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Record<'a> {
-    Pair {
-        a: &'a str,
-        b: &'a str,
-        similarity: f64,
-        measure: &'a str,
-        algo: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        distance: Option<u32>,
-    },
     Cluster {
         id: u64,
         size: usize,
@@ -39,17 +36,69 @@ enum Record<'a> {
     },
 }
 
+/// Pair records, of which there can be very many: put together from parts, the fields in a fixed order. More may be added at
+/// the end.
+#[derive(Clone)]
+struct PairLines {
+    /// What stands between the similarity and the distance, the same in each.
+    what: String,
+}
+
+impl PairLines {
+    fn new(measure: &str, algorithm: &str) -> Self {
+        PairLines { what: format!(",\"measure\":{},\"algo\":{}", json!(measure), json!(algorithm)) }
+    }
+
+    /// Appends one record.
+    fn add(&self, pair: &Pair<'_>, line: &mut Vec<u8>) {
+        line.extend_from_slice(b"{\"type\":\"pair\",\"a\":");
+        add_string(pair.a, line);
+        line.extend_from_slice(b",\"b\":");
+        add_string(pair.b, line);
+        line.extend_from_slice(b",\"similarity\":");
+        add_value(&pair.similarity.value(), line);
+        line.extend_from_slice(self.what.as_bytes());
+        if let Some(distance) = pair.distance {
+            line.extend_from_slice(b",\"distance\":");
+            add_value(&distance, line);
+        }
+        line.extend_from_slice(b"}\n");
+    }
+}
+
+/// Appends a string. Most stand for themselves.
+fn add_string(string: &str, line: &mut Vec<u8>) {
+    if plain_prefix(string.as_bytes()) == string.len() {
+        line.push(b'"');
+        line.extend_from_slice(string.as_bytes());
+        line.push(b'"');
+    } else {
+        add_value(string, line);
+    }
+}
+
+fn add_value<T: Serialize + ?Sized>(value: &T, line: &mut Vec<u8>) {
+    serde_json::to_writer(line, value).expect("strings and numbers make JSON, and memory takes it");
+}
+
 /// Writes records to a stream.
 pub struct JsonLines<W: Write> {
     out: W,
-    algorithm: &'static str,
-    measure: &'static str,
+    pair_lines: PairLines,
+    line: Vec<u8>,
 }
+
+/// About how many bytes a thread holds of what it is not yet its turn to write.
+const HELD: usize = 1 << 21;
 
 impl<W: Write> JsonLines<W> {
     /// A writer for the results of one scan. `out` should be buffered.
     pub fn new(out: W, outcome: &Outcome) -> Self {
-        JsonLines { out, algorithm: outcome.report.algorithm, measure: outcome.report.measure }
+        JsonLines {
+            out,
+            pair_lines: PairLines::new(outcome.report.measure, outcome.report.algorithm),
+            line: Vec::new(),
+        }
     }
 
     /// One `pair` record.
@@ -57,14 +106,47 @@ impl<W: Write> JsonLines<W> {
     /// # Errors
     /// [`Error::Io`] if it cannot be written; likewise for the others.
     pub fn pair(&mut self, pair: &Pair<'_>) -> Result<(), Error> {
-        self.line(&Record::Pair {
-            a: pair.a,
-            b: pair.b,
-            similarity: pair.similarity.value(),
-            measure: self.measure,
-            algo: self.algorithm,
-            distance: pair.distance,
-        })
+        self.line.clear();
+        self.pair_lines.add(pair, &mut self.line);
+        self.out.write_all(&self.line).map_err(cannot_write)
+    }
+
+    /// A `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would write them, made by so
+    /// many threads; 0 means one a core. Returns how many there are.
+    ///
+    /// Memory: some 2 MiB a thread, beside the partners of one document.
+    ///
+    /// # Errors
+    /// As for [`pair`](Self::pair).
+    pub fn pairs(&mut self, outcome: &Outcome, threads: usize) -> Result<u64, Error>
+    where
+        W: Send,
+    {
+        let pair_lines = &self.pair_lines;
+        let pieces = InTurn::new(&mut self.out, outcome.portions());
+        let count = AtomicU64::new(0);
+        let work = || -> Result<(), Over> {
+            let (mut lines, mut partners, mut own) = (Vec::new(), Vec::new(), 0);
+            while let Some((number, documents)) = pieces.next() {
+                for document in documents {
+                    outcome.pairs_of(document, &mut partners, |pair| {
+                        own += 1;
+                        pair_lines.add(&pair, &mut lines);
+                        if lines.len() < HELD { Ok(()) } else { pieces.write(number, &mut lines) }
+                    })?;
+                }
+                pieces.finish(number, &mut lines)?;
+            }
+            count.fetch_add(own, Ordering::Relaxed);
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            (1..engine::workers(threads)).for_each(|_| drop(scope.spawn(work)));
+            // What went wrong is with the stream.
+            _ = work();
+        });
+        pieces.result().map_err(cannot_write)?;
+        Ok(count.into_inner())
     }
 
     /// One `cluster` record.
@@ -113,10 +195,11 @@ fn cannot_write(error: io::Error) -> Error {
 mod tests {
     use super::*;
     use crate::similarity::Similarity;
+    use proptest::prelude::*;
 
     fn written(write: impl FnOnce(&mut JsonLines<&mut Vec<u8>>)) -> String {
         let mut out = Vec::new();
-        write(&mut JsonLines { out: &mut out, algorithm: "simhash", measure: "hamming" });
+        write(&mut JsonLines { out: &mut out, pair_lines: PairLines::new("hamming", "simhash"), line: Vec::new() });
         String::from_utf8(out).unwrap()
     }
 
@@ -148,5 +231,31 @@ mod tests {
             written(|w| w.verdict(&alone).unwrap()),
             "{\"type\":\"verdict\",\"id\":\"e\\\"\\n\",\"keep\":true,\"note\":\"no features\"}\n"
         );
+    }
+
+    /// A pair record as serde makes it.
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "pair")]
+    struct Plain<'a> {
+        a: &'a str,
+        b: &'a str,
+        similarity: f64,
+        measure: &'a str,
+        algo: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        distance: Option<u32>,
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_put_together_as_serde_does(
+            a in any::<String>(), b in "[a-z0-9\"\\\\\n\u{0}\u{7f}é/]{0,80}", part in 0u64..1000, whole in 1000u64..3000,
+            distance in any::<Option<u32>>(),
+        ) {
+            let similarity = Similarity::ratio(part, whole);
+            let expected = Plain { a: &a, b: &b, similarity: similarity.value(), measure: "hamming", algo: "simhash", distance };
+            let expected = serde_json::to_string(&expected).unwrap() + "\n";
+            prop_assert_eq!(written(|w| w.pair(&Pair { a: &a, b: &b, similarity, distance }).unwrap()), expected);
+        }
     }
 }

@@ -73,6 +73,14 @@ pub fn json(outcome: &Outcome) -> String {
     let mut out = Vec::new();
     let mut lines = JsonLines::new(&mut out, outcome);
     outcome.pairs(|pair| lines.pair(&pair)).unwrap();
+    lines.finish().unwrap();
+    for threads in [1, 3] {
+        let mut at_once = Vec::new();
+        let written = JsonLines::new(&mut at_once, outcome).pairs(outcome, threads).unwrap();
+        assert!(at_once == out, "{threads} threads write the pairs otherwise");
+        assert_eq!(written, outcome.report.counts.pairs);
+    }
+    let mut lines = JsonLines::new(&mut out, outcome);
     for (_, policy, _) in KEEP_POLICIES {
         let kept = outcome.keep(*policy);
         kept.clusters(|cluster| lines.cluster(&cluster)).unwrap();

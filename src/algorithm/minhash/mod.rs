@@ -260,8 +260,8 @@ impl Algorithm for MinHash {
         jaccard(a, b, self.threshold)
     }
 
-    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.threshold.sizes_can_reach(a, b)
+    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
+        self.threshold.may_differ_in(a, b)
     }
 
     fn prefix(&self, elements: usize) -> Option<usize> {

@@ -245,8 +245,8 @@ impl Algorithm for SpotSigs {
         jaccard(a, b, self.threshold)
     }
 
-    fn sizes_can_reach(&self, a: usize, b: usize) -> bool {
-        self.threshold.sizes_can_reach(a, b)
+    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
+        self.threshold.may_differ_in(a, b)
     }
 
     fn odds_read(&self) -> Option<Compares> {
