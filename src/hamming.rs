@@ -1,9 +1,13 @@
 //! Fingerprints of sign bits: how they are made from weighted features, how far apart two are, and the block tables that
-//! find every pair within a distance.
+//! find every pair within a distance; and every pair of given codes that are within one.
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
+mod join;
+
 use crate::hash::{combine, mix};
+
+pub use join::{Near, each_pair_within, pairs_within};
 
 /// Appends the `bits / 64` words of the fingerprint: bit `i` is 1 iff the features whose hash has bit `i` set weigh more
 /// than those whose hash has not. A tie is 0. `bits` is a multiple of 64.

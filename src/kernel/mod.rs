@@ -9,6 +9,7 @@
 //! vector instructions it can of them (on AArch64, NEON).
 
 pub(crate) mod json;
+pub(crate) mod near;
 pub(crate) mod sketch;
 pub(crate) mod words;
 
