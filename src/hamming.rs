@@ -1,9 +1,14 @@
 //! Fingerprints of sign bits: how they are made from weighted features, how far apart two are, and the block tables that
-//! find every pair within a distance.
+//! find every pair within a distance; and every pair of given codes that are within one.
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
+mod join;
+
 use crate::hash::{combine, mix};
+use crate::kernel::counts::count_bits;
+
+pub use join::{Near, each_pair_within, pairs_within};
 
 /// Appends the `bits / 64` words of the fingerprint: bit `i` is 1 iff the features whose hash has bit `i` set weigh more
 /// than those whose hash has not. A tie is 0. `bits` is a multiple of 64.
@@ -11,7 +16,7 @@ use crate::hash::{combine, mix};
 /// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. Weights are given side by side
 /// with the hashes, or not at all, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
 ///
-/// Cost: 64 additions a feature and word with weights, a third of that without.
+/// Cost: 64 additions a feature and word with weights; without, a third of that, or a tenth with AVX2.
 pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64>) {
     assert!(bits.is_multiple_of(64) && bits > 0, "{bits} bits are no whole words");
     assert!(weights.is_empty() || weights.len() == hashes.len(), "one weight a feature, or none");
@@ -22,7 +27,7 @@ pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64
         };
         let patterns = hashes.iter().map(pattern);
         let (set, total) = if weights.is_empty() {
-            (positional_popcount(patterns), hashes.len() as i64)
+            (count_bits(patterns), hashes.len() as i64)
         } else {
             weighted_popcount(patterns.zip(weights.iter().map(|&weight| i64::from(weight))))
         };
@@ -42,37 +47,6 @@ fn weighted_popcount(patterns: impl Iterator<Item = (u64, i64)>) -> ([i64; 64], 
         }
     }
     (set, total)
-}
-
-/// For each bit, the number of patterns that have it.
-///
-/// Every eighth bit of a pattern, shifted down, is eight counters' increments in one word: eight shifts, masks and additions
-/// count all 64 bits. A byte holds up to 255, so the words are emptied that often.
-fn positional_popcount(patterns: impl Iterator<Item = u64>) -> [i64; 64] {
-    const EVERY_EIGHTH: u64 = 0x0101_0101_0101_0101;
-    let mut set = [0i64; 64];
-    let mut lanes = [0u64; 8];
-    let mut pending = 0;
-    let mut empty = |lanes: &mut [u64; 8]| {
-        for (shift, lane) in lanes.iter_mut().enumerate() {
-            for (byte, count) in lane.to_le_bytes().into_iter().enumerate() {
-                set[8 * byte + shift] += i64::from(count);
-            }
-            *lane = 0;
-        }
-    };
-    for pattern in patterns {
-        for (shift, lane) in lanes.iter_mut().enumerate() {
-            *lane += pattern >> shift & EVERY_EIGHTH;
-        }
-        pending += 1;
-        if pending == 255 {
-            empty(&mut lanes);
-            pending = 0;
-        }
-    }
-    empty(&mut lanes);
-    set
 }
 
 /// In how many bits two fingerprints of the same length differ.

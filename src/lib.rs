@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`kernel`] | inner loops by vectors, each beside its plain version: the only unsafe code |
-//! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables |
+//! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, compressed or not |
 //! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |

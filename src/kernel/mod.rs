@@ -8,7 +8,9 @@
 //! result depends on it. On other processors than x86-64 the plain versions are all there is, and the compiler makes what
 //! vector instructions it can of them (on AArch64, NEON).
 
+pub(crate) mod counts;
 pub(crate) mod json;
+pub(crate) mod near;
 pub(crate) mod sketch;
 pub(crate) mod words;
 

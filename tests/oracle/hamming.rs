@@ -131,6 +131,17 @@ fn every_number_of_blocks_finds_all_pairs_within_the_distance() {
 }
 
 #[test]
+fn joined_codes_are_all_pairs_within_the_distance() {
+    let codes = codes(&mut Random::new(7), 64, 1500);
+    let words: Vec<u64> = codes.iter().map(|code| code[0]).collect();
+    for distance in (0..=12).chain([40, 64]) {
+        let found = neardups::hamming::pairs_within(&words, distance);
+        let found: Vec<_> = found.iter().map(|pair| (pair.a as usize, pair.b as usize, pair.distance)).collect();
+        assert_eq!(found, all_within(&codes, distance), "distance {distance}");
+    }
+}
+
+#[test]
 fn a_pair_is_compared_in_each_table_where_it_meets_and_reported_once() {
     // Equal codes of different documents: they meet in every one of the C(6, 3) = 20 tables.
     let documents: Vec<Text> = ["code1", "code2"].iter().map(|code| (code.to_string(), code.to_string())).collect();

@@ -1,0 +1,513 @@
+//! Every pair of given 64-bit codes within a Hamming distance.
+//!
+//! The plain idea is the block tables of the parent module: bring the codes together that agree in the blocks of a table,
+//! and compare those. Three things make it fast.
+//!
+//! *Partitioning in two steps.* A table is not sorted. The codes are dealt into buckets by a few bits of a table's first block,
+//! such that a bucket fits into a core's cache; this is the only step that goes through memory, and tables that have their
+//! first block in common share it. Each bucket is then dealt into small ones, where codes agree in nearly all of a table's
+//! bits.
+//!
+//! *Short codes.* What is compared in a small bucket are 32 bits: the two halves of a code, one put upon the other by
+//! exclusive or. Two bits that differ may then hide each other, but no difference is added, so every pair within the
+//! distance stays, and of random ones that are not one in a million does. These are compared in full.
+//!
+//! *No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which the two codes tell.
+
+use super::{BlockTables, block_cost, combinations};
+use crate::kernel::near::{PADDING, ROWS, near};
+use rayon::prelude::*;
+use std::sync::Mutex;
+
+/// Two codes within the distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Near {
+    /// The place of the one that comes first.
+    pub a: u32,
+    /// The place of the other, `a < b`.
+    pub b: u32,
+    /// In how many bits they differ.
+    pub distance: u32,
+}
+
+/// Every pair of codes that differ in at most `distance` bits, ascending.
+///
+/// Cost: see [`each_pair_within`]; and 12 bytes a pair.
+///
+/// # Panics
+/// If there are more than 2³² − 1 codes.
+pub fn pairs_within(codes: &[u64], distance: u32) -> Vec<Near> {
+    let pairs = Mutex::new(Vec::new());
+    each_pair_within(codes, distance, |found| pairs.lock().expect("nobody panicked").extend_from_slice(found));
+    let mut pairs = pairs.into_inner().expect("nobody panicked");
+    pairs.par_sort_unstable();
+    pairs
+}
+
+/// Hands every pair of codes that differ in at most `distance` bits to `visit`, once, some thousands at a time: in no
+/// particular order, and from several threads at once, those of the current rayon pool.
+///
+/// Equal codes are looked at once for all of them where there are many; their pairs are handed over one by one all the same.
+///
+/// Cost: 12 bytes a code, and 36 more for each of those that meet by the thousand, whatever is found. The time is estimated for
+/// random codes and the cheapest number of blocks taken, or none, where each is compared with each: for distance 3 up to some
+/// twenty million codes the four tables of four blocks, then the ten of five. Different codes that agree in a block more often
+/// than by chance cost the square of how many do.
+///
+/// ```
+/// let codes = [0b0000, 0b1111, 0b0111, 0b0000];
+/// let pairs = neardups::hamming::pairs_within(&codes, 1);
+/// let pairs: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.distance)).collect();
+/// assert_eq!(pairs, [(0, 3, 0), (1, 2, 1)]);
+/// ```
+///
+/// # Panics
+/// If there are more than 2³² − 1 codes.
+pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + Sync) {
+    assert!(u32::try_from(codes.len()).is_ok(), "{} codes are more than 32 bits can number", codes.len());
+    let distance = distance.min(u64::BITS);
+    Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit);
+}
+
+/// Nanoseconds to deal one code into buckets, of the first step or the second, and to pass over one pair: measured on one core
+/// of the machine of `benches/README.md`. Only their ratio matters, and only for speed.
+const DEAL_NANOSECONDS: f64 = 5.0;
+const PASS_NANOSECONDS: f64 = 0.04;
+
+/// The number of blocks that costs least for so many codes; none if comparing each with each does.
+fn cheapest(codes: usize, distance: u32) -> Option<usize> {
+    let (codes, distance) = (codes as f64, distance as usize);
+    let cost = |&blocks: &usize| {
+        let cost = block_cost(64, blocks, distance, codes);
+        (cost.tables + distance as f64 + 1.0) * codes * DEAL_NANOSECONDS + cost.compared * PASS_NANOSECONDS
+    };
+    let blocks = (distance + 1..=64.min(distance + 16)).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    (cost(&blocks) < codes * codes / 2.0 * PASS_NANOSECONDS).then_some(blocks)
+}
+
+/// How codes are dealt into buckets: by some of their bits, multiplied.
+///
+/// The highest bits of the product depend on all bits of the mask. If the mask is one block, no wider than the bits taken
+/// (and skipped), then different blocks go into different buckets: to multiply by an odd number is one to one.
+struct Deal {
+    mask: u64,
+    factor: u64,
+    /// How many of the highest bits of the product are not looked at, and how many of the next make the number of the bucket.
+    skip: u32,
+    bits: u32,
+}
+
+impl Deal {
+    /// By `bits` bits, or as many as the mask has beyond those skipped.
+    fn new(mask: u64, skip: u32, bits: u32) -> Self {
+        // 2⁶⁴ by the golden ratio, shifted so that the highest bit of the mask meets the highest of the product.
+        let factor = 0x9e37_79b9_7f4a_7c15u64.unbounded_shl(mask.leading_zeros());
+        Deal { mask, factor, skip, bits: bits.min(mask.count_ones() - skip) }
+    }
+
+    fn buckets(&self) -> usize {
+        1 << self.bits
+    }
+
+    #[inline]
+    fn bucket(&self, code: u64) -> usize {
+        // Two shifts, because one by 64 is none.
+        ((code & self.mask).wrapping_mul(self.factor) << self.skip >> 1 >> (63 - self.bits)) as usize
+    }
+}
+
+/// The tables that have their first block in common.
+struct Group {
+    first: Deal,
+    /// The number of each table, and how a bucket of the first step is dealt on.
+    tables: Vec<(usize, Deal)>,
+}
+
+/// How much is done at a time. None of it shows in the pairs.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// The least number of codes that are dealt into buckets as a chunk of their own.
+    chunk: usize,
+    /// A bucket of the first step shall hold this many codes to twice as many: dealt again, they fit into the cache of a core.
+    bucket: usize,
+    /// The same for a small bucket, where the blocks have bits enough.
+    small: usize,
+    /// In a small bucket that is larger than this, equal codes are put together before anything is compared.
+    many: usize,
+    /// How many rows of such a bucket make a piece of work.
+    rows: usize,
+    /// How many pairs are handed over at a time.
+    pairs: usize,
+}
+
+const SIZES: Sizes =
+    Sizes { chunk: 1 << 16, bucket: 1 << 15, small: 1 << 5, many: 1 << 12, rows: 64 * ROWS, pairs: 1 << 12 };
+
+/// The two halves of a code, one upon the other: no two codes are further apart by it.
+#[inline]
+fn fold(code: u64) -> u32 {
+    (code ^ code >> 32) as u32
+}
+
+struct Join<'a> {
+    codes: &'a [u64],
+    distance: u32,
+    /// The bits in which two codes must agree to meet in a table.
+    masks: Vec<u64>,
+    groups: Vec<Group>,
+    sizes: Sizes,
+}
+
+impl<'a> Join<'a> {
+    /// With tables for so many blocks, or with a single table where all codes meet.
+    fn new(codes: &'a [u64], distance: u32, blocks: Option<usize>, sizes: Sizes) -> Self {
+        let bits = (codes.len() / sizes.bucket).checked_ilog2().unwrap_or(0);
+        let Some(blocks) = blocks else {
+            let all = Group { first: Deal::new(0, 0, 0), tables: vec![(0, Deal::new(0, 0, 0))] };
+            return Join { codes, distance, masks: vec![0], groups: vec![all], sizes };
+        };
+        let tables = BlockTables::new(64, blocks, distance as usize);
+        let masks: Vec<u64> = tables.masks.iter().map(|mask| mask[0]).collect();
+        let chosen = combinations(blocks, blocks - distance as usize);
+        let single = BlockTables::new(64, blocks, blocks - 1);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut number = 0;
+        for choices in chosen.chunk_by(|a, b| a[0] == b[0]) {
+            let block = single.masks[choices[0][0]][0];
+            let first = Deal::new(block, 0, bits);
+            let small = (codes.len() >> first.bits) / sizes.small;
+            let small = small.checked_ilog2().unwrap_or(0);
+            let tables = choices
+                .iter()
+                .map(|_| {
+                    let rest = masks[number] & !block;
+                    let deal = if rest == 0 { Deal::new(block, first.bits, small) } else { Deal::new(rest, 0, small) };
+                    number += 1;
+                    (number - 1, deal)
+                })
+                .collect();
+            groups.push(Group { first, tables });
+        }
+        Join { codes, distance, masks, groups, sizes }
+    }
+
+    fn run(&self, visit: &(impl Fn(&[Near]) + Sync)) {
+        let mut dealt = Dealt::default();
+        for group in &self.groups {
+            dealt.fill(self.codes, &group.first, self.sizes.chunk);
+            (0..group.first.buckets()).into_par_iter().for_each_init(
+                || (Small::default(), Found::new(visit, self.sizes.pairs)),
+                |(small, found), bucket| {
+                    for (table, deal) in &group.tables {
+                        small.fill(dealt.bucket(bucket), deal);
+                        for run in small.runs() {
+                            self.compare(*table, &small.folded[run.start..], &small.numbers[run], found);
+                        }
+                    }
+                },
+            );
+        }
+    }
+
+    /// Compares the codes of a small bucket with each other. The folded ones are followed by others.
+    fn compare<V: Fn(&[Near]) + Sync>(&self, table: usize, folded: &[u32], numbers: &[u32], found: &mut Found<'_, V>) {
+        if numbers.len() > self.sizes.many {
+            return self.compare_many(table, numbers, found);
+        }
+        near(folded, numbers.len(), 0..numbers.len(), self.distance, &mut |i, j| {
+            let (a, b) = (numbers[i], numbers[j]);
+            if let Some(distance) = self.meet_first(table, self.codes[a as usize], self.codes[b as usize]) {
+                found.push(a, b, distance);
+            }
+        });
+    }
+
+    /// The same, each code once however often it is there, and by all threads.
+    fn compare_many<V: Fn(&[Near]) + Sync>(&self, table: usize, numbers: &[u32], found: &mut Found<'_, V>) {
+        let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|&number| (self.codes[number as usize], number)).collect();
+        sorted.par_sort_unstable();
+        let equal: Vec<&[(u64, u32)]> = sorted.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut folded: Vec<u32> = equal.iter().map(|equal| fold(equal[0].0)).collect();
+        folded.resize(equal.len() + PADDING, 0);
+        let pieces = equal.len().div_ceil(self.sizes.rows);
+        (0..pieces).into_par_iter().for_each_init(
+            || Found::new(found.visit, found.most),
+            |found, piece| {
+                let rows = piece * self.sizes.rows..equal.len().min((piece + 1) * self.sizes.rows);
+                // Equal codes agree in every table.
+                for equal in equal[rows.clone()].iter().filter(|_| table == 0) {
+                    for (i, a) in equal.iter().enumerate() {
+                        equal[i + 1..].iter().for_each(|b| found.push(a.1, b.1, 0));
+                    }
+                }
+                near(&folded, equal.len(), rows, self.distance, &mut |i, j| {
+                    if let Some(distance) = self.meet_first(table, equal[i][0].0, equal[j][0].0) {
+                        for a in equal[i] {
+                            equal[j].iter().for_each(|b| found.push(a.1, b.1, distance));
+                        }
+                    }
+                });
+            },
+        );
+    }
+
+    /// How far apart two codes are, if that is within the distance, and they meet in this table and in none before it.
+    #[inline]
+    fn meet_first(&self, table: usize, a: u64, b: u64) -> Option<u32> {
+        let differ = a ^ b;
+        let first = || self.masks.iter().position(|mask| differ & mask == 0);
+        (differ.count_ones() <= self.distance && first() == Some(table)).then(|| differ.count_ones())
+    }
+}
+
+/// The codes in the buckets of the first step, with their numbers. Each chunk of the codes is dealt by itself, into its own
+/// part of the memory, so that a bucket is a piece of each.
+#[derive(Default)]
+struct Dealt {
+    codes: Vec<u64>,
+    numbers: Vec<u32>,
+    chunk: usize,
+    /// For each chunk, where its buckets end.
+    ends: Vec<Vec<u32>>,
+}
+
+impl Dealt {
+    fn fill(&mut self, codes: &[u64], deal: &Deal, chunk: usize) {
+        self.chunk = codes.len().div_ceil(2 * rayon::current_num_threads()).max(chunk);
+        self.codes.resize(codes.len(), 0);
+        self.numbers.resize(codes.len(), 0);
+        let chunks = codes.par_chunks(self.chunk).enumerate();
+        let out = self.codes.par_chunks_mut(self.chunk).zip(self.numbers.par_chunks_mut(self.chunk));
+        let dealt = chunks.zip(out).map(|((chunk, codes), (dealt, numbers))| {
+            let mut next = starts(codes, deal);
+            for (number, &code) in (chunk * self.chunk..).zip(codes) {
+                let next = &mut next[deal.bucket(code)];
+                dealt[*next as usize] = code;
+                numbers[*next as usize] = number as u32;
+                *next += 1;
+            }
+            next
+        });
+        self.ends = dealt.collect();
+    }
+
+    /// The codes of a bucket and their numbers, in pieces.
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = (&[u64], &[u32])> + Clone {
+        self.ends.iter().enumerate().map(move |(chunk, ends)| {
+            let first = chunk * self.chunk;
+            let start = if bucket == 0 { 0 } else { ends[bucket - 1] };
+            let piece = first + start as usize..first + ends[bucket] as usize;
+            (&self.codes[piece.clone()], &self.numbers[piece])
+        })
+    }
+}
+
+/// Where the buckets begin into which these codes will be dealt.
+fn starts(codes: &[u64], deal: &Deal) -> Vec<u32> {
+    let mut counts = vec![0u32; deal.buckets()];
+    codes.iter().for_each(|&code| counts[deal.bucket(code)] += 1);
+    sum_before(&mut counts);
+    counts
+}
+
+/// Puts in the place of each count the sum of those before it.
+fn sum_before(counts: &mut [u32]) {
+    let mut sum = 0;
+    for count in counts {
+        (*count, sum) = (sum, sum + *count);
+    }
+}
+
+/// A bucket of the first step, dealt again: the folded codes and their numbers, by small buckets.
+#[derive(Default)]
+struct Small {
+    folded: Vec<u32>,
+    numbers: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Small {
+    fn fill<'a>(&mut self, pieces: impl Iterator<Item = (&'a [u64], &'a [u32])> + Clone, deal: &Deal) {
+        self.ends.clear();
+        self.ends.resize(deal.buckets(), 0);
+        for (codes, _) in pieces.clone() {
+            codes.iter().for_each(|&code| self.ends[deal.bucket(code)] += 1);
+        }
+        let length: u32 = self.ends.iter().sum();
+        sum_before(&mut self.ends);
+        self.numbers.resize(length as usize, 0);
+        self.folded.resize(length as usize + PADDING, 0);
+        for (codes, numbers) in pieces {
+            for (&code, &number) in codes.iter().zip(numbers) {
+                let next = &mut self.ends[deal.bucket(code)];
+                self.folded[*next as usize] = fold(code);
+                self.numbers[*next as usize] = number;
+                *next += 1;
+            }
+        }
+    }
+
+    /// The small buckets of two codes and more, as ranges.
+    fn runs(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let start = |bucket: usize| if bucket == 0 { 0 } else { self.ends[bucket - 1] as usize };
+        (0..self.ends.len()).map(move |bucket| start(bucket)..self.ends[bucket] as usize).filter(|run| run.len() > 1)
+    }
+}
+
+/// Pairs that wait until they are many enough to be handed over; or until nothing comes any more.
+struct Found<'a, V: Fn(&[Near]) + Sync> {
+    visit: &'a V,
+    pairs: Vec<Near>,
+    most: usize,
+}
+
+impl<'a, V: Fn(&[Near]) + Sync> Found<'a, V> {
+    fn new(visit: &'a V, most: usize) -> Self {
+        Found { visit, pairs: Vec::new(), most }
+    }
+
+    fn push(&mut self, a: u32, b: u32, distance: u32) {
+        self.pairs.push(Near { a: a.min(b), b: a.max(b), distance });
+        if self.pairs.len() >= self.most {
+            (self.visit)(&self.pairs);
+            self.pairs.clear();
+        }
+    }
+}
+
+impl<V: Fn(&[Near]) + Sync> Drop for Found<'_, V> {
+    fn drop(&mut self) {
+        if !self.pairs.is_empty() {
+            (self.visit)(&self.pairs);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all_within(codes: &[u64], distance: u32) -> Vec<Near> {
+        let mut pairs = Vec::new();
+        for (a, x) in (0..).zip(codes) {
+            for (b, y) in (0..).zip(codes).skip(a as usize + 1) {
+                let apart = (x ^ y).count_ones();
+                if apart <= distance {
+                    pairs.push(Near { a, b, distance: apart });
+                }
+            }
+        }
+        pairs
+    }
+
+    fn joined(codes: &[u64], distance: u32, blocks: Option<usize>, sizes: Sizes) -> Vec<Near> {
+        let pairs = Mutex::new(Vec::new());
+        Join::new(codes, distance, blocks, sizes).run(&|found: &[Near]| {
+            assert!(!found.is_empty() && found.len() <= sizes.pairs);
+            pairs.lock().unwrap().extend_from_slice(found);
+        });
+        let mut pairs = pairs.into_inner().unwrap();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// So small that a few codes fill many chunks and buckets, or such that all have to be put together first.
+    const SMALL: [Sizes; 3] = [
+        Sizes { chunk: 7, bucket: 4, small: 2, many: 3, rows: ROWS, pairs: 3 },
+        Sizes { chunk: 50, bucket: 16, small: 4, many: 1000, rows: 2 * ROWS, pairs: 1 },
+        Sizes { chunk: 1000, bucket: 1000, small: 1000, many: 1, rows: ROWS, pairs: 1000 },
+    ];
+
+    /// Codes of which most have bits flipped in an earlier one: none, a few, or so many that chance decides.
+    fn codes() -> impl Strategy<Value = Vec<u64>> {
+        let step = (any::<u64>(), any::<prop::sample::Index>(), prop::collection::vec(0u32..64, 0..9));
+        prop::collection::vec(step, 0..120).prop_map(|steps| {
+            let mut codes = Vec::new();
+            for (code, earlier, flips) in steps {
+                let code = if codes.len() < 5 { code } else { codes[earlier.index(codes.len())] };
+                codes.push(flips.iter().fold(code, |code, flip| code ^ 1 << flip));
+            }
+            codes
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn every_number_of_blocks_finds_all_pairs_once(codes in codes(), distance in 0u32..9) {
+            let expected = all_within(&codes, distance);
+            prop_assert_eq!(pairs_within(&codes, distance), &*expected);
+            let blocks = distance as usize + 1..distance as usize + 4;
+            for blocks in blocks.map(Some).chain([None]) {
+                for sizes in SMALL {
+                    prop_assert_eq!(joined(&codes, distance, blocks, sizes), &*expected, "{:?} blocks", blocks);
+                }
+            }
+        }
+
+        #[test]
+        fn any_distance_is_served(codes in codes(), distance in prop::sample::select(vec![10, 31, 32, 62, 63, 64, 65, u32::MAX])) {
+            prop_assert_eq!(pairs_within(&codes, distance), all_within(&codes, distance));
+        }
+
+        #[test]
+        fn folding_adds_no_difference(a: u64, b: u64) {
+            prop_assert!((fold(a) ^ fold(b)).count_ones() <= (a ^ b).count_ones());
+        }
+
+        #[test]
+        fn a_block_goes_into_buckets_of_its_own(a: u64, b: u64, bits in 0u32..13) {
+            // The first block of five, and of four: dealt by some bits, then by the rest.
+            for mask in [0x1fff, 0xffff] {
+                let (first, rest) = (Deal::new(mask, 0, bits), Deal::new(mask, bits, 64));
+                prop_assert!(first.bucket(a) < first.buckets() && rest.bucket(a) < rest.buckets());
+                let same = first.bucket(a) == first.bucket(b) && rest.bucket(a) == rest.bucket(b);
+                prop_assert_eq!(same, (a ^ b) & mask == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn no_codes_and_one_code_are_no_pair() {
+        for codes in [&[][..], &[7]] {
+            assert_eq!(pairs_within(codes, 0), []);
+            assert_eq!(pairs_within(codes, 64), []);
+        }
+    }
+
+    #[test]
+    fn many_equal_codes_are_compared_once() {
+        let copies = 1500;
+        let mut codes = vec![0x0123_4567_89ab_cdefu64; copies];
+        codes.push(codes[0] ^ 1);
+        codes.extend((1..5000u64).map(crate::hash::mix));
+        let sizes = Sizes { many: 1000, ..SIZES };
+        for blocks in [Some(4), Some(5), None] {
+            assert_eq!(joined(&codes, 3, blocks, sizes).len(), copies * (copies - 1) / 2 + copies);
+        }
+    }
+
+    #[test]
+    fn every_number_of_threads_finds_the_same() {
+        // Enough for several chunks and buckets as they are outside of tests.
+        let mut codes: Vec<u64> = (0..200_000).map(crate::hash::mix).collect();
+        codes.extend((0..1000).map(|i| crate::hash::mix(i) ^ 1 ^ 1 << 20 << (i % 40)));
+        let expected: Vec<Near> = (0..1000).map(|a| Near { a, b: 200_000 + a, distance: 2 }).collect();
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert_eq!(pool.install(|| pairs_within(&codes, 3)), expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn blocks_follow_the_number_of_codes() {
+        assert_eq!(
+            [10, 1_000_000, 10_000_000, 100_000_000].map(|codes| cheapest(codes, 3)),
+            [None, Some(4), Some(4), Some(5)]
+        );
+        assert_eq!([0, 3, 64].map(|distance| cheapest(1000, distance)), [Some(1), None, None]);
+        assert_eq!(cheapest(0, 3), None);
+    }
+}
