@@ -43,7 +43,6 @@ pub struct Features {
     positions: Vec<u32>,
     /// For anything that goes with positions or makes features.
     weighted: Vec<(u64, u32)>,
-    masks: Vec<u128>,
     bytes: Vec<u8>,
     /// In how many documents each token is, while features are weighed.
     frequencies: Vec<u32>,
