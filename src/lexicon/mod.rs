@@ -136,8 +136,10 @@ pub(crate) struct Tally {
     documents: u32,
 }
 
-/// A tally of more terms is large: of 2 MB.
-const LARGE: usize = 3 << 15;
+/// A tally of more terms is large: it takes 2 MB, or 4 with those of the batch that it was large after.
+const LARGE: usize = 1 << 16;
+/// So many terms are asked for before the first of them is counted.
+const AHEAD: usize = 16;
 
 /// Room in each shard for chance, where the number of terms is limited.
 const MORE_A_SHARD: usize = 4096;
@@ -146,7 +148,10 @@ impl Tally {
     /// Counts the terms of a document, each once however often it is given.
     pub fn add(&mut self, terms: &[u64]) {
         self.documents += 1;
-        terms.iter().for_each(|&term| self.counts.count(term, self.documents));
+        for terms in terms.chunks(AHEAD) {
+            terms.iter().for_each(|&term| self.counts.fetch(term));
+            terms.iter().for_each(|&term| self.counts.count(term, self.documents));
+        }
     }
 
     /// Whether it is time to start another. The numbers of documents must not run out either.
@@ -188,12 +193,17 @@ impl LexiconBuilder {
         for of_shard in terms.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
             let mut guard = self.shards[shard_of(of_shard[0].0)].lock().unwrap_or_else(PoisonError::into_inner);
             let Some(counts) = guard.as_mut() else { continue };
-            for &(term, more) in of_shard {
-                counts.change(term, |count| count.saturating_add(more));
+            for terms in of_shard.chunks(AHEAD) {
+                terms.iter().for_each(|&(term, _)| counts.fetch(term));
+                terms.iter().for_each(|&(term, more)| counts.change(term, |count| count.saturating_add(more)));
             }
             if counts.len() > self.most {
                 *guard = None;
             }
+        }
+        if tally.counts.len() > 4 * LARGE {
+            // A document or batch was of a size that is not usual, and its memory is not kept.
+            tally.counts = Table::default();
         }
         tally.counts.clear();
         tally.documents = 0;

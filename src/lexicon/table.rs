@@ -3,6 +3,8 @@
 //! Terms stand in nearly the order of [`spread`]. So what was counted in a small table is added to a large one in a single walk
 //! through both, instead of a jump a term.
 
+use crate::kernel::fetch::fetch;
+
 /// Terms with their counts, by open addressing. 21 to 43 bytes a term.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -64,6 +66,14 @@ impl Table {
         place.document = document;
     }
 
+    /// Says that a term will be looked for soon.
+    #[inline]
+    pub fn fetch(&self, term: u64) {
+        if !self.places.is_empty() {
+            fetch(&self.places, self.home(term));
+        }
+    }
+
     /// The terms and their counts, nearly in the order of their [`spread`].
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
         self.places.iter().filter(|place| place.count > 0).map(|place| (place.term, place.count))
@@ -92,11 +102,17 @@ impl Table {
     #[inline]
     fn place(&self, term: u64) -> usize {
         let mask = self.places.len() - 1;
-        let mut at = ((spread(term) << self.alike) >> (u64::BITS - self.places.len().trailing_zeros())) as usize;
+        let mut at = self.home(term);
         while self.places[at].count > 0 && self.places[at].term != term {
             at = (at + 1) & mask;
         }
         at
+    }
+
+    /// Where the search for a term begins, if there are places.
+    #[inline]
+    fn home(&self, term: u64) -> usize {
+        ((spread(term) << self.alike) >> (u64::BITS - self.places.len().trailing_zeros())) as usize
     }
 
     #[cold]

@@ -22,8 +22,9 @@
 //! only its copies have too (word for word, in another order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`]. With `--lexicon` all of
 //! this is by the counts of that file, in which an unknown term is as good as one that a single document has.
 //!
-//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A sort of the tokens, a look-up a term, `K + 1` SHA-1 digests; 16
-//! bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's number: no lexicon is copied.
+//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A look-up a term, a sort of the terms that
+//! count, `K + 1` SHA-1 digests; 16 bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's
+//! number: no lexicon is copied.
 //!
 //! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts of the same words are alike, whatever
 //! they say. Long documents: the more terms, the more of them differ; from some 4 on hardly a pair is found. No threshold
@@ -36,6 +37,7 @@ use super::parameter::{LEXICON, Parameter, Settings, Values};
 use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
+use crate::kernel::sketch::combine_all;
 use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
@@ -186,7 +188,12 @@ impl IMatch {
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
     pub fn lacks(&self, lexicon: usize, term: u64) -> bool {
-        u128::from(combine(self.keys[lexicon - 1], term)) < self.lacked
+        self.is_lacked(combine(self.keys[lexicon - 1], term))
+    }
+
+    #[inline]
+    fn is_lacked(&self, hash: u64) -> bool {
+        u128::from(hash) < self.lacked
     }
 
     /// Leaves in `weighted` the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true.
@@ -222,22 +229,21 @@ impl IMatch {
         among_others
     }
 
-    /// Copies the terms that a randomized lexicon has from all of them, each a length and a number of a token. In `all` and `chosen`
-    /// a line break is after each term, then come bytes of no meaning: at least [`AT_ONCE`]. Returns how many bytes and terms are chosen.
+    /// Copies the terms that a randomized lexicon has from all of them, given by what [`lacks`](Self::lacks) looks at, and by their
+    /// lengths. In `all` and `chosen` a line break is after each term, which its length counts; then come bytes of no meaning, at least
+    /// [`AT_ONCE`]. Returns how many bytes and terms are chosen.
     ///
-    /// Half of the terms, at random: a copy that does not count and is written over is cheaper than a branch that goes wrong.
+    /// About half of the terms, at random: a copy that does not count and is written over is cheaper than a branch that goes wrong.
     fn choose(
         &self,
-        lexicon: usize,
-        tokens: &Tokens,
-        terms: &[(u64, u32)],
+        lexicon: &[u64],
+        lengths: impl Iterator<Item = usize>,
         all: &[u8],
         chosen: &mut [u8],
     ) -> (usize, usize) {
         let (mut from, mut to, mut count) = (0, 0, 0);
-        for &(length, i) in terms {
-            let length = length as usize;
-            let has = usize::from(!self.lacks(lexicon, tokens.hashes()[i as usize]));
+        for (&hash, length) in lexicon.iter().zip(lengths) {
+            let has = usize::from(!self.is_lacked(hash));
             let copied = if length <= AT_ONCE { AT_ONCE } else { length };
             chosen[to..to + copied].copy_from_slice(&all[from..from + copied]);
             from += length;
@@ -293,7 +299,7 @@ impl Algorithm for IMatch {
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let among_others = self.filter(tokens, features);
-        let Features { hashes, weighted: terms, bytes, .. } = features;
+        let Features { hashes, weighted: terms, bytes, words, .. } = features;
         let min_terms = self.parameters.min_terms;
         if terms.len() < min_terms {
             return;
@@ -309,13 +315,19 @@ impl Algorithm for IMatch {
         hashes.extend(first_words(bytes, terms.len(), min_terms));
         bytes.resize(2 * (length + AT_ONCE), 0);
         let (all, chosen) = bytes.split_at_mut(length + AT_ONCE);
-        for lexicon in 1..=self.parameters.lexicons {
-            hashes.extend(if among_others {
-                let (length, count) = self.choose(lexicon, tokens, terms, all, chosen);
-                first_words(&chosen[..length], count, min_terms)
-            } else {
-                ABSENT
-            });
+        if !among_others {
+            hashes.extend(self.keys.iter().flat_map(|_| ABSENT));
+            return;
+        }
+        words.clear();
+        words.extend(terms.iter().map(|&(_, i)| tokens.hashes()[i as usize]));
+        words.resize(2 * terms.len(), 0);
+        let (own, combined) = words.split_at_mut(terms.len());
+        for &key in &self.keys {
+            combine_all(key, own, combined);
+            let lengths = terms.iter().map(|&(length, _)| length as usize);
+            let (length, count) = self.choose(combined, lengths, all, chosen);
+            hashes.extend(first_words(&chosen[..length], count, min_terms));
         }
     }
 
