@@ -410,7 +410,7 @@ mod tests {
         let builder = LexiconBuilder::new();
         count(&builder, &documents);
         let expected =
-            (0..280_000).map(|term| (term, 1 + u32::from(term >= 30_000 && term < 270_000 && term % 30_000 < 10_000)));
+            (0..280_000).map(|term| (term, 1 + u32::from((30_000..270_000).contains(&term) && term % 30_000 < 10_000)));
         assert_eq!(builder.freeze(9), (Lexicon::new(9, expected), true));
     }
 
