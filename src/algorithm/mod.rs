@@ -37,14 +37,14 @@ pub struct Features {
     pub hashes: Vec<u64>,
     /// One weight a feature, side by side with `hashes`; or empty, which means that every feature weighs 1.
     pub weights: Vec<u32>,
-    /// Working memory of [`remove_repeats`](Self::remove_repeats).
+    /// Working memory of [`remove_repeats`](Self::remove_repeats) and [`first_of_each`](Self::first_of_each).
     seen: Vec<u64>,
     /// What [`first_of_each`](Self::first_of_each) leaves.
     positions: Vec<u32>,
     /// For anything that goes with positions or makes features.
     weighted: Vec<(u64, u32)>,
-    masks: Vec<u128>,
     bytes: Vec<u8>,
+    words: Vec<u64>,
     /// In how many documents each token is, while features are weighed.
     frequencies: Vec<u32>,
 }
@@ -94,7 +94,14 @@ impl Features {
         let all = 0..u32::try_from(hashes.len()).unwrap_or(u32::MAX);
         let mut seen = Seen::new(&mut self.seen, hashes.len());
         self.positions.clear();
-        self.positions.extend(all.filter(|&i| seen.is_first(hashes[i as usize])));
+        self.positions.resize(all.len(), 0);
+        let mut count = 0;
+        for (i, &hash) in all.zip(hashes) {
+            // Without a branch, which nobody could predict.
+            self.positions[count] = i;
+            count += usize::from(seen.is_first(hash));
+        }
+        self.positions.truncate(count);
         if seen.lost_patience() {
             self.positions.sort_unstable_by_key(|&i| (hashes[i as usize], i));
             self.positions.dedup_by_key(|i| hashes[*i as usize]);

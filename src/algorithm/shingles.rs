@@ -60,7 +60,7 @@ impl ShingleHash {
     pub fn reads(self) -> Keep {
         match self {
             ShingleHash::Xxh3 => Keep::Hashes,
-            ShingleHash::Md5 | ShingleHash::Sha1 => Keep::Everything,
+            ShingleHash::Md5 | ShingleHash::Sha1 => Keep::Texts,
         }
     }
 

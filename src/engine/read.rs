@@ -7,7 +7,7 @@ use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
-use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity};
+use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity, Tally};
 use crate::source::{Batch, Document, Problem};
 use crate::tokenizer::{Keep, Tokens};
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -172,34 +172,46 @@ impl Reader<'_> {
 
     fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
-        let mut terms = Vec::new();
+        // Terms are known by their hashes; features may be made of more.
+        let (keep, mut tally) = match counters {
+            Counters::Terms(lexicon, _) => (Keep::Hashes, lexicon.tally()),
+            Counters::Frequencies(lexicon) => (setup.algorithm.reads(), lexicon.tally()),
+            Counters::Features(_) | Counters::Bounds(_) => (setup.algorithm.reads(), Tally::default()),
+        };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
-                part.measured.push(self.tokenize(setup, &document.text, scratch));
-                let (tokens, features) = (&scratch.tokens, &mut scratch.features);
+                part.measured.push(self.tokenize_as(keep, setup, &document.text, scratch));
+                let Scratch { tokens, features, .. } = &mut *scratch;
+                let distinct_features = |features: &mut Features| {
+                    features.weights.clear();
+                    features.remove_repeats();
+                };
                 features.clear();
-                match counters {
-                    // An exact copy tells nothing about terms.
-                    Counters::Terms(_, distinct)
-                        if !distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) =>
-                    {
-                        return;
-                    }
-                    Counters::Terms(..) => features.hashes.extend_from_slice(tokens.hashes()),
-                    _ => setup.algorithm.features(tokens, features),
+                if !matches!(counters, Counters::Terms(..)) {
+                    setup.algorithm.features(tokens, features);
                 }
-                features.weights.clear();
-                features.remove_repeats();
                 match counters {
-                    Counters::Terms(..) | Counters::Frequencies(_) => terms.extend_from_slice(&features.hashes),
-                    Counters::Features(rarity) => features.hashes.iter().for_each(|&feature| rarity.add(feature)),
-                    Counters::Bounds(bounds) => bounds.add(&features.hashes),
+                    Counters::Terms(_, distinct) => {
+                        // An exact copy tells nothing about terms.
+                        if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
+                            tally.add(tokens.hashes());
+                        }
+                    }
+                    Counters::Frequencies(_) => tally.add(&features.hashes),
+                    Counters::Features(rarity) => {
+                        distinct_features(features);
+                        features.hashes.iter().for_each(|&feature| rarity.add(feature));
+                    }
+                    Counters::Bounds(bounds) => {
+                        distinct_features(features);
+                        bounds.add(&features.hashes);
+                    }
                 }
             }
             Err(problem) => part.problems.push(problem),
         });
         if let Counters::Terms(lexicon, _) | Counters::Frequencies(lexicon) = counters {
-            lexicon.add(&mut terms);
+            lexicon.give_back(tally);
         }
         part
     }
@@ -236,8 +248,8 @@ impl Reader<'_> {
     ) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
         let tokens = &mut scratch.tokens;
-        if tokens.keeps() != Keep::Everything {
-            *tokens = Tokens::new(Keep::Everything, self.options.seed);
+        if tokens.keeps() != Keep::Texts {
+            *tokens = Tokens::new(Keep::Texts, self.options.seed);
         }
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
@@ -446,9 +458,13 @@ impl Reader<'_> {
     /// Fills the tokens of the scratch with what the algorithm reads. Returns the length in tokens of the tokenizer that was
     /// asked for, which need not be the one that the algorithm uses.
     pub fn tokenize(&self, setup: &Setup, text: &str, scratch: &mut Scratch) -> u32 {
+        self.tokenize_as(setup.algorithm.reads(), setup, text, scratch)
+    }
+
+    fn tokenize_as(&self, keep: Keep, setup: &Setup, text: &str, scratch: &mut Scratch) -> u32 {
         let tokens = &mut scratch.tokens;
-        if tokens.keeps() != setup.algorithm.reads() {
-            *tokens = Tokens::new(setup.algorithm.reads(), self.options.seed);
+        if tokens.keeps() != keep {
+            *tokens = Tokens::new(keep, self.options.seed);
         }
         self.options.tokenizer.tokenize(text, tokens);
         let measured = clamp(tokens.len());

@@ -1,7 +1,7 @@
-//! The hashes of a round of sketching.
+//! Many hashes of one kind: those of a round of sketching, and those of words with one state.
 
 use super::Level;
-use crate::hash::mix;
+use crate::hash::{combine, mix};
 
 /// Puts `mix(x + step)` of each element into its place of `out`.
 ///
@@ -39,6 +39,42 @@ fn avx512(elements: &[u64], step: u64, out: &mut [u64]) {
     plain(elements, step, out);
 }
 
+/// Puts `combine(state, word)` of each word into its place of `out`.
+///
+/// Cost: as of [`mix_all`].
+///
+/// # Panics
+/// If the two differ in length.
+#[inline]
+pub fn combine_all(state: u64, words: &[u64], out: &mut [u64]) {
+    combine_all_with(Level::current(), state, words, out);
+}
+
+#[inline]
+fn combine_all_with(level: Level, state: u64, words: &[u64], out: &mut [u64]) {
+    assert_eq!(words.len(), out.len());
+    match level {
+        // SAFETY: the level says that the processor has AVX-512 DQ.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { combine_avx512(state, words, out) },
+        _ => combine_plain(state, words, out),
+    }
+}
+
+#[inline(always)]
+fn combine_plain(state: u64, words: &[u64], out: &mut [u64]) {
+    for (out, &word) in out.iter_mut().zip(words) {
+        *out = combine(state, word);
+    }
+}
+
+/// The same loop: the compiler makes vectors of it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
+fn combine_avx512(state: u64, words: &[u64], out: &mut [u64]) {
+    combine_plain(state, words, out);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +87,16 @@ mod tests {
             for level in Level::available() {
                 let mut out = vec![0; elements.len()];
                 mix_all_with(level, &elements, step, &mut out);
+                prop_assert_eq!(&out, &expected, "{:?}", level);
+            }
+        }
+
+        #[test]
+        fn every_level_combines_alike(words in prop::collection::vec(any::<u64>(), 0..40), state: u64) {
+            let expected: Vec<u64> = words.iter().map(|&word| combine(state, word)).collect();
+            for level in Level::available() {
+                let mut out = vec![0; words.len()];
+                combine_all_with(level, state, &words, &mut out);
                 prop_assert_eq!(&out, &expected, "{:?}", level);
             }
         }

@@ -4,20 +4,22 @@
 //! parameters and the frozen counts, never on what came before it. Or counted once and kept in a [`mod@file`].
 
 pub mod file;
+mod table;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use table::{Table, spread};
 
 /// In how many documents of a collection each term occurs, exact copies (equal token sequences) counted once: a document that
 /// is there a thousand times makes its terms no more common.
 ///
-/// Terms are known by their token hash. About 20 bytes a distinct term.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Terms are known by their token hash. 21 to 43 bytes a distinct term.
+#[derive(Clone, Debug)]
 pub struct Lexicon {
     documents: u64,
-    frequencies: Frequencies,
+    frequencies: Shards,
     origin: Option<Origin>,
 }
 
@@ -30,12 +32,48 @@ pub struct Origin {
     pub tokenizer: String,
 }
 
-type Frequencies = HashMap<u64, u32, BuildHasherDefault<Identity>>;
+/// As many shards as bits choose among, so that threads which count seldom wait for each other.
+const SHARD_BITS: u32 = 6;
+
+fn shard_of(term: u64) -> usize {
+    (spread(term) >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+/// Frequencies in parts, by [`shard_of`].
+#[derive(Clone, Debug)]
+struct Shards(Vec<Table>);
+
+impl Default for Shards {
+    fn default() -> Self {
+        Shards(vec![Table::of_part(SHARD_BITS); 1 << SHARD_BITS])
+    }
+}
+
+impl Shards {
+    /// Changes the frequency of a term, which is 0 before it is known. To 0 it must not be changed.
+    fn change(&mut self, term: u64, to: impl FnOnce(u32) -> u32) {
+        self.0[shard_of(term)].change(term, to);
+    }
+}
+
+impl PartialEq for Lexicon {
+    fn eq(&self, other: &Self) -> bool {
+        (self.documents, self.len(), &self.origin) == (other.documents, other.len(), &other.origin)
+            && self.terms().all(|(term, frequency)| other.document_frequency(term) == frequency)
+    }
+}
+
+impl Eq for Lexicon {}
 
 impl Lexicon {
-    /// A lexicon of a collection of so many documents, from terms and their document frequencies.
+    /// A lexicon of a collection of so many documents, from terms and their document frequencies. Of a term that comes twice the
+    /// last counts; one that is in no document is not known.
     pub fn new(documents: u64, frequencies: impl IntoIterator<Item = (u64, u32)>) -> Self {
-        Lexicon { documents, frequencies: frequencies.into_iter().collect(), origin: None }
+        let mut shards = Shards::default();
+        for (term, frequency) in frequencies.into_iter().filter(|(_, frequency)| *frequency > 0) {
+            shards.change(term, |_| frequency);
+        }
+        Lexicon { documents, frequencies: shards, origin: None }
     }
 
     /// Where it comes from, if it was read from a file.
@@ -50,23 +88,23 @@ impl Lexicon {
 
     /// How many distinct terms there are.
     pub fn len(&self) -> usize {
-        self.frequencies.len()
+        self.frequencies.0.iter().map(Table::len).sum()
     }
 
     /// Whether there is no term.
     pub fn is_empty(&self) -> bool {
-        self.frequencies.is_empty()
+        self.len() == 0
     }
 
     /// In how many documents the term occurs; 0 for an unknown one.
     #[inline]
     pub fn document_frequency(&self, term: u64) -> u32 {
-        self.frequencies.get(&term).copied().unwrap_or(0)
+        self.frequencies.0[shard_of(term)].get(term)
     }
 
     /// The terms and their document frequencies, in no order.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.frequencies.iter().map(|(&term, &frequency)| (term, frequency))
+        self.frequencies.0.iter().flat_map(Table::iter)
     }
 
     /// The normalised inverse document frequency `ln((N + 1) / df) / ln(N + 1)`: 0 for a term in every document, 1 for one
@@ -78,18 +116,49 @@ impl Lexicon {
     }
 }
 
-/// Counts terms on several threads.
+/// Counts terms on several threads: each in a [`Tally`] of its own, which is added to the whole when it has grown large.
+///
+/// In texts nearly all terms are of few kinds. A tally of them fits the cache of a processor, and the whole does not; of what is
+/// counted only a small part reaches it, and that in its order.
 pub(crate) struct LexiconBuilder {
     /// What was counted; `None` once there were too many terms.
-    shards: Vec<Mutex<Option<Frequencies>>>,
+    shards: Vec<Mutex<Option<Table>>>,
     /// Most terms in a shard.
     most: usize,
+    /// Tallies that nobody counts in just now.
+    idle: Mutex<Vec<Tally>>,
 }
 
-/// As many shards as bits of the hash choose among, so that threads seldom wait for each other.
-const SHARD_BITS: u32 = 6;
-/// Room in each for chance, where the number of terms is limited.
+/// Terms of some documents, counted by one thread.
+#[derive(Default)]
+pub(crate) struct Tally {
+    counts: Table,
+    documents: u32,
+}
+
+/// A tally of more terms is large: it takes 2 MB, or 4 with those of the batch that it was large after.
+const LARGE: usize = 1 << 16;
+/// So many terms are asked for before the first of them is counted.
+const AHEAD: usize = 16;
+
+/// Room in each shard for chance, where the number of terms is limited.
 const MORE_A_SHARD: usize = 4096;
+
+impl Tally {
+    /// Counts the terms of a document, each once however often it is given.
+    pub fn add(&mut self, terms: &[u64]) {
+        self.documents += 1;
+        for terms in terms.chunks(AHEAD) {
+            terms.iter().for_each(|&term| self.counts.fetch(term));
+            terms.iter().for_each(|&term| self.counts.count(term, self.documents));
+        }
+    }
+
+    /// Whether it is time to start another. The numbers of documents must not run out either.
+    fn is_large(&self) -> bool {
+        self.counts.len() > LARGE || self.documents > u32::MAX / 2
+    }
+}
 
 impl LexiconBuilder {
     /// Counts any number of terms.
@@ -97,39 +166,58 @@ impl LexiconBuilder {
         Self::with_most(usize::MAX)
     }
 
-    /// Counts about so many different terms, spread evenly over the hashes, and some more. Where there are more, those whose
-    /// hashes begin alike are not counted at all, and take no memory: which ones depends on the terms, not on their order.
+    /// Counts about so many different terms, spread evenly over the hashes, and some more. Where there are more, those of the parts
+    /// that they crowd into are not counted at all, and take no memory: which ones depends on the terms, not on their order.
     pub fn with_most(most: usize) -> Self {
         let most = (most >> SHARD_BITS).saturating_add(MORE_A_SHARD);
-        LexiconBuilder {
-            shards: (0..1 << SHARD_BITS).map(|_| Mutex::new(Some(Frequencies::default()))).collect(),
-            most,
-        }
+        let shards = Shards::default().0.into_iter().map(|shard| Mutex::new(Some(shard))).collect();
+        LexiconBuilder { shards, most, idle: Mutex::default() }
     }
 
-    /// Counts the terms of some documents: the distinct terms of each, back to back. The buffer is left sorted.
-    pub fn add(&self, terms: &mut [u64]) {
-        terms.sort_unstable();
-        let shard_of = |term: u64| (term >> (64 - SHARD_BITS)) as usize;
-        for shard in terms.chunk_by(|a, b| shard_of(*a) == shard_of(*b)) {
-            let mut guard = self.shards[shard_of(shard[0])].lock().unwrap_or_else(PoisonError::into_inner);
+    /// Lends a tally to count the terms of a batch of documents in, fewer than 2³¹ of them.
+    pub fn tally(&self) -> Tally {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes a tally back.
+    pub fn give_back(&self, mut tally: Tally) {
+        if tally.is_large() {
+            self.add(&mut tally);
+        }
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(tally);
+    }
+
+    /// Adds up what was counted, and leaves a tally of nothing.
+    fn add(&self, tally: &mut Tally) {
+        let terms: Vec<(u64, u32)> = tally.counts.iter().collect();
+        for of_shard in terms.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
+            let mut guard = self.shards[shard_of(of_shard[0].0)].lock().unwrap_or_else(PoisonError::into_inner);
             let Some(counts) = guard.as_mut() else { continue };
-            for run in shard.chunk_by(|a, b| a == b) {
-                let count = counts.entry(run[0]).or_default();
-                *count = count.saturating_add(run.len() as u32);
+            for terms in of_shard.chunks(AHEAD) {
+                terms.iter().for_each(|&(term, _)| counts.fetch(term));
+                terms.iter().for_each(|&(term, more)| counts.change(term, |count| count.saturating_add(more)));
             }
             if counts.len() > self.most {
                 *guard = None;
             }
         }
+        if tally.counts.len() > 4 * LARGE {
+            // A document or batch was of a size that is not usual, and its memory is not kept.
+            tally.counts = Table::default();
+        }
+        tally.counts.clear();
+        tally.documents = 0;
     }
 
     /// The lexicon, and whether all terms were counted.
     pub fn freeze(self, documents: u64) -> (Lexicon, bool) {
+        let tallies = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        tallies.into_iter().for_each(|mut tally| self.add(&mut tally));
         let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
         let shards: Vec<_> = shards.collect();
         let complete = shards.iter().all(Option::is_some);
-        (Lexicon { documents, frequencies: shards.into_iter().flatten().flatten().collect(), origin: None }, complete)
+        let frequencies = Shards(shards.into_iter().map(Option::unwrap_or_default).collect());
+        (Lexicon { documents, frequencies, origin: None }, complete)
     }
 }
 
@@ -267,17 +355,13 @@ impl Bounds {
     }
 }
 
-/// Terms are hashes already.
+/// Token sequences are hashes already.
 #[derive(Clone, Default)]
 struct Identity(u64);
 
 impl Hasher for Identity {
     fn finish(&self) -> u64 {
         self.0
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 
     fn write_u128(&mut self, hash: u128) {
@@ -296,9 +380,13 @@ mod tests {
     #[test]
     fn frequencies_are_those_of_the_documents() {
         let builder = LexiconBuilder::new();
-        // Two batches: documents {1, 2}, {1} and {1, u64::MAX}.
-        builder.add(&mut [1, 2, 1]);
-        builder.add(&mut [u64::MAX, 1]);
+        // Two threads: documents {1, 2} and {1}; {1, u64::MAX}.
+        let (mut first, mut second) = (builder.tally(), builder.tally());
+        first.add(&[1, 2, 1]);
+        first.add(&[1]);
+        second.add(&[u64::MAX, 1]);
+        builder.give_back(first);
+        builder.give_back(second);
         let (lexicon, complete) = builder.freeze(3);
         assert!(complete);
         let frequency = |term| lexicon.document_frequency(term);
@@ -306,25 +394,47 @@ mod tests {
         assert_eq!((lexicon.len(), lexicon.documents()), (3, 3));
     }
 
+    /// Documents, a batch of each.
+    fn count(builder: &LexiconBuilder, documents: &[Vec<u64>]) {
+        for document in documents {
+            let mut tally = builder.tally();
+            tally.add(document);
+            builder.give_back(tally);
+        }
+    }
+
+    #[test]
+    fn more_terms_than_a_tally_holds_are_counted_too() {
+        // Every document has some of the last one's terms again, and all of them together make several tallies.
+        let documents: Vec<Vec<u64>> = (0..9).map(|n| (n * 30_000..n * 30_000 + 40_000).collect()).collect();
+        let builder = LexiconBuilder::new();
+        count(&builder, &documents);
+        let expected =
+            (0..280_000).map(|term| (term, 1 + u32::from((30_000..270_000).contains(&term) && term % 30_000 < 10_000)));
+        assert_eq!(builder.freeze(9), (Lexicon::new(9, expected), true));
+    }
+
     #[test]
     fn too_many_terms_of_one_part_of_the_hashes_are_not_counted() {
         let most = 64 * 10;
-        let crowd = (10 + MORE_A_SHARD) as u64;
-        // The same terms in two orders: `crowd` and one more in shard 0, three elsewhere.
+        let room = 10 + MORE_A_SHARD;
+        // The same terms in two orders: one more in shard 7 than there is room for, three elsewhere.
+        let crowd: Vec<u64> = (0..).filter(|&term| shard_of(term) == 7).take(room + 1).collect();
+        let others = (0..).filter(|&term| shard_of(term) != 7).take(3);
         for turned in [false, true] {
             let builder = LexiconBuilder::with_most(most);
-            let mut terms: Vec<u64> = (0..=crowd).chain([1 << 60, 2 << 60, 3 << 60]).collect();
+            let mut terms: Vec<u64> = crowd.iter().copied().chain(others.clone()).collect();
             if turned {
                 terms.reverse();
             }
-            terms.chunks(100).for_each(|batch| builder.add(&mut batch.to_vec()));
+            count(&builder, &terms.chunks(100).map(<[u64]>::to_vec).collect::<Vec<_>>());
             let (lexicon, complete) = builder.freeze(1);
             assert_eq!((lexicon.len(), complete), (3, false));
         }
         let builder = LexiconBuilder::with_most(most);
-        builder.add(&mut (0..crowd).collect::<Vec<_>>());
+        count(&builder, &[crowd[..room].to_vec()]);
         let (lexicon, complete) = builder.freeze(1);
-        assert_eq!((lexicon.len() as u64, complete), (crowd, true));
+        assert_eq!((lexicon.len(), complete), (room, true));
     }
 
     #[test]

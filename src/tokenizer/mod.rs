@@ -46,9 +46,11 @@ pub trait Tokenizer: Send + Sync {
 /// What a [`Tokens`] buffer keeps besides the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// The 64-bit hashes alone: all that fingerprints need, and the fastest.
+    /// The 64-bit hashes alone: all that most fingerprints need, and the fastest.
     Hashes,
-    /// Also each token's normalised text and its byte span in the original.
+    /// Also each token's normalised text.
+    Texts,
+    /// Also each token's byte span in the original.
     Everything,
 }
 
@@ -58,11 +60,12 @@ pub struct Tokens {
     keep: Keep,
     seed: u64,
     hashes: Vec<u64>,
-    /// Token texts back to back. When only hashes are kept it holds just the token being built.
+    /// Token texts in their order, with anything between them. When only hashes are kept it holds just the token being built.
     text: String,
     /// Where the token being built starts in `text`.
     start: usize,
-    ends: Vec<usize>,
+    /// Where each token is in `text`.
+    places: Vec<Range<usize>>,
     spans: Vec<Range<usize>>,
     /// Memory for tokenizers that have to see more than a token at a time.
     scratch: Normalised,
@@ -79,7 +82,7 @@ impl Tokens {
             hashes: Vec::new(),
             text: String::new(),
             start: 0,
-            ends: Vec::new(),
+            places: Vec::new(),
             spans: Vec::new(),
             scratch: Normalised::default(),
             work: None,
@@ -96,7 +99,7 @@ impl Tokens {
         self.hashes.clear();
         self.text.clear();
         self.start = 0;
-        self.ends.clear();
+        self.places.clear();
         self.spans.clear();
     }
 
@@ -108,7 +111,7 @@ impl Tokens {
             return;
         }
         self.hashes.push(token_hash(text.as_bytes(), self.seed));
-        if self.keep == Keep::Everything {
+        if self.keep != Keep::Hashes {
             self.text.push_str(text);
             self.keep_text(span);
         }
@@ -118,6 +121,9 @@ impl Tokens {
     #[inline]
     fn push_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         debug_assert!(!self.is_building());
+        if self.keep != Keep::Hashes {
+            self.keep_words(block, at, starts, ends);
+        }
         // Into an array first: one look at the room of the vector a block, not one a word.
         let (mut hashes, mut count) = ([0; Block::LEN / 2], 0);
         while ends != 0 {
@@ -130,12 +136,31 @@ impl Tokens {
                 token_hash(&block.lower[start..end], self.seed)
             };
             count += 1;
-            if self.keep == Keep::Everything {
-                self.text.push_str(std::str::from_utf8(&block.lower[start..end]).expect("words of a block are ASCII"));
-                self.keep_text(at + start..at + end);
-            }
         }
         self.hashes.extend_from_slice(&hashes[..count]);
+    }
+
+    /// Keeps the texts of the words of a block: all of it up to the end of the last one at once, which costs less than each by itself.
+    #[inline]
+    fn keep_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
+        let length = (u64::BITS - ends.leading_zeros()).saturating_sub(1) as usize;
+        let text =
+            std::str::from_utf8(&block.lower[..length]).expect("a block is ASCII up to the end of its last word");
+        let before = self.text.len();
+        self.text.push_str(text);
+        self.start = self.text.len();
+        let (mut words, mut count) = ([const { 0..0 }; Block::LEN / 2], 0);
+        while ends != 0 {
+            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
+            (starts, ends) = (starts & (starts - 1), ends & (ends - 1));
+            words[count % words.len()] = start..end;
+            count += 1;
+        }
+        let words = &words[..count];
+        self.places.extend(words.iter().map(|word| before + word.start..before + word.end));
+        if self.keep == Keep::Everything {
+            self.spans.extend(words.iter().map(|word| at + word.start..at + word.end));
+        }
     }
 
     /// [`push`](Self::push) for a token that is known to be ASCII and not empty, without the cost of making it a `str`.
@@ -143,7 +168,7 @@ impl Tokens {
     fn push_ascii(&mut self, token: &[u8], span: Range<usize>) {
         debug_assert!(!self.is_building() && !token.is_empty() && token.is_ascii());
         self.hashes.push(token_hash(token, self.seed));
-        if self.keep == Keep::Everything {
+        if self.keep != Keep::Hashes {
             self.text.extend(token.iter().map(|&b| char::from(b)));
             self.keep_text(span);
         }
@@ -152,8 +177,10 @@ impl Tokens {
     /// Closes the text of a token whose hash is there already.
     #[inline]
     fn keep_text(&mut self, span: Range<usize>) {
-        self.ends.push(self.text.len());
-        self.spans.push(span);
+        self.places.push(self.start..self.text.len());
+        if self.keep == Keep::Everything {
+            self.spans.push(span);
+        }
         self.start = self.text.len();
     }
 
@@ -178,7 +205,7 @@ impl Tokens {
         self.hashes.push(token_hash(&self.text.as_bytes()[self.start..], self.seed));
         match self.keep {
             Keep::Hashes => self.text.clear(),
-            Keep::Everything => self.keep_text(span),
+            Keep::Texts | Keep::Everything => self.keep_text(span),
         }
     }
 
@@ -207,15 +234,29 @@ impl Tokens {
     /// # Panics
     /// If there is no such token, or the buffer keeps hashes only.
     pub fn text(&self, i: usize) -> &str {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.text[start..self.ends[i]]
+        &self.text[self.places[i].clone()]
+    }
+
+    /// The first eight bytes of the text of token `i`, the first one highest, with zeros after a shorter one.
+    #[inline]
+    pub(crate) fn beginning(&self, i: usize) -> u64 {
+        let Range { start, end } = self.places[i];
+        let from = &self.text.as_bytes()[start..];
+        let padded = || {
+            let mut padded = [0; 8];
+            padded[..from.len()].copy_from_slice(from);
+            padded
+        };
+        let eight = from.first_chunk().copied().unwrap_or_else(padded);
+        let past = u64::MAX.checked_shr(8 * (end - start).min(8) as u32).unwrap_or(0);
+        u64::from_be_bytes(eight) & !past
     }
 
     /// The byte span of token `i` in the original text. Spans are in order; tokens that came out of one character of
     /// the original share it.
     ///
     /// # Panics
-    /// If there is no such token, or the buffer keeps hashes only.
+    /// If there is no such token, or the buffer keeps no spans.
     pub fn span(&self, i: usize) -> Range<usize> {
         self.spans[i].clone()
     }
@@ -511,20 +552,24 @@ mod tests {
         #[test]
         fn what_is_kept_and_what_was_there_before_do_not_matter(first in any_text(), text in any_text()) {
             for (name, tokenizer) in all() {
-                let [mut everything, mut hashes, mut fresh] =
-                    [Keep::Everything, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
-                for tokens in [&mut everything, &mut hashes] {
+                let [mut everything, mut texts, mut hashes, mut fresh] =
+                    [Keep::Everything, Keep::Texts, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
+                for tokens in [&mut everything, &mut texts, &mut hashes] {
                     tokenizer.tokenize(&first, tokens);
                     tokenizer.tokenize(&text, tokens);
                 }
                 tokenizer.tokenize(&text, &mut fresh);
                 prop_assert_eq!(everything.hashes(), fresh.hashes(), "{}", name);
+                prop_assert_eq!(texts.hashes(), fresh.hashes(), "{}", name);
                 prop_assert_eq!(hashes.hashes(), fresh.hashes(), "{}", name);
                 for i in 0..fresh.len() {
                     prop_assert_eq!((everything.text(i), everything.span(i)), (fresh.text(i), fresh.span(i)));
+                    prop_assert_eq!(texts.text(i), fresh.text(i));
+                    let eight: Vec<u8> = fresh.text(i).bytes().chain([0; 8]).take(8).collect();
+                    prop_assert_eq!(fresh.beginning(i).to_be_bytes(), &eight[..]);
                     prop_assert_eq!(token_hash(fresh.text(i).as_bytes(), 3), fresh.hashes()[i]);
                 }
-                prop_assert!(!everything.is_building() && !hashes.is_building());
+                prop_assert!(!everything.is_building() && !texts.is_building() && !hashes.is_building());
             }
         }
     }

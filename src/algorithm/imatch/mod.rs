@@ -22,8 +22,9 @@
 //! only its copies have too (word for word, in another order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`]. With `--lexicon` all of
 //! this is by the counts of that file, in which an unknown term is as good as one that a single document has.
 //!
-//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A sort of the tokens, a look-up a term, `K + 1` SHA-1 digests; 16
-//! bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's number: no lexicon is copied.
+//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A look-up a term, a sort of the terms that
+//! count, `K + 1` SHA-1 digests; 16 bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's
+//! number: no lexicon is copied.
 //!
 //! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts of the same words are alike, whatever
 //! they say. Long documents: the more terms, the more of them differ; from some 4 on hardly a pair is found. No threshold
@@ -36,6 +37,7 @@ use super::parameter::{LEXICON, Parameter, Settings, Values};
 use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
+use crate::kernel::sketch::combine_all;
 use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
@@ -171,6 +173,8 @@ pub struct IMatch {
     informative: RangeInclusive<u64>,
     /// For each randomized lexicon, what [`lacks`](Self::lacks) mixes into the hash of a term.
     keys: Vec<u64>,
+    /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
+    lacked: u128,
 }
 
 impl IMatch {
@@ -178,82 +182,86 @@ impl IMatch {
     pub fn new(parameters: Parameters) -> Self {
         let informative = informative(0, &parameters.idf);
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
-        IMatch { parameters, classes: None, documents: 0, origin: None, informative, keys }
+        let lacked = (u128::from(parameters.drop) << 64).div_ceil(1000);
+        IMatch { parameters, classes: None, documents: 0, origin: None, informative, keys, lacked }
     }
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
     pub fn lacks(&self, lexicon: usize, term: u64) -> bool {
-        // H < p·2⁶⁴
-        let hash = combine(self.keys[lexicon - 1], term);
-        u128::from(hash) * 1000 < u128::from(self.parameters.drop) << 64
+        self.is_lacked(combine(self.keys[lexicon - 1], term))
     }
 
-    /// Leaves the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true. If those
-    /// are too few, or most terms of the document are in no other, it has no near-duplicate: then the terms that no other has are
-    /// left too, to know copies of it by, and false is returned.
+    #[inline]
+    fn is_lacked(&self, hash: u64) -> bool {
+        u128::from(hash) < self.lacked
+    }
+
+    /// Leaves in `weighted` the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true.
+    /// If those are too few, or most terms of the document are in no other, it has no near-duplicate: then the terms that no other has
+    /// are left too, to know copies of it by, and false is returned.
     fn filter(&self, tokens: &Tokens, features: &mut Features) -> bool {
+        let Features { positions, weighted: kept, .. } = features;
+        kept.clear();
         let Some(classes) = &self.classes else { return false };
-        let hashes = tokens.hashes();
-        features.first_of_each(hashes);
-        let class = |i: u32| classes.of(hashes[i as usize]);
-        let kept = &mut features.positions;
-        let (terms, mut own) = (kept.len(), 0);
-        kept.retain(|&i| match class(i) {
-            Class::Own => {
-                own += 1;
-                true
-            }
-            Class::Counts => true,
-            Class::Passed => false,
-        });
-        let among_others = 2 * own <= terms && kept.len() - own >= self.parameters.min_terms;
+        let term = |i: u32| tokens.hashes()[i as usize];
+        // The table is larger than any cache near the processor: all terms are on their way to it before the first is looked at.
+        positions.iter().for_each(|&i| classes.fetch(term(i)));
+        kept.resize(positions.len(), (0, 0));
+        let (mut left, mut own) = (0, 0);
+        for &i in positions.iter() {
+            // Without a branch, which nobody could predict.
+            let class = classes.of(term(i));
+            kept[left] = (u64::from(class == Class::Own), i);
+            left += usize::from(class != Class::Passed);
+            own += usize::from(class == Class::Own);
+        }
+        kept.truncate(left);
+        let among_others = 2 * own <= positions.len() && left - own >= self.parameters.min_terms;
         if among_others && own > 0 {
-            kept.retain(|&i| class(i) != Class::Own);
+            kept.retain(|&(is_own, _)| is_own == 0);
         }
         // By the first eight bytes, which tell nearly all terms apart, then by all.
-        let beginning = |i: u32| {
-            let mut first = [0; 8];
-            let text = tokens.text(i as usize).as_bytes();
-            let length = text.len().min(8);
-            first[..length].copy_from_slice(&text[..length]);
-            u64::from_be_bytes(first)
-        };
-        let by_text = &mut features.weighted;
-        by_text.clear();
-        by_text.extend(kept.iter().map(|&i| (beginning(i), i)));
-        by_text.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| tokens.text(a.1 as usize).cmp(tokens.text(b.1 as usize)))
-        });
-        kept.clear();
-        kept.extend(by_text.iter().map(|&(_, i)| i));
+        kept.iter_mut().for_each(|(first, i)| *first = tokens.beginning(*i as usize));
+        kept.sort_unstable_by_key(|&(first, _)| first);
+        for alike in kept.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            alike.sort_unstable_by_key(|&(_, i)| tokens.text(i as usize));
+        }
         among_others
     }
 
-    /// The digest under a lexicon, of terms given as what there is of them; 0 is the whole one.
-    fn digest(
+    /// Copies the terms that a randomized lexicon has from all of them, given by what [`lacks`](Self::lacks) looks at, and by their
+    /// lengths. In `all` and `chosen` a line break is after each term, which its length counts; then come bytes of no meaning, at least
+    /// [`AT_ONCE`]. Returns how many bytes and terms are chosen.
+    ///
+    /// About half of the terms, at random: a copy that does not count and is written over is cheaper than a branch that goes wrong.
+    fn choose(
         &self,
-        lexicon: usize,
-        tokens: &Tokens,
-        features: (&[u32], &[u128]),
-        joined: &mut Vec<u8>,
-    ) -> [u64; WORDS] {
-        joined.clear();
-        let mut terms = 0;
-        for (&i, lacked_by) in features.0.iter().zip(features.1) {
-            if lacked_by >> lexicon & 1 == 0 {
-                if terms > 0 {
-                    joined.push(b'\n');
-                }
-                joined.extend_from_slice(tokens.text(i as usize).as_bytes());
-                terms += 1;
-            }
+        lexicon: &[u64],
+        lengths: impl Iterator<Item = usize>,
+        all: &[u8],
+        chosen: &mut [u8],
+    ) -> (usize, usize) {
+        let (mut from, mut to, mut count) = (0, 0, 0);
+        for (&hash, length) in lexicon.iter().zip(lengths) {
+            let has = usize::from(!self.is_lacked(hash));
+            let copied = if length <= AT_ONCE { AT_ONCE } else { length };
+            chosen[to..to + copied].copy_from_slice(&all[from..from + copied]);
+            from += length;
+            to += length * has;
+            count += has;
         }
-        if terms < self.parameters.min_terms {
-            return ABSENT;
-        }
-        let digest = Sha1::digest(&joined);
-        [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().expect("8 of 20 bytes")))
+        (to, count)
     }
+}
+
+/// The bytes that are copied of a short term.
+const AT_ONCE: usize = 16;
+
+/// The first words of the digest of so many terms, each with a line break after it; absent if they are too few.
+fn first_words(terms: &[u8], count: usize, min_terms: usize) -> [u64; WORDS] {
+    let Some((_, joined)) = terms.split_last().filter(|_| count >= min_terms) else { return ABSENT };
+    let digest = Sha1::digest(joined);
+    [0, 8].map(|at| u64::from_be_bytes(digest[at..at + 8].try_into().expect("8 of 20 bytes")))
 }
 
 /// The digests of a fingerprint, that of the whole lexicon first.
@@ -271,7 +279,7 @@ impl Algorithm for IMatch {
     }
 
     fn reads(&self) -> Keep {
-        Keep::Everything
+        Keep::Texts
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -289,22 +297,37 @@ impl Algorithm for IMatch {
 
     /// The digests, which need the texts of the tokens. None if there are too few terms for the first: the others have no more.
     fn features(&self, tokens: &Tokens, features: &mut Features) {
+        features.first_of_each(tokens.hashes());
         let among_others = self.filter(tokens, features);
-        let Features { hashes, positions, masks, bytes, .. } = features;
-        if positions.len() < self.parameters.min_terms {
+        let Features { hashes, weighted: terms, bytes, words, .. } = features;
+        let min_terms = self.parameters.min_terms;
+        if terms.len() < min_terms {
             return;
         }
-        // For each term a bit for each lexicon that lacks it; the whole one, 0, lacks none.
-        masks.clear();
-        masks.extend(positions.iter().map(|&i| {
-            let lacks = |lexicon: usize| u128::from(self.lacks(lexicon, tokens.hashes()[i as usize])) << lexicon;
-            (1..=self.parameters.lexicons).fold(0, |mask, lexicon| mask | lacks(lexicon))
-        }));
-        for lexicon in 0..=self.parameters.lexicons {
-            hashes.extend(match lexicon {
-                1.. if !among_others => ABSENT,
-                _ => self.digest(lexicon, tokens, (positions, masks), bytes),
-            });
+        bytes.clear();
+        for (length, i) in terms.iter_mut() {
+            let text = tokens.text(*i as usize).as_bytes();
+            bytes.extend_from_slice(text);
+            bytes.push(b'\n');
+            *length = text.len() as u64 + 1;
+        }
+        let length = bytes.len();
+        hashes.extend(first_words(bytes, terms.len(), min_terms));
+        bytes.resize(2 * (length + AT_ONCE), 0);
+        let (all, chosen) = bytes.split_at_mut(length + AT_ONCE);
+        if !among_others {
+            hashes.extend(self.keys.iter().flat_map(|_| ABSENT));
+            return;
+        }
+        words.clear();
+        words.extend(terms.iter().map(|&(_, i)| tokens.hashes()[i as usize]));
+        words.resize(2 * terms.len(), 0);
+        let (own, combined) = words.split_at_mut(terms.len());
+        for &key in &self.keys {
+            combine_all(key, own, combined);
+            let lengths = terms.iter().map(|&(length, _)| length as usize);
+            let (length, count) = self.choose(combined, lengths, all, chosen);
+            hashes.extend(first_words(&chosen[..length], count, min_terms));
         }
     }
 

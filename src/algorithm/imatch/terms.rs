@@ -1,5 +1,6 @@
 //! Which terms count, in a table that is looked into once for each distinct term of each document.
 
+use crate::kernel::fetch::fetch;
 use crate::lexicon::Lexicon;
 use std::ops::RangeInclusive;
 
@@ -49,6 +50,14 @@ impl Classes {
             classes.counts[slot / 64] |= u64::from(class(frequency) == Class::Counts) << (slot % 64);
         }
         classes
+    }
+
+    /// Says that [`of`](Self::of) will be asked of a term soon.
+    #[inline]
+    pub fn fetch(&self, term: u64) {
+        let home = (term >> self.shift) as usize;
+        fetch(&self.slots, home);
+        fetch(&self.counts, home / 64);
     }
 
     /// The class of a term.
