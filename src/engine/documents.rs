@@ -4,8 +4,10 @@
 
 use super::Estimate;
 use super::columns::Columns;
+use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
 use crate::source::{Place, Problem};
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,14 +42,17 @@ pub(super) struct Part {
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
+    /// Whether features had weights, which are not kept.
+    pub weighted: bool,
     pub problems: Vec<Problem>,
     /// How many records have no id of their own.
     pub unnamed: u64,
 }
 
 impl Part {
-    pub fn documents(&self) -> usize {
-        self.sequences.len()
+    /// The length of each document in tokens of the tokenizer that was asked for.
+    pub fn asked_lengths(&self) -> &[u32] {
+        if self.measured.is_empty() { &self.lengths } else { &self.measured }
     }
 }
 
@@ -76,6 +81,37 @@ pub(super) struct Documents {
 }
 
 impl Documents {
+    /// As [`Part::asked_lengths`].
+    pub fn asked_lengths(&self) -> &[u32] {
+        if self.measured.is_empty() { &self.lengths } else { &self.measured }
+    }
+
+    /// Adds what documents that were read without it are found by: free keys, made of their features on all threads of the pool.
+    pub fn sign(&mut self, algorithm: &dyn Algorithm) {
+        let chunk = |first: usize| {
+            let (mut features, mut fingerprint, mut signed) = (Features::default(), Vec::new(), Signed::default());
+            for document in first..(first + SIGNED_AT_ONCE).min(self.lengths.len()) {
+                let start = document.checked_sub(1).map_or(0, |before| self.feature_ends[before]);
+                features.clear();
+                features.hashes.extend_from_slice(&self.features[start..self.feature_ends[document]]);
+                fingerprint.clear();
+                algorithm.fingerprint(&features, &mut fingerprint);
+                signed.featureless.push(fingerprint.is_empty());
+                if !fingerprint.is_empty() {
+                    algorithm.keys(&fingerprint, &mut signed.records);
+                }
+                signed.ends.push(signed.records.len());
+            }
+            signed
+        };
+        let firsts = (0..self.lengths.len()).into_par_iter().step_by(SIGNED_AT_ONCE);
+        for signed in firsts.map(chunk).collect::<Vec<_>>() {
+            append(&mut self.record_ends, &signed.ends, self.records.len());
+            self.records.extend(signed.records);
+            self.featureless.extend(signed.featureless);
+        }
+    }
+
     /// Adds the documents of the next part; their features if they are to be retained.
     ///
     /// # Errors
@@ -144,6 +180,17 @@ impl Documents {
         (self.ids.len() + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
     }
 }
+
+/// What some documents are found by.
+#[derive(Default)]
+struct Signed {
+    featureless: Vec<bool>,
+    records: Vec<u64>,
+    ends: Vec<usize>,
+}
+
+/// How many documents a thread makes keys of at once.
+const SIGNED_AT_ONCE: usize = 4096;
 
 /// Adds ends that count from `base`.
 fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {

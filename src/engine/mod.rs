@@ -69,7 +69,7 @@ impl Default for Options {
 pub enum Stage {
     /// Counting terms or features over all documents. Comes again for each reading that it takes.
     Counting,
-    /// Reading and fingerprinting.
+    /// Reading and fingerprinting; only the latter if counting kept what it read.
     Reading,
     /// Reading everything again, because the documents turned out longer or shorter than their beginning promised.
     ReadingAgain,
@@ -120,7 +120,8 @@ pub struct Counts {
     pub featureless: u64,
     /// Documents that are exact copies (after tokenising) of an earlier one.
     pub copies: u64,
-    /// Comparisons of candidates: of feature sets once a pair, of fingerprints once in each table where a pair meets.
+    /// Comparisons of candidates: of feature sets once a pair, but for those that their sizes and a few bits of them tell apart; of
+    /// fingerprints once in each table where a pair meets.
     pub compared: u64,
     /// Pairs at or above the threshold, copies included.
     pub pairs: u64,
@@ -182,7 +183,8 @@ pub struct Report {
 ///
 /// # Cost
 /// One reading of everything; a second one if the first documents misled about the median length, and one for candidates if
-/// features do not fit [`Options::memory`]. Time and memory grow linearly with the documents, and with the square of how many
+/// features do not fit [`Options::memory`]; one before for each thing that the algorithm learns, but for the last one if that is
+/// how rare features are and they fit. Time and memory grow linearly with the documents, and with the square of how many
 /// are alike without being copies.
 pub fn scan(
     source: &mut dyn Source,
@@ -210,14 +212,20 @@ pub fn scan(
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
     }
 
-    let mut choice = read::Choice::Sampled(recipe);
-    if first.algorithm.learns().is_some() {
-        choice = read::Choice::Settled(learned(&reader, &mut sources, recipe)?);
+    let learns = first.algorithm.learns().is_some();
+    let counted = if learns { Some(learned(&reader, &mut sources, recipe)?) } else { None };
+    if learns {
         clock.lap("count");
     }
-    let sampled = matches!(choice, read::Choice::Sampled(_));
+    let sampled = !learns;
     observer.stage(Stage::Reading);
-    let mut reading = reader.read(&mut sources, choice)?;
+    let mut reading = match counted {
+        None => reader.read(&mut sources, read::Choice::Sampled(recipe))?,
+        Some(read::Counted { setup, kept: None, .. }) => reader.read(&mut sources, read::Choice::Settled(setup))?,
+        Some(read::Counted { setup, kept: Some(kept), median_tokens, .. }) => {
+            pool.install(|| reader.sign(setup, median_tokens, kept))
+        }
+    };
     let settled = settle(recipe, reading.median_tokens)?;
     if sampled && !same(&settled, &reading.setup) {
         // The sample misled. What all documents say counts, so that the result does not depend on their order.
@@ -353,13 +361,14 @@ fn settle(recipe: &dyn Recipe, median_tokens: usize) -> Result<Setup, Error> {
     }
 }
 
-/// The setup, with what it must know of the collection.
-fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<Setup, Error> {
+/// What counting gives at last: the setup, with what it must know of the collection.
+fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<read::Counted, Error> {
     reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, read::Choice::Sampled(recipe))?;
     let settled = settle(recipe, counted.median_tokens)?;
     if !same(&settled, &counted.setup) {
         // The features of another setup were counted, because the sample misled.
+        drop(counted);
         reader.observer.stage(Stage::Counting);
         counted = reader.count(sources, read::Choice::Settled(settled))?;
     }
@@ -369,7 +378,7 @@ fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Rec
         counted = reader.count(sources, read::Choice::Settled(counted.setup))?;
         counted.setup.algorithm.learn(&counted.learned);
     }
-    Ok(counted.setup)
+    Ok(counted)
 }
 
 /// One of the sources of a scan.

@@ -45,6 +45,8 @@ pub(super) struct Counted {
     pub setup: Setup,
     pub learned: Learned,
     pub median_tokens: usize,
+    /// What reading gives but for records, if the features that were counted are those that are compared, and fit the budget.
+    pub kept: Option<(Documents, Counts)>,
 }
 
 /// What is counted, as the algorithm asks for.
@@ -113,15 +115,9 @@ impl Reader<'_> {
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
-            |setup, numbered, scratch| self.part(setup, numbered, scratch, &retain),
+            |setup, numbered, scratch| self.part(setup, numbered, scratch, retain.load(Ordering::Relaxed), true),
             |part| {
-                for problem in &part.problems {
-                    counts.problem(problem);
-                    self.tell(problem);
-                }
-                counts.unnamed += part.unnamed;
-                counts.bytes += part.bytes;
-                self.observer.progress(part.bytes, part.documents() as u64);
+                self.take_note(&part, &mut counts);
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
                 // The other half is for the groups, and for what candidates are compared by.
                 documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
@@ -138,36 +134,88 @@ impl Reader<'_> {
                 Ok(())
             },
         )?;
-        let measured = std::mem::take(&mut documents.measured);
-        let measured = if measured.is_empty() { &documents.lengths } else { &measured };
-        let mut lengths: Vec<u32> = measured.iter().copied().filter(|&length| length > 0).collect();
-        let median_tokens = median(&mut lengths);
+        let median_tokens = median_of(documents.asked_lengths());
+        documents.measured = Vec::new();
         Ok(Reading { setup, documents, median_tokens, counts, retained: retain.into_inner() })
+    }
+
+    /// The same from what counting kept.
+    pub fn sign(&self, setup: Setup, median_tokens: usize, (mut documents, counts): (Documents, Counts)) -> Reading {
+        documents.sign(&*setup.algorithm);
+        documents.measured = Vec::new();
+        self.observer.progress(counts.bytes, documents.lengths.len() as u64);
+        Reading { setup, documents, median_tokens, counts, retained: true }
+    }
+
+    /// Counts a part, and tells its problems.
+    fn take_note(&self, part: &Part, counts: &mut Counts) {
+        for problem in &part.problems {
+            counts.problem(problem);
+            self.tell(problem);
+        }
+        counts.unnamed += part.unnamed;
+        counts.bytes += part.bytes;
+        self.observer.progress(part.bytes, part.asked_lengths().len() as u64);
     }
 
     /// Counts what the algorithm learns from, over everything.
     pub fn count(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Counted, Error> {
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let counters = OnceLock::new();
-        let (mut lengths, mut documents): (Vec<u32>, u64) = (Vec::new(), 0);
+        let retain = AtomicBool::new(true);
+        let (mut kept, mut counts, mut lengths, mut documents) =
+            (Documents::default(), Counts::default(), Vec::new(), 0);
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
             |setup, numbered, scratch| {
                 let counters = counters.get_or_init(|| Counters::new(setup, total_bytes.unwrap_or(u64::MAX)));
-                self.count_batch(setup, numbered, scratch, counters)
+                match counters {
+                    Counters::Features(rarity) if makes_free_keys(setup) && retain.load(Ordering::Relaxed) => {
+                        self.counted_part(setup, numbered, scratch, rarity)
+                    }
+                    _ => self.count_batch(setup, numbered, scratch, counters),
+                }
             },
-            |part| {
-                part.problems.iter().for_each(|problem| self.tell(problem));
-                self.observer.progress(part.bytes, part.measured.len() as u64);
-                documents += part.measured.len() as u64;
-                lengths.extend(part.measured.iter().filter(|&&length| length > 0));
+            |part: Part| {
+                self.take_note(&part, &mut counts);
+                documents += part.asked_lengths().len() as u64;
+                lengths.extend_from_slice(part.asked_lengths());
+                // Of a part that was counted only there are no features.
+                let has_all = part.feature_ends.len() == part.asked_lengths().len() && !part.weighted;
+                if retain.load(Ordering::Relaxed) && has_all {
+                    kept.push(&part, true)?;
+                }
+                if !has_all || !self.fits(8 * kept.features.len() as u64, counts.bytes, total_bytes) {
+                    // Everything will be read again.
+                    retain.store(false, Ordering::Relaxed);
+                    kept = Documents::default();
+                }
                 Ok(())
             },
         )?;
         // Without any input there is nothing in them.
         let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&setup, 0));
-        Ok(Counted { setup, learned: counters.learned(documents), median_tokens: median(&mut lengths) })
+        Ok(Counted {
+            learned: counters.learned(documents),
+            median_tokens: median_of(&lengths),
+            kept: (retain.into_inner() && makes_free_keys(&setup)).then_some((kept, counts)),
+            setup,
+        })
+    }
+
+    /// Counts the features of a batch, and keeps them.
+    fn counted_part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, rarity: &Rarity) -> Part {
+        let part = self.part(setup, numbered, scratch, true, false);
+        let (features, mut start) = (&mut scratch.features, 0);
+        for &end in &part.feature_ends {
+            features.clear();
+            features.hashes.extend_from_slice(&part.features[start..end]);
+            features.remove_repeats();
+            features.hashes.iter().for_each(|&feature| rarity.add(feature));
+            start = end;
+        }
+        part
     }
 
     fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
@@ -379,7 +427,8 @@ impl Reader<'_> {
         median(&mut lengths)
     }
 
-    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, retain: &AtomicBool) -> Part {
+    /// What a batch becomes: with features if they are compared and are to be retained, and with records if it is to be signed.
+    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, retain: bool, sign: bool) -> Part {
         let batch = numbered.batch;
         let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
@@ -391,7 +440,7 @@ impl Reader<'_> {
                 if record != number || !part.records_of.is_empty() {
                     part.records_of.push(record);
                 }
-                self.document(setup, &document, scratch, retain, &mut part);
+                self.document(setup, &document, scratch, (retain, sign), &mut part);
             }
             Err(problem) => part.problems.push(problem),
         });
@@ -408,7 +457,7 @@ impl Reader<'_> {
         setup: &Setup,
         document: &Document<'_>,
         scratch: &mut Scratch,
-        retain: &AtomicBool,
+        (retain, sign): (bool, bool),
         part: &mut Part,
     ) {
         let measured = self.tokenize(setup, &document.text, scratch);
@@ -426,17 +475,26 @@ impl Reader<'_> {
         let algorithm = &*setup.algorithm;
         features.clear();
         algorithm.features(tokens, features);
+        part.weighted |= !features.weights.is_empty();
         match algorithm.compares() {
             Compares::Fingerprints => {
                 let start = part.records.len();
                 algorithm.fingerprint(features, &mut part.records);
                 part.featureless.push(part.records.len() == start);
+                part.record_ends.push(part.records.len());
             }
             Compares::Features | Compares::Multisets => {
+                part.sizes.push(clamp(features.hashes.len()));
+                if retain {
+                    part.features.extend_from_slice(&features.hashes);
+                    part.feature_ends.push(part.features.len());
+                }
+                if !sign {
+                    return;
+                }
                 fingerprint.clear();
                 algorithm.fingerprint(features, fingerprint);
                 part.featureless.push(fingerprint.is_empty());
-                part.sizes.push(clamp(features.hashes.len()));
                 let start = part.records.len();
                 if !fingerprint.is_empty() {
                     algorithm.keys(fingerprint, &mut part.records);
@@ -446,13 +504,9 @@ impl Reader<'_> {
                     assert!(fingerprint.is_empty() || given == tables, "every fingerprint must have {tables} keys");
                     part.records.resize(start + tables, 0);
                 }
-                if retain.load(Ordering::Relaxed) {
-                    part.features.extend_from_slice(&features.hashes);
-                    part.feature_ends.push(part.features.len());
-                }
+                part.record_ends.push(part.records.len());
             }
         }
-        part.record_ends.push(part.records.len());
     }
 
     /// Fills the tokens of the scratch with what the algorithm reads. Returns the length in tokens of the tokenizer that was
@@ -487,10 +541,20 @@ impl Queue {
     }
 }
 
+/// Whether documents are found by any number of keys, and compared by their features.
+fn makes_free_keys(setup: &Setup) -> bool {
+    setup.algorithm.tables().is_none() && setup.algorithm.compares() != Compares::Fingerprints
+}
+
 /// How many keys each document has, if they are as many for each and not made from fingerprints.
 fn columns_of(setup: &Setup) -> Option<usize> {
     let algorithm = &*setup.algorithm;
     algorithm.tables().filter(|_| algorithm.compares() != Compares::Fingerprints)
+}
+
+/// The lower median of those that are not 0; 0 of nothing.
+fn median_of(lengths: &[u32]) -> usize {
+    median(&mut lengths.iter().copied().filter(|&length| length > 0).collect::<Vec<_>>())
 }
 
 /// The lower median; 0 of nothing.

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 /// The fingerprint is the prefix of the shingle set; its elements are the keys. Candidates whose lengths differ too much fall
 /// before anything is compared, the others are compared until it is sure that they cannot reach the threshold.
 ///
-/// Cost: a reading of its own to count shingles, one key for each of about `(1 − τ)·n` shingles that are in more than one
-/// document, and a comparison for each pair that shares one.
+/// Cost: a reading to count shingles, and another one if they do not fit the memory for features; one key for each of about
+/// `(1 − τ)·n` shingles that are in more than one document, and a comparison for each pair that shares one.
 pub struct ExactJoin {
     threshold: Threshold,
     shingles: Shingles,

@@ -15,9 +15,10 @@
 //! reference program; those of other languages, and all stop words, are ours ([`words`]). The least number of spots is the
 //! reference program's.
 //!
-//! **Cost.** A reading of its own to count spots. Then one or two keys for each of about `(1 − τ)·n` of a document's `n` spots, rare
-//! ones first, and a comparison for each pair that shares one and whose lengths are in the same or neighbouring partitions
-//! ([`partitions`]). Nothing at or above the threshold is missed, pairs exactly at it included.
+//! **Cost.** A reading to count spots, and another one if they do not fit the memory for features. Then one or two keys for each
+//! of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a comparison for each pair that shares one and whose lengths
+//! are in the same or neighbouring partitions ([`partitions`]). Nothing at or above the threshold is missed, pairs exactly at it
+//! included.
 //!
 //! **Where it is weak.** Headings, lists, tables, code, and languages other than the one of the antecedents: documents with
 //! fewer than `--min-spots` spots are compared with nothing. Their share is looked at after a scan and warned of above 20 %.
