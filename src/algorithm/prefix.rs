@@ -43,7 +43,7 @@ impl Prefix {
         let mut set = elements.to_vec();
         set.sort_unstable();
         set.dedup();
-        self.keys_of(set.into_iter().map(|element| (element, element)), keys);
+        self.keys_of(&set, &set, keys);
     }
 
     /// Appends the keys of the prefix of a multiset, given in any order. None of an empty one.
@@ -54,15 +54,19 @@ impl Prefix {
         sorted.sort_unstable();
         let occurrences = sorted.chunk_by(|a, b| a == b).flat_map(|run| {
             // The first occurrence of an element is the element itself, as in a set.
-            run.iter().enumerate().map(|(i, &x)| (x, if i == 0 { x } else { combine(mix(i as u64), x) }))
+            run.iter().enumerate().map(|(i, &x)| if i == 0 { x } else { combine(mix(i as u64), x) })
         });
-        self.keys_of(occurrences, keys);
+        self.keys_of(&sorted, &occurrences.collect::<Vec<_>>(), keys);
     }
 
     /// From elements, each with its key.
-    fn keys_of(&self, elements: impl Iterator<Item = (u64, u64)>, keys: &mut Vec<u64>) {
+    fn keys_of(&self, elements: &[u64], keys_of_elements: &[u64], keys: &mut Vec<u64>) {
+        let mut counts = vec![u8::MAX; elements.len()];
+        if let Some(rarity) = &self.rarity {
+            rarity.count_all(elements, &mut counts);
+        }
         // Rare first; among equals by key, which is as good as any fixed order.
-        let mut ordered: Vec<(u8, u64)> = elements.map(|(element, key)| (self.count(element), key)).collect();
+        let mut ordered: Vec<(u8, u64)> = counts.into_iter().zip(keys_of_elements.iter().copied()).collect();
         if ordered.is_empty() {
             return;
         }
@@ -73,10 +77,6 @@ impl Prefix {
         }
         // What one document alone has brings it to no other.
         keys.extend(ordered.iter().filter(|(count, _)| *count != 1).map(|&(_, key)| key));
-    }
-
-    fn count(&self, element: u64) -> u8 {
-        self.rarity.as_ref().map_or(u8::MAX, |rarity| rarity.count(element))
     }
 }
 

@@ -172,7 +172,7 @@ impl Corpus {
         self.sequences[self.first(group) as usize]
     }
 
-    /// How many features a group has, repeats included; 0 if features are not compared.
+    /// How many features a group has, as counted when it was read; 0 if features are not compared.
     pub fn size(&self, group: u32) -> u32 {
         self.sizes.get(self.first(group) as usize).copied().unwrap_or(0)
     }

@@ -4,6 +4,7 @@
 
 use super::Estimate;
 use super::columns::Columns;
+use super::outline::Parities;
 use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
 use crate::source::{Place, Problem};
@@ -35,8 +36,10 @@ pub(super) struct Part {
     /// [`transposed`](super::columns::transposed) put them. A document without features has zeros.
     pub tables: Option<usize>,
     pub columns: Vec<u64>,
-    /// How many features each document has, if they are compared.
+    /// How many features each document has, if they are compared; repeated ones counted once if keys are free and sets are compared.
     pub sizes: Vec<u32>,
+    /// The parities of the features, if keys are free and they are compared.
+    pub parities: Vec<Parities>,
     /// The number of each document's record in the batch; empty if every record is a document.
     pub records_of: Vec<u32>,
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
@@ -70,6 +73,7 @@ pub(super) struct Documents {
     pub record_ends: Vec<usize>,
     pub columns: Option<Columns>,
     pub sizes: Vec<u32>,
+    pub parities: Vec<Parities>,
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
     /// Documents below this number are of the reference.
@@ -133,6 +137,7 @@ impl Documents {
             self.columns.get_or_insert_with(|| Columns::new(tables)).push(&part.columns)?;
         }
         self.sizes.extend_from_slice(&part.sizes);
+        self.parities.extend_from_slice(&part.parities);
         if retain {
             append(&mut self.feature_ends, &part.feature_ends, self.features.len());
             self.features.extend_from_slice(&part.features);
@@ -177,7 +182,7 @@ impl Documents {
         let a_document = size_of::<(usize, u32, u128, u32, bool)>();
         let words = self.measured.len() + self.sizes.len();
         let long = self.record_ends.len() + self.records.len();
-        (self.ids.len() + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
+        (self.ids.len() + size_of_val(&*self.parities) + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
     }
 }
 

@@ -23,6 +23,7 @@ mod columns;
 mod corpus;
 mod documents;
 mod group;
+mod outline;
 mod portions;
 mod read;
 mod verify;
@@ -239,25 +240,29 @@ pub fn scan(
 
     observer.stage(Stage::Grouping);
     let read::Reading { mut setup, mut documents, median_tokens, mut counts, retained } = reading;
-    let columns = documents.columns.take();
+    let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
     let mut corpus = corpus::Corpus::gather(documents, against, observer, &mut counts)?;
     setup.algorithm.tune(corpus.distinct());
     let algorithm = &*setup.algorithm;
     let spilled = columns.as_ref().map_or(0, columns::Columns::bytes_spilled);
     let mut keys = group::Keys::new(algorithm, &mut corpus, columns);
     let groups = pool.install(|| group::groups(&keys, &corpus))?;
-    clock.lap("group");
 
     let reread = algorithm.compares() != Compares::Fingerprints && !retained;
-    let portions = if reread {
-        let held = corpus.bytes_held() + keys.bytes_held() + groups.iter().map(group::Table::bytes_held).sum::<u64>();
-        let bytes = |group| 8 * u64::from(corpus.size(group)) + keys.bytes_a_candidate();
-        // An eighth is for the pairs found, and for what the threads need.
-        let budget = (options.memory.saturating_sub(held) / 8 * 7).max(options.memory / 4);
-        portions::Portions::new(corpus.distinct(), &groups, bytes, budget)
-    } else {
-        portions::Portions::new(corpus.distinct(), &groups, |_| 0, 0)
+    let fingerprints = algorithm.compares() == Compares::Fingerprints;
+    let candidates = {
+        // What was kept is at hand: no need to know who is compared.
+        let outlines = outline::Outlines::new(&corpus, if reread { &parities } else { &[] });
+        drop(parities);
+        let search = verify::Search::new(algorithm, &keys, &corpus, &groups);
+        if fingerprints { Vec::new() } else { pool.install(|| search.candidates(&outlines)) }
     };
+    let held = corpus.bytes_held() + keys.bytes_held() + groups.iter().map(group::Table::bytes_held).sum::<u64>();
+    // An eighth is for the pairs found, and for what the threads need.
+    let budget = (options.memory.saturating_sub(held) / 8 * 7).max(options.memory / 4);
+    let bytes = |group| if reread { 8 * u64::from(corpus.size(group)) + keys.bytes_a_candidate() } else { 0 };
+    let portions = portions::Portions::new(&candidates, &groups, bytes, budget);
+    clock.lap("group");
     let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
     for number in 0..portions.len() {
         let portion = portions.get(number, corpus.distinct());

@@ -64,15 +64,21 @@ impl Portion {
 impl Portions {
     /// Portions of at most `budget` bytes, where it can be; `bytes` is what a candidate takes. A portion may have an eighth of
     /// all in any case, and 64 KiB, so that a budget that is much too small does not make for thousands of readings.
-    pub fn new(groups: usize, tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
-        let mut is_candidate = vec![false; groups];
-        tables.iter().flat_map(|table| &table.members).for_each(|&group| is_candidate[group as usize] = true);
+    pub fn new(is_candidate: &[bool], tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
+        let groups = is_candidate.len();
         let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
         let all = candidates.iter().map(|&group| bytes(group)).sum::<u64>();
-        Self::of(candidates, groups, tables, bytes, budget.max(all / 8).max(1 << 16))
+        Self::of(candidates, is_candidate, tables, bytes, budget.max(all / 8).max(1 << 16))
     }
 
-    fn of(mut order: Vec<u32>, groups: usize, tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
+    fn of(
+        mut order: Vec<u32>,
+        is_candidate: &[bool],
+        tables: &[Table],
+        bytes: impl Fn(u32) -> u64,
+        budget: u64,
+    ) -> Self {
+        let groups = is_candidate.len();
         if order.iter().map(|&group| bytes(group)).sum::<u64>() <= budget {
             let all = 0..order.len();
             return Portions { order, loads: vec![Load::whole(all)] };
@@ -80,8 +86,10 @@ impl Portions {
         let mut components = UnionFind::<u32>::new(groups);
         for table in tables {
             for run in 0..table.runs() {
-                table.run(run).windows(2).for_each(|two| {
-                    components.union(two[0], two[1]);
+                let mut members = table.run(run).iter().filter(|&&group| is_candidate[group as usize]);
+                let Some(&first) = members.next() else { continue };
+                members.for_each(|&other| {
+                    components.union(first, other);
                 });
             }
         }
@@ -175,7 +183,7 @@ fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
@@ -188,8 +196,9 @@ mod tests {
         ) {
             let runs: Vec<Vec<u32>> = runs.into_iter().map(|run| run.into_iter().collect()).collect();
             let table = Table::of_runs(&runs);
-            let candidates: BTreeSet<u32> = runs.iter().flatten().copied().collect();
-            let portions = Portions::of(candidates.into_iter().collect(), 40, &[table], |group| sizes[group as usize], budget);
+            let is_candidate: Vec<bool> = (0..40).map(|group| runs.iter().flatten().any(|&member| member == group)).collect();
+            let candidates = (0..40).filter(|&group| is_candidate[group as usize]).collect();
+            let portions = Portions::of(candidates, &is_candidate, &[table], |group| sizes[group as usize], budget);
             let mut met: BTreeMap<(u32, u32), u32> = BTreeMap::new();
             for number in 0..portions.len() {
                 let portion = portions.get(number, 40);

@@ -2,6 +2,7 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
+use super::outline::parities;
 use super::{Counts, Observer, Options, Side};
 use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
@@ -212,7 +213,7 @@ impl Reader<'_> {
             features.clear();
             features.hashes.extend_from_slice(&part.features[start..end]);
             features.remove_repeats();
-            features.hashes.iter().for_each(|&feature| rarity.add(feature));
+            rarity.add_all(&features.hashes);
             start = end;
         }
         part
@@ -248,7 +249,7 @@ impl Reader<'_> {
                     Counters::Frequencies(_) => tally.add(&features.hashes),
                     Counters::Features(rarity) => {
                         distinct_features(features);
-                        features.hashes.iter().for_each(|&feature| rarity.add(feature));
+                        rarity.add_all(&features.hashes);
                     }
                     Counters::Bounds(bounds) => {
                         distinct_features(features);
@@ -483,7 +484,13 @@ impl Reader<'_> {
                 part.featureless.push(part.records.len() == start);
                 part.record_ends.push(part.records.len());
             }
-            Compares::Features | Compares::Multisets => {
+            compares @ (Compares::Features | Compares::Multisets) => {
+                if makes_free_keys(setup) {
+                    if compares == Compares::Features {
+                        features.remove_repeats();
+                    }
+                    part.parities.push(parities(&features.hashes));
+                }
                 part.sizes.push(clamp(features.hashes.len()));
                 if retain {
                     part.features.extend_from_slice(&features.hashes);

@@ -3,6 +3,7 @@
 use super::Side;
 use super::corpus::Corpus;
 use super::group::{Keys, Table, sort_distinct};
+use super::outline::{Outlines, Parities, can_reach, parities};
 use super::portions::Portion;
 use super::read::{Numbered, Reader, Scratch};
 use crate::algorithm::{Algorithm, Compares, Setup};
@@ -11,7 +12,7 @@ use crate::similarity::Similarity;
 use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
 #[derive(Clone, Copy, Debug)]
@@ -44,27 +45,6 @@ struct At {
     parities: Parities,
 }
 
-/// For each of 256 classes of elements, whether the set has an odd number of them, each counted as often as it is.
-///
-/// An element that only one of two sets has changes one bit between them, so that they differ in no fewer elements than bits.
-type Parities = [u64; 4];
-
-fn parities(set: &[u64]) -> Parities {
-    let mut parities = Parities::default();
-    for element in set {
-        // Multiplied, so that elements need not be hashes.
-        let class = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
-        parities[class as usize / 64] ^= 1 << (class % 64);
-    }
-    parities
-}
-
-/// In at least how many elements two sets differ.
-#[inline]
-fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
-}
-
 impl Sets {
     fn new(groups: usize, sets: usize) -> Self {
         Sets { flat: Vec::new(), at: Vec::with_capacity(sets), number: vec![0; groups] }
@@ -85,8 +65,7 @@ impl Sets {
     #[inline]
     fn can_reach(&self, algorithm: &dyn Algorithm, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
-        let may = || algorithm.may_differ_in(a.length as usize, b.length as usize);
-        a.length > 0 && b.length > 0 && may().is_some_and(|most| differ_in_at_least(&a.parities, &b.parities) <= most)
+        can_reach(algorithm, (a.length, &a.parities), (b.length, &b.parities))
     }
 
     /// Says where a group's set is.
@@ -494,6 +473,29 @@ impl<'a> Search<'a> {
         runs.filter(|&(_, table, run)| self.is_hot(table, run))
     }
 
+    /// Of which groups the features are needed: of those in a pair that has to be compared by them, as far as outlines tell, and of all
+    /// of a hot run.
+    pub fn candidates(&self, outlines: &Outlines) -> Vec<bool> {
+        let is_candidate: Vec<AtomicBool> = (0..self.corpus.distinct()).map(|_| AtomicBool::new(false)).collect();
+        let mark = |group: u32| is_candidate[group as usize].store(true, Ordering::Relaxed);
+        let is_marked = |group: u32| is_candidate[group as usize].load(Ordering::Relaxed);
+        if outlines.is_empty() {
+            self.tables.iter().flat_map(|table| &table.members).for_each(|&group| mark(group));
+        } else {
+            self.pairs(|_, (a, b), (): &mut ()| {
+                let known = is_marked(a) && is_marked(b);
+                if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.algorithm, a, b) {
+                    mark(a);
+                    mark(b);
+                }
+            });
+            for (_, table, run) in self.hot_runs() {
+                table.run(run).iter().for_each(|&group| mark(group));
+            }
+        }
+        is_candidate.into_iter().map(AtomicBool::into_inner).collect()
+    }
+
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
     pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
         let look = |(table, key): Where, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
@@ -535,39 +537,5 @@ impl<'a> Search<'a> {
             edges.extend(found);
             compared + count
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn sets_differ_in_no_fewer_elements_than_bits(
-            a in prop::collection::vec(prop::sample::select(vec![0u64, 1, 2, 3, 1 << 60, u64::MAX]), 0..40),
-            b in prop::collection::vec(any::<u64>(), 0..400),
-            shared in prop::collection::vec(any::<u64>(), 0..400),
-        ) {
-            let (a, b) = ([&a[..], &shared].concat(), [&b[..], &shared].concat());
-            let mut apart = b.clone();
-            // What is left of the one after taking away the other, and of the other after taking away the one.
-            let mut only_a = 0;
-            for element in &a {
-                match apart.iter().position(|other| other == element) {
-                    Some(at) => drop(apart.swap_remove(at)),
-                    None => only_a += 1,
-                }
-            }
-            prop_assert!(differ_in_at_least(&parities(&a), &parities(&b)) <= only_a + apart.len());
-            prop_assert_eq!(differ_in_at_least(&parities(&a), &parities(&a)), 0);
-        }
-    }
-
-    #[test]
-    fn unrelated_sets_differ_in_many_bits() {
-        let set = |from: u64| (from..from + 60).map(crate::hash::mix).collect::<Vec<u64>>();
-        assert!(differ_in_at_least(&parities(&set(0)), &parities(&set(1000))) > 50);
     }
 }

@@ -6,6 +6,7 @@
 pub mod file;
 mod table;
 
+use crate::kernel::fetch::fetch;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -280,6 +281,27 @@ impl Rarity {
         let up = |count: u8| count.checked_add(1);
         // An error says that the count is full, which is fine.
         _ = self.counts[self.class(feature)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
+    }
+
+    /// Counts the features of a document, which are distinct. Faster than one by one: their counters are asked for ahead of time.
+    pub fn add_all(&self, features: &[u64]) {
+        for (i, &feature) in features.iter().enumerate() {
+            if let Some(&later) = features.get(i + AHEAD) {
+                fetch(&self.counts, self.class(later));
+            }
+            self.add(feature);
+        }
+    }
+
+    /// [`count`](Self::count) of many, put into `counts`.
+    pub fn count_all(&self, features: &[u64], counts: &mut Vec<u8>) {
+        counts.clear();
+        counts.extend(features.iter().enumerate().map(|(i, &feature)| {
+            if let Some(&later) = features.get(i + AHEAD) {
+                fetch(&self.counts, self.class(later));
+            }
+            self.count(feature)
+        }));
     }
 
     /// In how many documents a feature of the same class was counted, up to 255.
