@@ -49,6 +49,14 @@ pub enum Error {
         /// What is wrong with it, and what would be right.
         message: String,
     },
+    /// An index that cannot be used.
+    #[error("{path}: {message}")]
+    Index {
+        /// The file.
+        path: String,
+        /// What is wrong with it, and what would be right.
+        message: String,
+    },
     /// More documents than a run can number.
     #[error("more than {0} documents: split the input")]
     TooManyDocuments(u64),

@@ -64,8 +64,10 @@ pub mod compare;
 pub mod engine;
 mod error;
 pub mod evaluate;
+pub mod filter;
 pub mod hamming;
 pub mod hash;
+pub mod index;
 #[allow(unsafe_code)]
 pub mod kernel;
 pub mod lexicon;

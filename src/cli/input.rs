@@ -150,7 +150,7 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
         text_field: FieldPath::parse("text-field", text("text-field"))?,
         id_field: FieldPath::parse("id-field", text("id-field"))?,
         max_record: max_record.try_into().unwrap_or(usize::MAX),
-        max_expansion: *given.get_one("max-expansion").expect("has a default"),
+        max_expansion: optional(given, "max-expansion").copied().unwrap_or(source::Options::default().max_expansion),
         hidden: optional::<bool>(given, "hidden").is_some_and(|&hidden| hidden),
         temp_dir: temp_dir.cloned(),
         ..source::Options::default()

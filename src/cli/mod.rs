@@ -3,6 +3,7 @@
 mod arguments;
 mod compare;
 mod eval;
+mod filter;
 mod generate;
 mod input;
 mod lexicon;
@@ -42,6 +43,7 @@ pub fn run() -> ExitCode {
     };
     let result = match matches.subcommand() {
         Some(("scan", given)) => scan::run(given),
+        Some(("filter", given)) => filter::run(given),
         Some(("compare", given)) => compare::run(given),
         Some(("eval", given)) => eval::run(given),
         Some(("plan", given)) => plan::run(given),
@@ -89,12 +91,14 @@ fn command() -> Command {
         .after_help(
             "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \
              zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
+             crawler | dedup filter --index seen.idx    new documents of a stream\n  \
              dedup plan --threshold 0.9                 what the options find and cost\n\n\
              dedup help COMMAND says more about a command.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(scan::command())
+        .subcommand(filter::command())
         .subcommand(compare::command())
         .subcommand(eval::command())
         .subcommand(plan::command())

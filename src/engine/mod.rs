@@ -23,7 +23,7 @@ mod columns;
 mod corpus;
 mod documents;
 mod group;
-mod outline;
+pub(crate) mod outline;
 mod portions;
 mod read;
 mod verify;

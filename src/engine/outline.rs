@@ -9,10 +9,10 @@ use crate::algorithm::Algorithm;
 /// For each of 256 classes of elements, whether the set has an odd number of them, each counted as often as it is.
 ///
 /// An element that only one of two sets has changes one bit between them, so that they differ in no fewer elements than bits.
-pub(super) type Parities = [u64; 4];
+pub(crate) type Parities = [u64; 4];
 
 /// Cost: a multiplication and a memory access an element.
-pub(super) fn parities(set: &[u64]) -> Parities {
+pub(crate) fn parities(set: &[u64]) -> Parities {
     let mut parities = Parities::default();
     for element in set {
         // Multiplied, so that elements need not be hashes.
@@ -30,7 +30,7 @@ fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
 
 /// Whether two sets can be at or above the threshold, by their sizes and parities. Empty ones cannot.
 #[inline]
-pub(super) fn can_reach(algorithm: &dyn Algorithm, a: (u32, &Parities), b: (u32, &Parities)) -> bool {
+pub(crate) fn can_reach(algorithm: &dyn Algorithm, a: (u32, &Parities), b: (u32, &Parities)) -> bool {
     let may = || algorithm.may_differ_in(a.0 as usize, b.0 as usize);
     a.0 > 0 && b.0 > 0 && may().is_some_and(|most| differ_in_at_least(a.1, b.1) <= most)
 }

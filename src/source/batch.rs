@@ -83,6 +83,11 @@ impl Batch {
         Batch { bytes_read, parts }
     }
 
+    /// A batch of one part.
+    pub(super) fn of_part(part: Part, bytes_read: u64) -> Self {
+        Batch { bytes_read, parts: vec![part] }
+    }
+
     /// How many bytes of input were consumed for it, compressed as they came.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read

@@ -29,21 +29,25 @@ impl Cut for LineCut {
 /// The lines that are not blank, without their ends, with their numbers. A byte order mark that starts a line, as where
 /// files were put together, is no part of it.
 pub(super) fn lines(first: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    raw_lines(bytes).map(move |(raw, number)| (first + number, content(raw)))
+}
+
+/// The same lines as they stand, ends included, with their numbers from 0.
+pub(super) fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
     let mut rest = bytes;
-    let mut number = first;
     let every = std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (line, after) = match memchr(b'\n', rest) {
-            Some(end) => (&rest[..end], &rest[end + 1..]),
-            None => (rest, &[][..]),
-        };
+        let length = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let (line, after) = rest.split_at(length);
         rest = after;
-        number += 1;
-        Some((number - 1, without_utf8_mark(line.strip_suffix(b"\r").unwrap_or(line))))
+        (length > 0).then_some(line)
     });
-    every.filter(|(_, line)| !line.trim_ascii_start().is_empty())
+    every.zip(0..).filter(|(line, _)| !content(line).trim_ascii_start().is_empty())
+}
+
+/// A line without its end, and without a byte order mark.
+fn content(raw: &[u8]) -> &[u8] {
+    let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+    without_utf8_mark(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! | `decompress`, `reader` | compressed bytes → bytes |
 //! | `file` | one file: its format, its pieces |
 //! | `cut` | bytes → whole records |
+//! | `live` | lines of a stream as they come |
 //! | `batch` | whole records → documents, on any thread |
 //! | `lines`, `jsonl`, `csv`, `decode` | what a record is in each format; bytes → text |
 
@@ -27,6 +28,7 @@ mod file;
 mod input;
 mod jsonl;
 mod lines;
+mod live;
 mod options;
 mod reader;
 mod rewind;
@@ -35,6 +37,7 @@ mod walk;
 pub use batch::Batch;
 pub use documents::Documents;
 pub use input::{Counts, Input};
+pub use live::{Chunk, EachLine, Live};
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options};
 
 use std::borrow::Cow;

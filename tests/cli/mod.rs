@@ -57,6 +57,7 @@ cases!(
     common,
     compare,
     eval,
+    filter,
     formats,
     #[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
     full_disk,

@@ -10,6 +10,7 @@ mod corners;
 mod custom;
 mod determinism;
 mod estimator;
+mod filter;
 mod fixtures;
 mod hamming;
 mod imatch;

@@ -1,0 +1,265 @@
+//! The stream decides as the batch does, and its index survives whatever is done to its file.
+
+use crate::support::corpus::{Text, related, with_articles};
+use crate::support::random::Random;
+use crate::support::scanning::{outcome_with, recipe};
+use neardups::Error;
+use neardups::algorithm::Recipe;
+use neardups::engine::{KeepPolicy, Options};
+use neardups::filter::{Counts, Plan, Sink, filter};
+use neardups::index::{Decision, Index, Limits, Sync};
+use neardups::similarity::Similarity;
+use neardups::source::{self, Format, Live};
+use neardups::tokenizer::Word;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Keeps ids with what became of them.
+#[derive(Default)]
+struct Kept {
+    decided: Vec<(String, Decision)>,
+    released: usize,
+}
+
+impl Sink for Kept {
+    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        assert!(std::str::from_utf8(line).unwrap().contains(id));
+        self.decided.push((id.into(), decision.clone()));
+        Ok(())
+    }
+
+    fn release(&mut self, counts: &Counts, _index: &Index) -> Result<(), Error> {
+        self.released = self.decided.len();
+        assert_eq!(counts.documents as usize, self.released);
+        Ok(())
+    }
+}
+
+fn jsonl(documents: &[Text]) -> String {
+    let line = |(id, text): &Text| serde_json::json!({"id": id, "text": text}).to_string() + "\n";
+    documents.iter().map(line).collect()
+}
+
+fn plan(recipe: &dyn Recipe) -> Plan {
+    Plan::new(recipe, Arc::new(Word), 0).unwrap()
+}
+
+fn run(input: impl Read + Send + 'static, plan: &Plan, index: &mut Index, threads: usize) -> Vec<(String, Decision)> {
+    let live = Live::new(input, "-", &source::Options { format: Format::Jsonl, ..source::Options::default() });
+    let mut kept = Kept::default();
+    filter(live, plan, index, threads, &AtomicBool::new(false), &(), &mut kept).unwrap();
+    assert_eq!(kept.released, kept.decided.len());
+    kept.decided
+}
+
+fn in_memory(plan: &Plan) -> Index {
+    Index::in_memory(Arc::clone(&plan.algorithm), Limits::default())
+}
+
+/// With settings that do not follow the length of the documents or the collection.
+fn settings() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    vec![
+        ("minhash", vec![("shingle", "3")]),
+        ("minhash", vec![("shingle", "2"), ("threshold", "0.5")]),
+        ("minhash", vec![("shingle", "3"), ("exact", "true")]),
+        ("simhash", vec![("distance", "8"), ("force", "true")]),
+        ("projection", vec![]),
+        ("spotsigs", vec![]),
+    ]
+}
+
+#[test]
+fn a_stream_keeps_what_a_scan_keeps() {
+    for (algorithm, settings) in settings() {
+        let recipe = recipe(algorithm, &settings);
+        for seed in 0..6 {
+            let documents = with_articles(related(&mut Random::new(seed), 120, 80));
+            let plan = plan(&recipe);
+            let decided = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1 + seed as usize % 3);
+            let outcome = outcome_with(&documents, &recipe, &Options { threads: 2, ..Options::default() });
+            let mut expected = Vec::new();
+            outcome
+                .keep(KeepPolicy::First)
+                .verdicts(|verdict| {
+                    let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
+                    expected.push((verdict.id.to_string(), verdict.featureless, of));
+                    Ok::<_, ()>(())
+                })
+                .unwrap();
+            let found: Vec<_> = decided
+                .into_iter()
+                .map(|(id, decision)| match decision {
+                    Decision::Fresh => (id, false, None),
+                    Decision::Featureless => (id, true, None),
+                    Decision::Duplicate { of, similarity } => (id, false, Some((of, similarity))),
+                    Decision::Known => panic!("no id comes twice"),
+                })
+                .collect();
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                let is = |(id, featureless, of): &(String, bool, Option<_>)| (id.clone(), *featureless, of.is_some());
+                assert_eq!(is(found), is(expected), "{algorithm} {settings:?}, seed {seed}");
+                // A scan decides on copies with the first of them; the stream may since have let through one that is more alike.
+                let value =
+                    |of: &Option<(String, Similarity)>| of.as_ref().map_or(0.0, |(_, similarity)| similarity.value());
+                assert!(value(&found.2) >= value(&expected.2), "{found:?}, {expected:?}");
+            }
+            assert!(found.iter().any(|(.., of)| of.is_some()));
+        }
+    }
+}
+
+/// Gives so many bytes at a time.
+struct Pieces(Cursor<Vec<u8>>, usize);
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..most])
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn threads_pieces_and_restarts_do_not_show(seed: u64, threads in 1usize..5, piece in 1usize..3000, cut in 0usize..60) {
+        let documents = related(&mut Random::new(seed), 60, 60);
+        let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+        let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let mut found = Vec::new();
+        for part in [&documents[..cut], &documents[cut..]] {
+            let mut index = open(&folder.path().join("seen"), &plan).unwrap().0;
+            let input = Pieces(Cursor::new(jsonl(part).into_bytes()), piece);
+            found.extend(run(input, &plan, &mut index, threads));
+        }
+        prop_assert_eq!(&found, &expected);
+        // All of it again: what was let through is, by the same id; the others are duplicates as before.
+        let mut index = open(&folder.path().join("seen"), &plan).unwrap().0;
+        for ((id, again), (_, first)) in run(Cursor::new(jsonl(&documents)), &plan, &mut index, 2).into_iter().zip(expected) {
+            match first {
+                Decision::Fresh | Decision::Featureless => prop_assert_eq!(again, Decision::Known, "{}", id),
+                // Perhaps of one that was let through later.
+                _ => prop_assert!(matches!(again, Decision::Duplicate { .. }), "{}: {:?}", id, again),
+            }
+        }
+    }
+}
+
+fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), Error> {
+    Index::open(path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), Limits::default(), Sync::Off)
+}
+
+/// An index of a few documents in a file, with the length of the file after each.
+fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
+    let path = folder.join("small");
+    let mut lengths = Vec::new();
+    for number in 0..6 {
+        let mut index = open(&path, plan).unwrap().0;
+        let text = format!(
+            "{{\"id\":\"d{number}\",\"text\":\"some words of document number {number} and of no other {number}\"}}\n"
+        );
+        assert_eq!(run(Cursor::new(text), plan, &mut index, 1)[0].1, Decision::Fresh);
+        lengths.push(index.bytes_stored());
+    }
+    (fs::read(path).unwrap(), lengths)
+}
+
+#[test]
+fn a_file_that_was_cut_anywhere_opens_with_what_is_whole() {
+    for (algorithm, settings) in [("minhash", &[("shingle", "3")][..]), ("simhash", &[("force", "true")])] {
+        let plan = plan(&recipe(algorithm, settings));
+        let folder = tempfile::tempdir().unwrap();
+        let (bytes, lengths) = small(folder.path(), &plan);
+        let header = bytes.len() - (lengths[5] - first_end(&bytes)) as usize;
+        let path = folder.path().join("cut");
+        for length in 0..=bytes.len() {
+            fs::write(&path, &bytes[..length]).unwrap();
+            let (index, repair) = open(&path, &plan).unwrap_or_else(|error| panic!("{length}: {error}"));
+            let whole = lengths.iter().filter(|&&end| end <= length as u64).count() as u64;
+            assert_eq!(index.len(), whole, "{length}");
+            let clean = length <= header || lengths.contains(&(length as u64));
+            assert_eq!(repair.is_none(), clean, "{length}");
+            drop(index);
+            let (index, repair) = open(&path, &plan).unwrap();
+            assert_eq!((index.len(), repair), (whole, None), "{length}");
+        }
+    }
+}
+
+/// Where the header ends: its length stands behind the magic and the version.
+fn first_end(bytes: &[u8]) -> u64 {
+    28 + u64::from(u32::from_le_bytes(bytes[16..20].try_into().unwrap()))
+}
+
+#[test]
+fn a_changed_byte_is_found_or_takes_the_last_record_with_it() {
+    let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, lengths) = small(folder.path(), &plan);
+    let path = folder.path().join("changed");
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        fs::write(&path, &changed).unwrap();
+        match open(&path, &plan) {
+            Err(error) => {
+                assert!(error.to_string().contains("changed: "), "{error}");
+                assert!(fs::read(&path).unwrap() == changed, "a damaged file is left alone");
+            }
+            // It cannot be told from an interrupted write, and is said.
+            Ok((index, repair)) => {
+                assert_eq!((index.len(), repair.map(|repair| repair.at)), (5, Some(lengths[4])), "{at}");
+                assert!(at as u64 >= lengths[4]);
+            }
+        }
+    }
+}
+
+#[test]
+fn other_settings_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen");
+    let three = plan(&recipe("minhash", &[("shingle", "3")]));
+    drop(open(&path, &three).unwrap());
+    let refused = |plan: &Plan| open(&path, plan).err().map(|error| error.to_string()).unwrap_or_default();
+    let message = refused(&plan(&recipe("minhash", &[("shingle", "4")])));
+    assert!(message.contains("made with shingle 3, and this run has 4"), "{message}");
+    assert!(refused(&plan(&recipe("simhash", &[("force", "true")]))).contains("made with algo \"minhash\""));
+    let (_writer, _) = open(&path, &three).unwrap();
+    assert!(refused(&three).contains("another process writes"), "{}", refused(&three));
+}
+
+#[test]
+fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
+    let plan = plan(&recipe("minhash", &[("shingle", "2")]));
+    let mut signer = plan.signer();
+    let mut decide = |index: &mut Index, id: &str, text: &str, now| index.decide(id, &signer.sign(text), now);
+    let with = |limits| Index::in_memory(Arc::clone(&plan.algorithm), limits);
+    let text = |number: u64| format!("document {number} has words {number} of its own {number}");
+
+    let mut index = with(Limits { window: Some(2), ..Limits::default() });
+    for number in 0..3 {
+        assert_eq!(decide(&mut index, &number.to_string(), &text(number), 0).unwrap(), Decision::Fresh);
+    }
+    assert!(matches!(decide(&mut index, "again", &text(2), 0).unwrap(), Decision::Duplicate { .. }));
+    assert_eq!(decide(&mut index, "again", &text(0), 0).unwrap(), Decision::Fresh);
+    assert_eq!(index.len(), 3);
+
+    let mut index = with(Limits { expire: Some(60), ..Limits::default() });
+    assert_eq!(decide(&mut index, "a", &text(1), 1000).unwrap(), Decision::Fresh);
+    assert!(matches!(decide(&mut index, "b", &text(1), 1059).unwrap(), Decision::Duplicate { .. }));
+    assert_eq!(decide(&mut index, "c", &text(1), 1060).unwrap(), Decision::Fresh);
+
+    let mut index = with(Limits { max_documents: Some(1), ..Limits::default() });
+    assert_eq!(decide(&mut index, "a", &text(1), 0).unwrap(), Decision::Fresh);
+    assert!(matches!(decide(&mut index, "b", &text(1), 0).unwrap(), Decision::Duplicate { .. }));
+    let message = decide(&mut index, "c", &text(2), 0).unwrap_err().to_string();
+    assert!(message.contains("it holds 1 documents (--max-docs)"), "{message}");
+}
