@@ -62,6 +62,7 @@ cases!(
     full_disk,
     hashes,
     help,
+    html,
     imatch,
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
     jieba,
@@ -88,4 +89,5 @@ cases!(
     tokens,
     trouble,
     usage,
+    warc,
 );
