@@ -683,7 +683,7 @@ mod tests {
     fn references() {
         check(
             "&lt;p&gt; &copy 2024 &nbsp; &#x1F600;&#233;&#x80;&#0;&bogus; &lol;&lol9; &notit; A&B & C&",
-            concat!("<p> © 2024 \u{a0} 😀é€\u{fffd}&bogus; &lol;&lol9; ¬it; A&B & C&"),
+            "<p> © 2024 \u{a0} 😀é€\u{fffd}&bogus; &lol;&lol9; ¬it; A&B & C&",
         );
         check("<xmp>&lt;</xmp><textarea>&lt;</textarea>", "&lt;\n<");
     }
