@@ -133,7 +133,7 @@ pub fn paths(given: &ArgMatches, more: &[PathBuf]) -> Result<Vec<PathBuf>, Error
 pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
     let text = |name: &str| given.get_one::<String>(name).expect("has a default");
     let typed = |name: &str| given.value_source(name) == Some(ValueSource::CommandLine);
-    if let (format @ ("text" | "lines"), Some(field)) =
+    if let (format @ ("text" | "lines" | "html" | "warc"), Some(field)) =
         (text("format").as_str(), ["text-field", "id-field"].into_iter().find(|name| typed(name)))
     {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));

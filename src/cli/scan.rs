@@ -12,7 +12,7 @@ use neardups::algorithm::{Compares, Recipe};
 use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report};
 use neardups::hash;
 use neardups::report::JsonLines;
-use neardups::source::{Input, Source};
+use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::BufWriter;
@@ -40,7 +40,7 @@ pub fn command() -> Command {
         .long_about(
             "Finds the near-duplicates among documents, and prints them as JSON lines.\n\n\
              A path is a file, a folder (every file in it, in order of name) or - for standard input. A file is one document, unless \
-             its format says that it holds many: .jsonl, .ndjson, .csv, .tsv, or --format. Any of them may be compressed with gzip, \
+             its format says that it holds many: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Any of them may be compressed with gzip, \
              zstd, bzip2 or xz. Hidden files in folders are left out, binary files are skipped and counted.",
         )
         .after_help(
@@ -135,9 +135,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         Err(error) if error.is_closed_pipe() => (Written::default(), true),
         written => (written?, false),
     };
-    let hidden = input.counts().hidden + reference.as_ref().map_or(0, |r| r.counts().hidden);
+    let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
-        summarise(&terminal, &outcome.report, &request, &written, hidden, started);
+        summarise(&terminal, &outcome.report, &request, &written, input, started);
     }
     let Counts { unnamed, documents, .. } = outcome.report.counts;
     if documents < 2 && outcome.report.counts.references == 0 {
@@ -158,7 +158,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         ));
     }
     if let Some(file) = request.stats.take() {
-        let stats = stats(&outcome.report, &request, &written, hidden, started);
+        let stats = stats(&outcome.report, &request, &written, input, started);
         file.write(&(serde_json::to_string(&stats).expect("numbers and strings make JSON") + "\n"))?;
     }
     Ok(if outcome.report.counts.failed > 0 { Status::Failed } else { Status::Done })
@@ -236,7 +236,7 @@ fn summarise(
     report: &Report,
     request: &Request,
     written: &Written,
-    hidden: u64,
+    input: source::Counts,
     started: Instant,
 ) {
     let Counts { documents, references, featureless, copies, compared, pairs, bytes: read, .. } = report.counts;
@@ -253,7 +253,7 @@ fn summarise(
     }
     terminal.line(&found);
     if documents == 0 {
-        return left_out(terminal, report, hidden);
+        return left_out(terminal, report, input);
     }
     terminal.line(&terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
     let seconds = started.elapsed().as_secs_f64();
@@ -275,14 +275,17 @@ fn summarise(
     if !bounded.is_empty() {
         terminal.line(&format!("because of --memory, {}", bounded.join(", and ")));
     }
-    left_out(terminal, report, hidden);
+    left_out(terminal, report, input);
 }
 
 /// What was not read, or not as it stood.
-fn left_out(terminal: &Terminal, report: &Report, hidden: u64) {
+fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     let Counts { repaired, skipped, failed, .. } = report.counts;
+    let source::Counts { hidden, textless, .. } = input;
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
-    let left_out = [(failed, "failed"), (skipped, "skipped"), (hidden, entries), (repaired, "repaired")];
+    let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
+    let left_out =
+        [(failed, "failed"), (skipped, "skipped"), (hidden, entries), (textless, records), (repaired, "repaired")];
     let left_out: Vec<_> =
         left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
     if !left_out.is_empty() {
@@ -318,9 +321,18 @@ struct Stats<'a> {
     timings: BTreeMap<&'a str, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<&'static str>,
+    /// Records of archives that are neither HTML nor plain text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    textless: Option<u64>,
 }
 
-fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden: u64, started: Instant) -> Stats<'a> {
+fn stats<'a>(
+    report: &'a Report,
+    request: &'a Request,
+    written: &Written,
+    input: source::Counts,
+    started: Instant,
+) -> Stats<'a> {
     let stages = report.timings.iter().map(|(name, time)| (*name, time.as_secs_f64()));
     Stats {
         r#type: "stats",
@@ -334,7 +346,7 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         parameters: Ordered(report.resolved.iter().map(|(name, value)| (*name, value)).collect()),
         median_tokens: report.median_tokens,
         counts: &report.counts,
-        hidden,
+        hidden: input.hidden,
         records: written.records,
         clusters: written.clusters,
         dropped: written.dropped,
@@ -343,5 +355,6 @@ fn stats<'a>(report: &'a Report, request: &'a Request, written: &Written, hidden
         warnings: &report.warnings,
         timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
         preset: request.preset,
+        textless: Some(input.textless).filter(|&count| count > 0),
     }
 }

@@ -9,7 +9,8 @@ use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 use super::lines::lines;
 use super::options::display_size;
-use super::{Document, FieldPath, Options, Place, Problem, Severity, jsonl};
+use super::warc::{self, Record, Trouble};
+use super::{Document, FieldPath, Options, Place, Problem, Severity, html, jsonl};
 
 /// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
 const PART_COST: usize = 256;
@@ -53,16 +54,23 @@ pub(super) enum Part {
         path: Arc<str>,
         bytes: Vec<u8>,
     },
+    /// A file that is one page.
+    Html {
+        path: Arc<str>,
+        bytes: Vec<u8>,
+    },
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
     Csv(Records, Columns),
+    /// Records of an archive, and where those stand that hold text.
+    Warc(Records, Vec<Record>),
 }
 
 /// Whole records of one file.
 #[derive(Debug)]
 pub(super) struct Records {
     pub path: Arc<str>,
-    /// The line on which the first starts.
+    /// The line on which the first starts; archives have records instead, each with its number.
     pub line: u64,
     pub bytes: Vec<u8>,
     pub max_record: usize,
@@ -119,8 +127,10 @@ impl Part {
             + match self {
                 Part::Problem(_) => 0,
                 Part::Document { text, .. } => text.len(),
-                Part::Text { bytes, .. } => bytes.len(),
-                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) => records.bytes.len(),
+                Part::Text { bytes, .. } | Part::Html { bytes, .. } => bytes.len(),
+                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, _) => {
+                    records.bytes.len()
+                }
             }
     }
 
@@ -129,7 +139,8 @@ impl Part {
             Part::Lines(records) => return records.each_line(selection, each),
             Part::Jsonl(records, fields) => return records.each_object(fields, selection, each),
             Part::Csv(records, columns) => return records.each_row(columns, selection, each),
-            Part::Problem(_) | Part::Document { .. } | Part::Text { .. } => {}
+            Part::Warc(records, pages) => return records.each_page(pages, selection, each),
+            Part::Problem(_) | Part::Document { .. } | Part::Text { .. } | Part::Html { .. } => {}
         }
         let Some(number) = selection.next() else { return };
         match self {
@@ -142,7 +153,11 @@ impl Part {
                 let place = Place { path: path.clone(), line: None };
                 emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
             }
-            Part::Lines(_) | Part::Jsonl(..) | Part::Csv(..) => unreachable!("they hold many records"),
+            Part::Html { path, bytes } => {
+                let place = Place { path: path.clone(), line: None };
+                emit(number, each, place, Cow::Borrowed(path), html::page(bytes));
+            }
+            Part::Lines(_) | Part::Jsonl(..) | Part::Csv(..) | Part::Warc(..) => unreachable!("they hold many records"),
         }
     }
 }
@@ -202,6 +217,31 @@ impl Records {
             let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
             emit(number, each, self.place(line), id, decode::fragment(text));
+        }
+    }
+
+    fn each_page(&self, pages: &[Record], selection: &mut Selection, each: Each) {
+        let mut name = String::new();
+        for record in pages {
+            let Some(number) = selection.next() else { continue };
+            let (head, block) = (&self.bytes[record.head.clone()], &self.bytes[record.block.clone()]);
+            let place = self.place(record.number);
+            let (severity, message) = match warc::page(head, block, self.max_record) {
+                None => continue,
+                Some(Ok(page)) => {
+                    let id = page.id.unwrap_or_else(|| self.name(record.number, &mut name));
+                    emit(number, each, place, id, page.content);
+                    continue;
+                }
+                Some(Err(Trouble::Coding(coding))) => {
+                    (Severity::Skipped, format!("Content-Encoding '{coding}' is not read"))
+                }
+                Some(Err(Trouble::TooLong)) => {
+                    let size = display_size(self.max_record);
+                    (Severity::Failed, format!("longer than {size} when unpacked (allow more with --max-record)"))
+                }
+            };
+            each(number, Err(Problem { place, severity, message }));
         }
     }
 

@@ -17,6 +17,7 @@ use super::cut::{Cut, Cutter, Piece};
 use super::lines::LineCut;
 use super::options::display_size;
 use super::reader::Reader;
+use super::warc::{self, Archive};
 use super::{Batch, Counts, Format, Options, Problem, Severity, decode, decompress};
 
 /// A NUL among so many first bytes makes a file binary.
@@ -90,7 +91,11 @@ impl<'a> Pass<'a> {
         match format {
             // Nothing on standard input is no document, while an empty file is one.
             Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
-            Format::Auto | Format::Text => self.read_text(file.path, reader),
+            Format::Auto | Format::Text => {
+                self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes })
+            }
+            Format::Html => self.read_whole(file.path, reader, |path, bytes| Part::Html { path: path.into(), bytes }),
+            Format::Warc => self.read_archive(file.path, reader, counts),
             Format::Lines => self.read_records(file.path, reader, true, LineCut, Part::Lines),
             Format::Jsonl => {
                 let fields = self.fields.clone();
@@ -113,7 +118,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn read_text(&mut self, path: &str, mut reader: Reader) -> ControlFlow<()> {
+    fn read_whole(&mut self, path: &str, mut reader: Reader, part: impl Fn(&str, Vec<u8>) -> Part) -> ControlFlow<()> {
         let mut bytes = std::mem::take(&mut reader.head);
         // One byte more than allowed tells that there is more.
         let room = self.options.max_record.saturating_add(1).saturating_sub(bytes.len());
@@ -124,8 +129,24 @@ impl<'a> Pass<'a> {
         }
         match reader.failure {
             Some(error) => self.fail(path, None, error.to_string()),
-            None => self.push(Part::Text { path: path.into(), bytes }),
+            None => self.push(part(path, bytes)),
         }
+    }
+
+    fn read_archive(&mut self, path: &str, reader: Reader, counts: &mut Counts) -> ControlFlow<()> {
+        let max_record = self.options.max_record;
+        let mut archive = Archive::new(reader, self.options.batch_bytes, max_record);
+        while let Some(piece) = archive.next() {
+            match piece {
+                warc::Piece::Records { bytes, records: pages } => {
+                    let records = Records { path: path.into(), line: 0, bytes, max_record };
+                    self.push(Part::Warc(records, pages))?;
+                }
+                warc::Piece::Broken { number, message } => self.fail(path, Some(number), message)?,
+            }
+        }
+        counts.textless += archive.textless;
+        ControlFlow::Continue(())
     }
 
     fn read_records<C: Cut>(
@@ -231,9 +252,9 @@ struct Transcoded {
 fn is_binary(head: &[u8], format: Format) -> bool {
     let start = &head[..head.len().min(BINARY_BYTES)];
     let few = match format {
-        Format::Jsonl | Format::Csv | Format::Tsv => return false,
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Warc => return false,
         Format::Lines => start.len() / 64,
-        Format::Text | Format::Auto => 0,
+        Format::Text | Format::Html | Format::Auto => 0,
     };
     decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
 }
@@ -250,17 +271,27 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
         "jsonl" | "ndjson" => Format::Jsonl,
         "csv" => Format::Csv,
         "tsv" => Format::Tsv,
+        "html" | "htm" | "xhtml" => Format::Html,
+        "warc" | "wet" => Format::Warc,
         _ => Format::Text,
     })
 }
 
-/// JSON lines if the first line begins like a JSON object, else text.
+/// JSON lines if the first line begins like a JSON object, an archive or a page if they say that they are, else text.
 fn format_by_content(head: &[u8]) -> Format {
     let text = match decode::utf16_by_mark(head) {
         Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
         None => Cow::Borrowed(decode::without_utf8_mark(head)),
     };
-    let object = text.trim_ascii_start().strip_prefix(b"{");
+    let text = text.trim_ascii_start();
+    let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
+    if text.starts_with(warc::MAGIC) {
+        return Format::Warc;
+    }
+    if begins("<!doctype html") || begins("<html") {
+        return Format::Html;
+    }
+    let object = text.strip_prefix(b"{");
     let inside = object.map(|inside| inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')));
     match inside {
         Some(Some(b'"' | b'}')) => Format::Jsonl,
@@ -281,6 +312,12 @@ mod tests {
             ("a.b.tsv.xz", Some(Format::Tsv)),
             ("a.txt.bz2", Some(Format::Text)),
             ("a.md", Some(Format::Text)),
+            ("index.HTM", Some(Format::Html)),
+            ("a.html.gz", Some(Format::Html)),
+            ("a.xhtml", Some(Format::Html)),
+            ("a.warc", Some(Format::Warc)),
+            ("CC-MAIN-2024.warc.wet.gz", Some(Format::Warc)),
+            ("a.warc.zst", Some(Format::Warc)),
             ("a.gz", None),
             ("a", None),
             (".hidden", None),
@@ -300,6 +337,11 @@ mod tests {
             (b"{\n  \"pretty\": 1\n}", Format::Text),
             (b"{", Format::Text),
             (b"{% template %}", Format::Text),
+            (b"WARC/1.0\r\n", Format::Warc),
+            (b"\xef\xbb\xbf\n<!DOCTYPE HTML PUBLIC", Format::Html),
+            (b"<html lang=en>", Format::Html),
+            (b"<!doctype", Format::Text),
+            (b"<?xml version=\"1.0\"?>", Format::Text),
             (b"text", Format::Text),
             (b"", Format::Text),
         ] {

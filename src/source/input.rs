@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{Add, ControlFlow};
 use std::path::{Path, PathBuf};
 
 use super::file::{File, Pass};
@@ -27,6 +27,22 @@ pub struct Counts {
     pub hidden: u64,
     /// Pipes, sockets and devices left out.
     pub special: u64,
+    /// Records of archives left out because they are pages of another type than HTML or plain text.
+    pub textless: u64,
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            files: self.files + other.files,
+            binary: self.binary + other.binary,
+            hidden: self.hidden + other.hidden,
+            special: self.special + other.special,
+            textless: self.textless + other.textless,
+        }
+    }
 }
 
 /// A [`Source`] over paths: files, folders with all that is in them, and `-` for standard input.

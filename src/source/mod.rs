@@ -1,4 +1,5 @@
-//! Where documents come from: files, folders, standard input; plain text, JSON lines, CSV; compressed or not.
+//! Where documents come from: files, folders, standard input; plain text, JSON lines, CSV, HTML, archives of the web; compressed
+//! or not.
 //!
 //! Reading is cut in two so that it can go on many threads. One thread reads bytes, decompresses them and cuts them into
 //! [`Batch`]es of whole records ([`Source::read`]); any thread then parses a batch into documents ([`Batch::documents`]).
@@ -15,8 +16,10 @@
 //! | `file` | one file: its format, its pieces |
 //! | `cut` | bytes → whole records |
 //! | `live` | lines of a stream as they come |
+//! | `warc` | the same for archives; a record → a page |
 //! | `batch` | whole records → documents, on any thread |
-//! | `lines`, `jsonl`, `csv`, `decode` | what a record is in each format; bytes → text |
+//! | `lines`, `jsonl`, `csv` | what a record is in each format |
+//! | `decode`, `html` | bytes → text; markup → text |
 
 mod batch;
 mod csv;
@@ -25,6 +28,7 @@ mod decode;
 mod decompress;
 mod documents;
 mod file;
+mod html;
 mod input;
 mod jsonl;
 mod lines;
@@ -33,6 +37,7 @@ mod options;
 mod reader;
 mod rewind;
 mod walk;
+mod warc;
 
 pub use batch::Batch;
 pub use documents::Documents;
@@ -79,12 +84,12 @@ pub struct Document<'a> {
     pub place: Place,
 }
 
-/// Where a record stands: a file, and a line in it unless the whole file is meant. `-` is standard input.
+/// Where a record stands: a file, and a line in it (in an archive: a record) unless the whole file is meant. `-` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The path as given, `/`-separated.
     pub path: std::sync::Arc<str>,
-    /// The line, from 1; `None` for a whole file.
+    /// The line, or the number of the record in an archive, from 1; `None` for a whole file.
     pub line: Option<u64>,
 }
 

@@ -21,6 +21,10 @@ pub enum Format {
     Csv,
     /// Tab-separated records with a header row.
     Tsv,
+    /// The file is one page of HTML, read without its markup.
+    Html,
+    /// An archive of the web, WARC or WET, each page in it a document.
+    Warc,
 }
 
 /// A row of [`FORMATS`].
@@ -42,7 +46,7 @@ pub static FORMATS: &[FormatName] = &[
         format: Format::Auto,
         name: "auto",
         aliases: &[],
-        help: "by the file name (.jsonl .ndjson .csv .tsv, else text); standard input and names without extension by content",
+        help: "by the file name (.jsonl .ndjson .csv .tsv .html .htm .xhtml .warc .wet, else text); standard input and names without extension by content",
     },
     FormatName { format: Format::Text, name: "text", aliases: &[], help: "each file is one document" },
     FormatName { format: Format::Lines, name: "lines", aliases: &[], help: "each line is a document" },
@@ -54,6 +58,18 @@ pub static FORMATS: &[FormatName] = &[
     },
     FormatName { format: Format::Csv, name: "csv", aliases: &[], help: "comma-separated, with a header row" },
     FormatName { format: Format::Tsv, name: "tsv", aliases: &[], help: "tab-separated, with a header row" },
+    FormatName {
+        format: Format::Html,
+        name: "html",
+        aliases: &[],
+        help: "each file is one page, of which the text is read",
+    },
+    FormatName {
+        format: Format::Warc,
+        name: "warc",
+        aliases: &["wet"],
+        help: "each page or text in an archive of the web (WARC, WET) is a document, its URI the id",
+    },
 ];
 
 impl Format {
@@ -182,14 +198,17 @@ mod tests {
         }
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names, ["auto", "csv", "jsonl", "lines", "ndjson", "text", "tsv"]);
+        assert_eq!(names, ["auto", "csv", "html", "jsonl", "lines", "ndjson", "text", "tsv", "warc", "wet"]);
         assert!(FORMATS.iter().all(|row| row.format.name() == row.name && !row.help.is_empty()));
     }
 
     #[test]
     fn an_unknown_format_lists_the_known_ones() {
         let message = Format::by_name("xml").unwrap_err().to_string();
-        assert_eq!(message, "invalid value 'xml' for --format: expected one of auto, text, lines, jsonl, csv, tsv");
+        assert_eq!(
+            message,
+            "invalid value 'xml' for --format: expected one of auto, text, lines, jsonl, csv, tsv, html, warc"
+        );
     }
 
     #[test]

@@ -63,6 +63,7 @@ cases!(
     full_disk,
     hashes,
     help,
+    html,
     imatch,
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
     jieba,
@@ -89,4 +90,5 @@ cases!(
     tokens,
     trouble,
     usage,
+    warc,
 );

@@ -121,6 +121,8 @@ pub struct Stats {
     timings: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub textless: Option<u64>,
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]

@@ -1,0 +1,730 @@
+//! Archives of the web: WARC, as crawlers write it (ISO 28500), and WET, which is WARC with the text of pages.
+//!
+//! A record is a header, a block whose length the header tells, and two empty lines. So an archive is cut by leaping from
+//! header to header, and only the records that hold text go into batches: responses and resources that are HTML or plain
+//! text, and conversions to it. What a server sent is unpacked when the batch is parsed: chunks, compression, charset.
+//!
+//! Where a header makes no sense, or no two empty lines stand where it says that its block ends, reading goes on at the next
+//! two line ends with `WARC/` behind them. Records are told apart in messages by their number in the file, as lines are.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::ops::Range;
+
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use memchr::{memchr, memchr_iter, memmem};
+
+use super::decode::Decoded;
+use super::html;
+use super::options::display_size;
+use super::reader::Reader;
+
+/// How every record starts.
+pub(super) const MAGIC: &[u8] = b"WARC/";
+
+/// What ends a record.
+const END: &[u8] = b"\r\n\r\n";
+
+/// The longest header, of a record or of HTTP: as long as any server accepts.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// The longest line that tells the length of a chunk.
+const LINE_BYTES: usize = 1 << 10;
+
+/// A record that holds text, by where it stands in its batch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Its number in the file, from 1, all others counted.
+    pub number: u64,
+    pub head: Range<usize>,
+    pub block: Range<usize>,
+}
+
+/// What comes out of an archive.
+#[derive(Debug)]
+pub(super) enum Piece {
+    Records {
+        bytes: Vec<u8>,
+        records: Vec<Record>,
+    },
+    /// What is wrong with a record, which was passed over.
+    Broken {
+        number: u64,
+        message: String,
+    },
+}
+
+/// Cuts a stream into [`Piece`]s. Memory is bounded by one block and one record.
+pub(super) struct Archive<'a> {
+    reader: Reader<'a>,
+    block: usize,
+    max_record: usize,
+    buffer: Vec<u8>,
+    /// How much of the buffer is done with.
+    at: usize,
+    /// Whether the next record is still to be found.
+    lost: bool,
+    /// How many records have been met.
+    number: u64,
+    found: Vec<Record>,
+    /// What is to be said after the records that were found.
+    broken: Option<Piece>,
+    /// How many responses, resources and conversions were passed over because they hold no text.
+    pub textless: u64,
+}
+
+/// What a look at the next record tells.
+enum Step {
+    /// So long, and to be read or not.
+    Whole {
+        head: usize,
+        block: usize,
+        wanted: bool,
+    },
+    /// At least so many more bytes are needed to tell.
+    More(usize),
+    /// Too long, and nothing is lost with it.
+    Unwanted {
+        textless: bool,
+    },
+    Broken(String),
+    /// There is no more.
+    End,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads about `block` bytes at a time.
+    pub fn new(mut reader: Reader<'a>, block: usize, max_record: usize) -> Self {
+        let buffer = std::mem::take(&mut reader.head);
+        let (at, number, found) = (0, 0, Vec::new());
+        Archive { reader, block, max_record, buffer, at, lost: false, number, found, broken: None, textless: 0 }
+    }
+
+    /// As many records as there are, or what became of one.
+    pub fn next(&mut self) -> Option<Piece> {
+        loop {
+            if let Some(broken) = self.broken.take() {
+                return Some(broken);
+            }
+            match self.step() {
+                Step::Whole { head, block, wanted } => {
+                    self.number += 1;
+                    let (start, end) = (self.at + head, self.at + head + block);
+                    if wanted {
+                        self.found.push(Record { number: self.number, head: self.at..start, block: start..end });
+                    }
+                    self.at = end;
+                }
+                Step::More(bytes) => {
+                    let piece = self.take();
+                    let bytes = bytes.max(self.block).max(1);
+                    self.reader.fill(&mut self.buffer, bytes);
+                    if piece.is_some() {
+                        return piece;
+                    }
+                }
+                Step::Unwanted { textless } => {
+                    self.number += 1;
+                    self.textless += u64::from(textless);
+                    self.lose();
+                }
+                Step::Broken(message) => {
+                    self.number += 1;
+                    self.lose();
+                    self.broken = Some(Piece::Broken { number: self.number, message });
+                    let piece = self.take();
+                    if piece.is_some() {
+                        return piece;
+                    }
+                }
+                Step::End => return self.take(),
+            }
+        }
+    }
+
+    /// The next record is somewhere after the first byte of this one.
+    fn lose(&mut self) {
+        self.lost = true;
+        self.at = self.buffer.len().min(self.at + 1);
+    }
+
+    /// Hands out the records found, with the buffer as far as it is done with; the rest becomes the next buffer.
+    fn take(&mut self) -> Option<Piece> {
+        if self.found.is_empty() {
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            return None;
+        }
+        let rest = &self.buffer[self.at..];
+        let room = if self.reader.is_ended() { 0 } else { self.block };
+        let mut next = Vec::with_capacity(rest.len() + room);
+        next.extend_from_slice(rest);
+        self.buffer.truncate(self.at);
+        self.at = 0;
+        let bytes = std::mem::replace(&mut self.buffer, next);
+        Some(Piece::Records { bytes, records: std::mem::take(&mut self.found) })
+    }
+
+    fn step(&mut self) -> Step {
+        let ended = self.reader.is_ended();
+        if self.lost {
+            let marker = [END, MAGIC].concat();
+            match memmem::find(&self.buffer[self.at..], &marker) {
+                Some(found) => self.at += found + END.len(),
+                None if ended => self.at = self.buffer.len(),
+                None => {
+                    // The last bytes may be the first of what is looked for.
+                    self.at = self.at.max(self.buffer.len().saturating_sub(marker.len() - 1));
+                    return Step::More(1);
+                }
+            }
+            self.lost = false;
+        }
+        self.at += self.buffer[self.at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let rest = &self.buffer[self.at..];
+        if rest.is_empty() && !ended {
+            return Step::More(1);
+        }
+        if rest.is_empty() {
+            let failure = self.reader.failure.take();
+            return failure.map_or(Step::End, |error| Step::Broken(error.to_string()));
+        }
+        match look(rest, self.max_record, ended) {
+            Step::Whole { wanted: false, head, block } => {
+                self.textless += u64::from(kind(&Fields(&rest[..head])) != Kind::Other);
+                Step::Whole { wanted: false, head, block }
+            }
+            // A failure tells more than that something is missing.
+            Step::More(_) if ended => match self.reader.failure.take() {
+                Some(error) => {
+                    self.at = self.buffer.len();
+                    Step::Broken(error.to_string())
+                }
+                None => Step::Broken("the file ends within this record".to_owned()),
+            },
+            step => step,
+        }
+    }
+}
+
+/// Looks at the record that `rest` starts with; asks for more even if the input has ended, when a record is not whole.
+fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
+    let start = &rest[..rest.len().min(MAGIC.len())];
+    if !MAGIC.starts_with(start) {
+        return Step::Broken("no WARC record starts here".to_owned());
+    }
+    let Some(head) = head_length(rest) else {
+        let long = format!("header longer than {}", display_size(HEAD_BYTES));
+        return if rest.len() < HEAD_BYTES { Step::More(1) } else { Step::Broken(long) };
+    };
+    let fields = Fields(&rest[..head]);
+    let Some(length) = fields.get("content-length") else {
+        return Step::Broken("no Content-Length".to_owned());
+    };
+    let number = std::str::from_utf8(length).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let Some(block) = number.and_then(|digits| digits.parse::<usize>().ok()) else {
+        return Step::Broken(format!("Content-Length '{}' is not a length", shown(length)));
+    };
+    let kind = kind(&fields);
+    if block > max_record.saturating_sub(head) {
+        let seen = rest.len() - head;
+        if kind == Kind::Response && seen < HEAD_BYTES && !ended {
+            return Step::More(HEAD_BYTES - seen);
+        }
+        return match kind {
+            Kind::Other => Step::Unwanted { textless: false },
+            _ if is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_none() => {
+                Step::Unwanted { textless: true }
+            }
+            _ => {
+                Step::Broken(format!("record longer than {} (allow more with --max-record)", display_size(max_record)))
+            }
+        };
+    }
+    let whole = head + block;
+    let after = rest.get(whole..).unwrap_or(b"");
+    if after.len() < END.len() && !ended {
+        return Step::More(whole + END.len() - rest.len());
+    }
+    // Nothing is lost when the last record is whole, and what ends it is not.
+    let is_end = after.starts_with(END) || (ended && rest.len() >= whole && END.starts_with(after));
+    let leads_astray = || memmem::find(&rest[1..], &[END, MAGIC].concat()).is_some();
+    if !is_end && (rest.len() >= whole || leads_astray()) {
+        return Step::Broken(format!("Content-Length {block} does not lead to the end of the record"));
+    }
+    if !is_end {
+        return Step::More(whole - rest.len());
+    }
+    Step::Whole { head, block, wanted: kind != Kind::Other && is_text(&fields, &rest[head..whole]).is_some() }
+}
+
+/// Bytes of the input in a message.
+fn shown(bytes: &[u8]) -> String {
+    bytes[..bytes.len().min(40)].escape_ascii().to_string()
+}
+
+/// The length of a header, with the empty line that ends it, if that is there.
+fn head_length(bytes: &[u8]) -> Option<usize> {
+    let start = &bytes[..bytes.len().min(HEAD_BYTES)];
+    memchr_iter(b'\n', start).find_map(|at| match start[at + 1..] {
+        [b'\n', ..] => Some(at + 2),
+        [b'\r', b'\n', ..] => Some(at + 3),
+        _ => None,
+    })
+}
+
+/// A header: a line of its own kind, then named fields.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    /// The value of the first field of that name.
+    fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.0.split(|&byte| byte == b'\n').skip(1).find_map(|line| {
+            let colon = memchr(b':', line)?;
+            line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes()).then(|| line[colon + 1..].trim_ascii())
+        })
+    }
+}
+
+/// The types of records, as far as they are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What a server sent, HTTP and all.
+    Response,
+    /// A document as it is.
+    Document,
+    Other,
+}
+
+fn kind(fields: &Fields) -> Kind {
+    match fields.get("warc-type") {
+        Some(kind) if kind.eq_ignore_ascii_case(b"response") => Kind::Response,
+        Some(kind) if kind.eq_ignore_ascii_case(b"resource") => Kind::Document,
+        Some(kind) if kind.eq_ignore_ascii_case(b"conversion") => Kind::Document,
+        _ => Kind::Other,
+    }
+}
+
+/// What a record holds, if it is text.
+struct Payload<'a> {
+    html: bool,
+    charset: Option<&'a [u8]>,
+    body: &'a [u8],
+    /// What the server said; a document as it is has nothing to say.
+    http: Fields<'a>,
+}
+
+/// The text in a block, or in its start, going by what is said about its type.
+fn is_text<'a>(fields: &Fields<'a>, block: &'a [u8]) -> Option<Payload<'a>> {
+    let (http, body, said) = match kind(fields) {
+        Kind::Response if block.starts_with(b"HTTP/") => {
+            let (http, body) = block.split_at(head_length(block).unwrap_or(block.len()));
+            let said = Fields(http).get("content-type").or_else(|| fields.get("warc-identified-payload-type"));
+            (Fields(http), body, said?)
+        }
+        Kind::Document => (Fields(b""), block, fields.get("content-type")?),
+        Kind::Response | Kind::Other => return None,
+    };
+    let media = said.split(|&byte| byte == b';').next().unwrap_or(b"").trim_ascii();
+    let is = |name: &str| media.eq_ignore_ascii_case(name.as_bytes());
+    let html = is("text/html") || is("application/xhtml+xml");
+    (html || is("text/plain")).then(|| Payload { html, charset: html::charset_of(said), body, http })
+}
+
+/// The document in a record.
+pub(super) struct Page<'a> {
+    /// The URI; `None` if the record names none.
+    pub id: Option<Cow<'a, str>>,
+    pub content: Decoded<'a>,
+}
+
+/// Takes the record apart that has this header and this block. `None` if it holds no text; an error says what its text is
+/// packed in that is not read, or that it is too long.
+pub(super) fn page<'a>(head: &'a [u8], block: &'a [u8], max_record: usize) -> Option<Result<Page<'a>, Trouble>> {
+    let fields = Fields(head);
+    let payload = is_text(&fields, block)?;
+    let uri = fields.get("warc-target-uri").map(|uri| {
+        let bare = uri.strip_prefix(b"<").and_then(|uri| uri.strip_suffix(b">"));
+        String::from_utf8_lossy(bare.unwrap_or(uri))
+    });
+    Some(payload.unpack(max_record).map(|Unpacked { bytes, damage }| {
+        let Payload { html, charset, .. } = payload;
+        let decoded = match bytes {
+            Cow::Borrowed(bytes) => decoded(bytes, html, charset),
+            Cow::Owned(bytes) => {
+                let Decoded { text, repair } = decoded(&bytes, html, charset);
+                Decoded { text: Cow::Owned(text.into_owned()), repair }
+            }
+        };
+        let repairs: Vec<String> = damage.into_iter().chain(decoded.repair).collect();
+        let repair = (!repairs.is_empty()).then(|| repairs.join("; "));
+        Page { id: uri.filter(|uri| !uri.is_empty()), content: Decoded { text: decoded.text, repair } }
+    }))
+}
+
+/// Why a text is not read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Its Content-Encoding is none that is undone here.
+    Coding(String),
+    /// Unpacked, it is longer than a record may be.
+    TooLong,
+}
+
+/// A body as the server meant it.
+struct Unpacked<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// What was wrong with it, if it is not whole.
+    damage: Option<String>,
+}
+
+fn decoded<'a>(bytes: &'a [u8], html: bool, charset: Option<&[u8]>) -> Decoded<'a> {
+    let Decoded { text, repair } = html::decode(bytes, charset, html);
+    Decoded { text: if html { Cow::Owned(html::text(&text)) } else { text }, repair }
+}
+
+impl<'a> Payload<'a> {
+    /// Undoes how the body was sent. Some crawlers keep what the header says and store the body already unpacked: what is not
+    /// packed as it should be is taken as it is.
+    fn unpack(&self, max_record: usize) -> Result<Unpacked<'a>, Trouble> {
+        let says =
+            |name: &str, what: &str| self.http.get(name).is_some_and(|v| v.eq_ignore_ascii_case(what.as_bytes()));
+        let chunked = if says("transfer-encoding", "chunked") { dechunk(self.body) } else { None };
+        let sent = chunked.unwrap_or(Unpacked { bytes: Cow::Borrowed(self.body), damage: None });
+        let coding = match self.http.get("content-encoding") {
+            None | Some(b"") => return Ok(sent),
+            Some(coding) => coding.to_ascii_lowercase(),
+        };
+        let body: &[u8] = &sent.bytes;
+        let limit = max_record as u64 + 1;
+        let mut bytes = Vec::new();
+        let unpacked = match (&*coding, body) {
+            (b"gzip" | b"x-gzip", [0x1f, 0x8b, ..]) => MultiGzDecoder::new(body).take(limit).read_to_end(&mut bytes),
+            // The header of zlib is a multiple of 31. Many servers leave it out.
+            (b"deflate", &[first @ 0x78, second, ..])
+                if (u16::from(first) << 8 | u16::from(second)).is_multiple_of(31) =>
+            {
+                ZlibDecoder::new(body).take(limit).read_to_end(&mut bytes)
+            }
+            (b"deflate", _) => DeflateDecoder::new(body).take(limit).read_to_end(&mut bytes),
+            (b"gzip" | b"x-gzip" | b"identity", _) => return Ok(sent),
+            _ => return Err(Trouble::Coding(shown(&coding))),
+        };
+        if bytes.len() > max_record {
+            return Err(Trouble::TooLong);
+        }
+        match unpacked {
+            Err(_) if bytes.is_empty() => Ok(sent),
+            Err(error) => {
+                Ok(Unpacked { bytes: bytes.into(), damage: sent.damage.or_else(|| Some(cut_short(&coding, &error))) })
+            }
+            Ok(_) => Ok(Unpacked { bytes: bytes.into(), damage: sent.damage }),
+        }
+    }
+}
+
+fn cut_short(coding: &[u8], error: &io::Error) -> String {
+    let what = if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged" };
+    format!("{} body is {what}: its start was read", shown(coding))
+}
+
+/// Puts a body together that was sent in chunks; `None` if it does not start with one.
+fn dechunk(body: &[u8]) -> Option<Unpacked<'static>> {
+    let mut next = chunk(body);
+    next?;
+    let mut bytes = Vec::with_capacity(body.len());
+    loop {
+        match next {
+            Some((0, _)) => return Some(Unpacked { bytes: bytes.into(), damage: None }),
+            Some((length, rest)) if length <= rest.len() => {
+                let (data, rest) = rest.split_at(length);
+                bytes.extend_from_slice(data);
+                next = chunk(rest.strip_prefix(b"\r\n").unwrap_or(rest));
+            }
+            broken => {
+                bytes.extend_from_slice(broken.map_or(b"", |(_, rest)| rest));
+                let damage = Some("chunked body is damaged: its start was read".to_owned());
+                return Some(Unpacked { bytes: bytes.into(), damage });
+            }
+        }
+    }
+}
+
+/// The length of a chunk and what follows the line that tells it.
+fn chunk(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let end = memchr(b'\n', &bytes[..bytes.len().min(LINE_BYTES)])?;
+    let digits = bytes[..end].split(|&byte| byte == b';').next()?.trim_ascii();
+    let digits =
+        std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    Some((usize::from_str_radix(digits, 16).ok()?, &bytes[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decompress::tests::gzip;
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, ZlibEncoder};
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn record(fields: &[(&str, &str)], block: &[u8]) -> Vec<u8> {
+        let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!("WARC/1.0\r\n{fields}Content-Length: {}\r\n\r\n", block.len());
+        [head.as_bytes(), block, END].concat()
+    }
+
+    fn conversion(uri: &str, text: &[u8]) -> Vec<u8> {
+        record(&[("WARC-Type", "conversion"), ("WARC-Target-URI", uri), ("Content-Type", "text/plain")], text)
+    }
+
+    fn response(uri: &str, http: &str, body: &[u8]) -> Vec<u8> {
+        let fields = [
+            ("WARC-Type", "response"),
+            ("WARC-Target-URI", uri),
+            ("Content-Type", "application/http; msgtype=response"),
+        ];
+        record(&fields, &[b"HTTP/1.1 200 OK\r\n", http.as_bytes(), b"\r\n\r\n", body].concat())
+    }
+
+    /// Documents as `number uri|text`, with what was repaired behind, and problems; at the end how many had no text.
+    fn read(bytes: &[u8], block: usize, max_record: usize) -> (Vec<String>, u64) {
+        let mut archive = Archive::new(Reader::new(Box::new(bytes)), block, max_record);
+        let mut out = Vec::new();
+        while let Some(piece) = archive.next() {
+            let (bytes, records) = match piece {
+                Piece::Records { bytes, records } => (bytes, records),
+                Piece::Broken { number, message } => {
+                    out.push(format!("{number}: {message}"));
+                    continue;
+                }
+            };
+            for record in records {
+                let (head, block) = (&bytes[record.head], &bytes[record.block]);
+                let number = record.number;
+                out.push(match page(head, block, max_record).expect("it holds text") {
+                    Ok(Page { id, content: Decoded { text, repair } }) => {
+                        let repair = repair.map_or(String::new(), |repair| format!(" ({repair})"));
+                        format!("{number} {}|{text}{repair}", id.unwrap_or("-".into()))
+                    }
+                    Err(trouble) => format!("{number}: {trouble:?}"),
+                });
+            }
+        }
+        (out, archive.textless)
+    }
+
+    fn check(bytes: &[u8], expected: &[&str]) {
+        for block in [1 << 20, 1000, 64, 1] {
+            assert_eq!(read(bytes, block, 1 << 20).0, expected, "block {block}");
+        }
+    }
+
+    /// The text of one response.
+    fn check_response(http: &str, body: &[u8], expected: &str) {
+        check(&response("u", http, body), &[&format!("1 u|{expected}")]);
+    }
+
+    #[test]
+    fn records_that_hold_text_and_others() {
+        let html = ("Content-Type", "text/html");
+        let archive = [
+            record(&[("WARC-Type", "warcinfo"), ("Content-Type", "application/warc-fields")], b"software: x\r\n"),
+            record(&[("WARC-Type", "request"), ("WARC-Target-URI", "http://a/")], b"GET / HTTP/1.1\r\n\r\n"),
+            response("http://a/", "Content-Type: text/html; charset=koi8-r", b"<title>\xc1</title><p>x"),
+            response("http://a/logo", "Content-Type: image/png", b"\x89PNG"),
+            response("http://a/untold", "Server: x", b"text"),
+            record(&[("WARC-Type", "response"), ("Content-Type", "text/dns")], b"20240101\na 60 IN A 1.2.3.4"),
+            record(&[("warc-type", "Resource"), html, ("WARC-TARGET-URI", " <file://b> ")], b"<b>b</b>old"),
+            conversion("c", "é".as_bytes()),
+            record(&[("WARC-Type", "conversion"), ("Content-Type", "text/plain")], b""),
+            record(&[("WARC-Type", "revisit"), html], b""),
+        ];
+        let expected = ["3 http://a/|а\nx", "7 file://b|bold", "8 c|é", "9 -|"];
+        check(&archive.concat(), &expected);
+        assert_eq!(read(&archive.concat(), 100, 1 << 20).1, 3);
+        check(b"", &[]);
+    }
+
+    #[test]
+    fn what_the_archive_identified_stands_in_for_what_the_server_did_not_say() {
+        let identified = [
+            ("WARC-Type", "response"),
+            ("WARC-Identified-Payload-Type", "application/xhtml+xml"),
+            ("WARC-Target-URI", "u"),
+        ];
+        check(&record(&identified, b"HTTP/1.0 200\nServer: x\n\n<p>x</p>"), &["1 u|x"]);
+    }
+
+    #[test]
+    fn bodies_are_unpacked() {
+        let plain = "Content-Type: text/plain";
+        let pack = |what: &str| format!("{plain}\r\nContent-Encoding: {what}");
+        let text = "text ".repeat(100).into_bytes();
+        let expected = String::from_utf8(text.clone()).unwrap();
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(&text).unwrap();
+        let mut deflate = DeflateEncoder::new(Vec::new(), Compression::default());
+        deflate.write_all(&text).unwrap();
+        let (zlib, deflate) = (zlib.finish().unwrap(), deflate.finish().unwrap());
+        check_response(&pack("gzip"), &gzip(&text), &expected);
+        check_response(&pack("x-GZIP"), &gzip(&text), &expected);
+        check_response(&pack("deflate"), &zlib, &expected);
+        check_response(&pack("deflate"), &deflate, &expected);
+        check_response(&pack("identity"), &text, &expected);
+        // Stored unpacked by the crawler.
+        check_response(&pack("gzip"), b"as it is", "as it is");
+        check_response(&pack("deflate"), b"as it is", "as it is");
+        let chunked = |rest: &str| format!("{plain}\r\nTransfer-Encoding: chunked{rest}");
+        check_response(&chunked(""), b"5;x=y\r\nchunk\r\n1\r\ns\r\n0\r\n\r\n", "chunks");
+        check_response(&chunked(""), b"no chunks\n", "no chunks\n");
+        check_response(&chunked(""), b"+5\r\nchunk", "+5\r\nchunk");
+        let gz = gzip(b"both");
+        let sent = [format!("{:X}\r\n", gz.len()).as_bytes(), &gz, b"\r\n0\r\n\r\n"].concat();
+        check_response(&chunked("\r\nContent-Encoding: gzip"), &sent, "both");
+    }
+
+    #[test]
+    fn bodies_that_cannot_be_unpacked_whole() {
+        let plain = "Content-Type: text/plain";
+        let random: Vec<u8> = (0..2000u64).map(|n| b'a' + (crate::hash::mix(n) % 26) as u8).collect();
+        let gz = gzip(&random);
+        let (found, _) = read(&response("u", &format!("{plain}\r\nContent-Encoding: gzip"), &gz[..1000]), 100, 1 << 20);
+        let (text, repair) = found[0].strip_prefix("1 u|").unwrap().split_once(' ').unwrap();
+        assert!(text.len() > 100 && String::from_utf8(random).unwrap().starts_with(text));
+        assert_eq!(repair, "(gzip body is truncated: its start was read)");
+        for body in ["5\r\nchu", "3\r\nchu", "3\r\nchu\r\nno length\r\n", "3\r\nchu\r\nffffffffffffffffff\r\n"] {
+            let chunked = format!("{plain}\r\nTransfer-Encoding: chunked");
+            check_response(&chunked, body.as_bytes(), "chu (chunked body is damaged: its start was read)");
+        }
+        check(&response("u", &format!("{plain}\r\nContent-Encoding: br"), b"x"), &["1: Coding(\"br\")"]);
+        let bomb = response("u", &format!("{plain}\r\nContent-Encoding: gzip"), &gzip(&[0; 100_000]));
+        assert_eq!(read(&bomb, 100, 10_000).0, ["1: TooLong"]);
+    }
+
+    #[test]
+    fn a_record_that_makes_no_sense_is_named_and_the_next_is_read() {
+        let (a, b) = (conversion("a", b"text a"), conversion("b", b"text b"));
+        let with =
+            |length: &str| String::from_utf8(a.clone()).unwrap().replace("Length: 6", &format!("Length: {length}"));
+        let astray = |length| format!("1: Content-Length {length} does not lead to the end of the record");
+        for (first, message) in [
+            (with("5"), astray("5")),
+            (with("7"), astray("7")),
+            (with("100"), astray("100")),
+            (with("1000"), astray("1000")),
+            (with("x"), "1: Content-Length 'x' is not a length".to_owned()),
+            (with("+6"), "1: Content-Length '+6' is not a length".to_owned()),
+            (with("18446744073709551616"), "1: Content-Length '18446744073709551616' is not a length".to_owned()),
+            (with("18446744073709551615"), "1: record longer than 1 MiB (allow more with --max-record)".to_owned()),
+            (with("6").replace("Content-Length", "Length"), "1: no Content-Length".to_owned()),
+            ("garbage\r\n\r\n".to_owned(), "1: no WARC record starts here".to_owned()),
+            (with("6").replace("WARC/", "CRAW/"), "1: no WARC record starts here".to_owned()),
+            (format!("WARC/1.0\r\n{}\r\n\r\n", "x".repeat(70_000)), "1: header longer than 65536 bytes".to_owned()),
+        ] {
+            check(&[first.as_bytes(), &b, &a].concat(), &[&message, "2 b|text b", "3 a|text a"]);
+        }
+    }
+
+    #[test]
+    fn records_longer_than_allowed() {
+        let archive = [
+            conversion("a", &[b'x'; 5000]),
+            conversion("b", b"short"),
+            response("c", "Content-Type: video/mp4", &[0; 100_000]),
+            record(&[("WARC-Type", "request")], &[b'x'; 5000]),
+            response("d", "Content-Type: text/html", &[b'x'; 100_000]),
+            conversion("e", b"short"),
+        ];
+        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with --max-record)");
+        for block in [1, 100, 10_000, 1 << 20] {
+            let (found, textless) = read(&archive.concat(), block, 4000);
+            assert_eq!(found, [&long(1), "2 b|short", &long(5), "6 e|short"]);
+            assert_eq!(textless, 1);
+        }
+    }
+
+    #[test]
+    fn a_stream_that_fails_says_why() {
+        let whole = [conversion("a", b"text a"), conversion("b", b"text b")].concat();
+        for (length, number) in [(whole.len(), 3), (whole.len() - 10, 2)] {
+            let mut reader = Reader::new(Box::new(&b""[..]));
+            reader.fill_head(None);
+            reader.head = whole[..length].to_vec();
+            reader.failure = Some(io::Error::other("disk on fire"));
+            let mut archive = Archive::new(reader, 100, 1000);
+            let mut last = None;
+            while let Some(piece) = archive.next() {
+                last = Some(piece);
+            }
+            assert!(
+                matches!(last, Some(Piece::Broken { number: n, message }) if n == number && message == "disk on fire")
+            );
+        }
+    }
+
+    #[test]
+    fn a_gigabyte_in_one_record_needs_little_memory() {
+        let head =
+            b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 1073741824\r\n\r\n";
+        let input = (&head[..]).chain(io::repeat(b'x').take(1 << 30));
+        let mut archive = Archive::new(Reader::new(Box::new(input)), 1 << 16, 1 << 20);
+        assert!(matches!(archive.next(), Some(Piece::Broken { number: 1, .. })));
+        assert!(archive.next().is_none());
+        assert!(archive.buffer.capacity() <= 1 << 20);
+    }
+
+    /// A valid archive, in which no block looks like the start of a record.
+    fn archive() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let text = prop::sample::select(&["", "x", "\r\n", "\r\n\r\n", "WARC/1.0 ", "text\n", "<p>é</p>", "0\r\n"][..]);
+        let body = prop::collection::vec(text, 0..5).prop_map(|bits| bits.concat().into_bytes());
+        let record = (0..4, body).prop_map(|(kind, body)| match kind {
+            0 => conversion("c", &body),
+            1 => response("r", "Content-Type: text/html", &body),
+            2 => response("k", "Content-Type: text/plain\r\nTransfer-Encoding: chunked", &body),
+            _ => record(&[("WARC-Type", "metadata")], &body),
+        });
+        let no_start = |record: &Vec<u8>| memmem::find(record, &[END, MAGIC].concat()).is_none();
+        prop::collection::vec(record.prop_filter("the start of a record", no_start), 0..6)
+    }
+
+    proptest! {
+        #[test]
+        fn a_truncated_archive_gives_its_first_records(records in archive(), cut in 0f64..1.0, block in 1usize..300) {
+            let whole = records.concat();
+            let (expected, textless) = read(&whole, 1 << 20, 1 << 20);
+            prop_assert_eq!((&expected, textless), (&read(&whole, block, 1 << 20).0, textless));
+            let cut = (whole.len() as f64 * cut) as usize;
+            let (mut found, _) = read(&whole[..cut], block, 1 << 20);
+            let mut ends = records.iter().scan(0, |end, record| { *end += record.len(); Some(*end) });
+            // Where only line ends are missing, nothing is.
+            let whole_records = cut == 0 || ends.any(|end| (end - END.len()..=end).contains(&cut));
+            let last = found.pop_if(|line| line.ends_with("the file ends within this record"));
+            prop_assert_eq!(last.is_none(), whole_records);
+            prop_assert!(expected.starts_with(&found), "{:?} {:?}", found, expected);
+        }
+
+        #[test]
+        fn any_damage_is_read_the_same_in_any_blocks(
+            records in archive(),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+            block in 1usize..300,
+        ) {
+            let mut bytes = records.concat();
+            bytes.push(b'\n');
+            for (at, byte) in damage {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let limit = 200;
+            prop_assert_eq!(read(&bytes, block, limit), read(&bytes, 1 << 20, limit));
+        }
+
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            read(&bytes, 100, 1000);
+            read(&[b"WARC/1.0\r\n", &bytes[..]].concat(), 100, 1000);
+            dechunk(&bytes);
+        }
+    }
+}
