@@ -269,7 +269,7 @@ def compare(folder, options):
     head = where()
     corpus = make_corpus(folder, "passages", options.documents)
     dedup = build()
-    scan = [dedup, "scan", corpus, "--shingle", WIDTH, "--threshold", THRESHOLD, "--quiet"]
+    scan = [dedup, "scan", corpus, "--shingle", WIDTH, "--threshold", THRESHOLD]
     tools = {"**dedup scan**": scan, "**dedup scan --exact**": [*scan, "--exact"]}
     for name in options.only or PEERS:
         installed = install(folder, name)
@@ -313,15 +313,16 @@ def growth(folder, options):
     more = 10 if options.huge else 1
     corpora = [("passages", 10**exponent) for exponent in range(4, 8 if options.huge else 7)]
     corpora += [("copies", 10**6), ("boilerplate", 10**6), ("short", 10**6 * more), ("giant", 10**8 * more)]
-    print(f"{head}\n\n`dedup scan FILE` (of copies `--emit clusters`): one run to warm up, then {options.repeat}.\n")
+    # A million copies are five hundred thousand million pairs.
+    options_of = {"copies": ["--emit", "clusters"], "giant": ["--max-record", "1G"]}
+    given = ", ".join(f"{kind} `{' '.join(own)}`" for kind, own in options_of.items())
+    print(f"{head}\n\n`dedup scan FILE` ({given}): one run to warm up, then {options.repeat}.\n")
     print("| corpus | documents | bytes | wall s | CPU s | memory MB | pairs |\n|---|---|---|---|---|---|---|")
     for kind, size in corpora:
         corpus = make_corpus(folder, kind, size)
         say(corpus.name)
         stats = folder / "stats.json"
-        # A million copies are five hundred thousand million pairs.
-        emit = "clusters" if kind == "copies" else "pairs"
-        command = [dedup, "scan", corpus, "--quiet", "--emit", emit, "--stats", stats]
+        command = [dedup, "scan", corpus, "--stats", stats, *options_of.get(kind, [])]
         measures = [measured(command) for _ in range(1 + options.repeat)][1:]
         counts = json.loads(stats.read_text())["counts"]
         walls = ", ".join(f"{wall:.2f}" for wall, _, _ in measures)

@@ -17,8 +17,10 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
-/// The scans.
-const SCANS: [(&str, &str, &[(&str, &str)]); 3] =
+/// A name, an algorithm and its settings.
+type Scan = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const SCANS: [Scan; 3] =
     [("minhash", "minhash", &[]), ("minhash --exact", "minhash", &[("exact", "true")]), ("simhash", "simhash", &[])];
 
 fn main() {

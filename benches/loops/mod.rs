@@ -35,6 +35,9 @@ pub struct Loop {
     pub fast: Run,
 }
 
+/// Makes a loop and its data.
+type Make = fn() -> Loop;
+
 impl Loop {
     fn new<D: Clone + 'static>(
         (amount, unit): (usize, &'static str),
@@ -42,15 +45,7 @@ impl Loop {
         plain: impl Fn(&D, &mut Vec<u64>) + 'static,
         fast: impl Fn(&D, &mut Vec<u64>) + 'static,
     ) -> Self {
-        let run = |data: D, run: Box<dyn Fn(&D, &mut Vec<u64>)>| -> Run {
-            Box::new(move |out| {
-                out.clear();
-                run(black_box(&data), out);
-                black_box(&*out);
-            })
-        };
-        let plain = Some(run(data.clone(), Box::new(plain)));
-        Loop { unit, amount: amount as u64, plain, fast: run(data, Box::new(fast)) }
+        Loop { unit, amount: amount as u64, plain: Some(on(data.clone(), plain)), fast: on(data, fast) }
     }
 
     /// Asserts that both give the same answer.
@@ -65,8 +60,17 @@ impl Loop {
     }
 }
 
+/// What fills an emptied buffer from these data, again and again.
+fn on<D: 'static>(data: D, fill: impl Fn(&D, &mut Vec<u64>) + 'static) -> Run {
+    Box::new(move |out| {
+        out.clear();
+        fill(black_box(&data), out);
+        black_box(&*out);
+    })
+}
+
 /// All of them, by name. Nothing is made before it is asked for.
-pub const LOOPS: &[(&str, fn() -> Loop)] = &[
+pub const LOOPS: &[(&str, Make)] = &[
     ("JSON string", json),
     ("blocks of ASCII", blocks),
     ("words and their hashes", words),
@@ -418,7 +422,7 @@ fn scanned(settings: &'static [(&'static str, &'static str)]) -> Loop {
     let fast: Run = Box::new(move |out| {
         out.clear();
         let pairs = scan_of(&mut documents, "minhash", settings, 1).report.counts.pairs;
-        assert!(pairs >= COUNT / 10 * 9 / 10 && pairs <= COUNT / 10, "{pairs}");
+        assert!((COUNT / 10 * 9 / 10..=COUNT / 10).contains(&pairs), "{pairs}");
         out.push(pairs);
     });
     Loop { unit: "document", amount: COUNT, plain: None, fast }
