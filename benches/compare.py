@@ -93,7 +93,7 @@ def gaoya(corpus):
     index = MinHashStringIndex(
         hash_size=32, jaccard_threshold=THRESHOLD, num_bands=BANDS, band_size=ROWS,
         analyzer="word", lowercase=True, ngram_range=(WIDTH, WIDTH),
-    )  # fmt: skip
+    )
     ids, texts = zip(*documents(corpus))
     index.par_bulk_insert_docs(list(range(len(ids))), list(texts))
     for i, found in enumerate(index.par_bulk_query(list(texts))):
@@ -192,8 +192,8 @@ def install(folder, name):
         subprocess.run(pip, check=True, stdout=sys.stderr)
         version = f"import importlib.metadata as m; print(m.version({packages[0]!r}))"
         return python, subprocess.run([python, "-c", version], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError) as error:
-        say(f"{name} is left out: it could not be installed ({error})")
+    except (OSError, subprocess.CalledProcessError):
+        say(f"{name} is left out: it could not be installed")
         return None
 
 
