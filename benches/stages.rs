@@ -1,36 +1,72 @@
-//! Each stage by itself, on the fixtures: bytes or elements a second. The answer is checked before the clock starts.
+//! Each loop and each stage by itself: bytes, elements or documents a second. The answer is checked before the clock starts.
 //!
 //! ```text
-//! cargo bench --bench stages
+//! cargo bench --bench stages                    (all; some ten minutes)
+//! cargo bench --bench stages -- loop            (the inner loops, at each level that the processor has)
 //! ```
+//!
+//! The level of the kernels is fixed for a process, so the program runs itself once for each lower one. `NEARDUPS_KERNEL` set by hand
+//! gives that one alone.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use neardups::algorithm::minhash::sketch::{Kind, Sketch};
+mod loops;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
+use loops::kernel::Level;
+use loops::{LOOPS, passages, scan_of, text};
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Entry};
-use neardups::engine::{Options, scan};
-use neardups::hash::{mix, shingle_hashes};
-use neardups::source::{self, Input, Source};
-use neardups::tokenizer::{Keep, TOKENIZERS, Tokens, by_name};
-use neardups::{hamming, similarity};
+use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Entry, Features, Recipe, Setup};
+use neardups::engine::{Options, Outcome, scan};
+use neardups::similarity::{Similarity, Threshold, jaccard};
+use neardups::source::{self, Documents, Input};
+use neardups::tokenizer::{Keep, TOKENIZERS, Tokenizer, Tokens, Word, by_name};
+use neardups::{Error, hash};
 use std::hint::black_box;
-use std::ops::ControlFlow;
+use std::time::Duration;
 
-/// The texts of a folder of fixtures, repeated to about a megabyte.
-fn text(folder: &str) -> String {
-    let mut input = Input::new(vec![format!("fixtures/{folder}/docs").into()], source::Options::default());
-    let mut text = String::new();
-    input.read(&mut |batch| {
-        batch.documents(&mut |document| text += &document.expect("fixtures are sound").text);
-        ControlFlow::Continue(())
-    });
-    assert!(text.len() > 10_000, "{folder}");
-    text.repeat((1 << 20) / text.len() + 1)
+fn main() {
+    const LEVEL: &str = "NEARDUPS_KERNEL";
+    /// Set for the processes of the lower levels.
+    const LOOPS_ONLY: &str = "NEARDUPS_BENCH_LOOPS_ONLY";
+    if std::env::var_os(LEVEL).is_none() {
+        let below =
+            |(level, _): &(Level, &str)| Level::available().any(|one| one == *level) && *level < Level::current();
+        for (_, name) in Level::ALL.iter().filter(|level| below(level)) {
+            let mut own = std::process::Command::new(std::env::current_exe().expect("it runs"));
+            let own = own.args(std::env::args().skip(1)).env(LEVEL, name).env(LOOPS_ONLY, "1");
+            assert!(own.status().expect("it runs").success());
+        }
+    }
+    let short = Criterion::default().warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    let mut c = short.configure_from_args();
+    let loops_only = std::env::var_os(LOOPS_ONLY).is_some();
+    inner_loops(&mut c, !loops_only);
+    if !loops_only {
+        [tokenizers, stages, pass_over, scans].iter().for_each(|group| group(&mut c));
+    }
+    c.final_summary();
+}
+
+fn inner_loops(c: &mut Criterion, with_plain: bool) {
+    let level = Level::ALL.into_iter().find(|(level, _)| *level == Level::current()).map_or("", |(_, name)| name);
+    for (name, make) in LOOPS {
+        let mut made = make();
+        made.check();
+        let mut group = c.benchmark_group(format!("loop: {name}"));
+        group.throughput(match made.unit {
+            "byte" => Throughput::Bytes(made.amount),
+            _ => Throughput::Elements(made.amount),
+        });
+        let mut out = Vec::new();
+        group.bench_function(level, |b| b.iter(|| (made.fast)(&mut out)));
+        if let Some(plain) = made.plain.as_mut().filter(|_| with_plain) {
+            group.bench_function("said plainly", |b| b.iter(|| plain(&mut out)));
+        }
+    }
 }
 
 fn tokenizers(c: &mut Criterion) {
-    let mut group = c.benchmark_group("tokenize");
-    for (name, text) in ["english", "chinese", "code"].map(|folder| (folder, text(folder))) {
+    let mut group = c.benchmark_group("tokenizer");
+    for (name, text) in ["english", "chinese", "code"].map(|folder| (folder, text(folder, 1 << 20))) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         for entry in TOKENIZERS.iter().filter(|entry| entry.build.is_some()) {
             let tokenizer = by_name(entry.name).expect("this build has it");
@@ -44,58 +80,179 @@ fn tokenizers(c: &mut Criterion) {
     }
 }
 
-fn sketches(c: &mut Criterion) {
-    let mut group = c.benchmark_group("sketch, 208 slots");
-    for elements in [10u64, 200, 1000, 10_000] {
-        let set: Vec<u64> = (0..elements).map(mix).collect();
-        group.throughput(Throughput::Elements(elements));
-        for kind in [Kind::Fss, Kind::Classic] {
-            let sketch = Sketch::new(kind, 208);
-            let mut signature = Vec::new();
-            sketch.signature(&set, &mut signature);
-            assert_eq!(signature.len(), 208);
-            group.bench_function(BenchmarkId::new(kind.name(), elements), |b| {
-                b.iter(|| {
-                    signature.clear();
-                    sketch.signature(black_box(&set), &mut signature);
+/// What a document goes through, stage by stage: documents a second of one thread, of passages of 64 words.
+fn stages(c: &mut Criterion) {
+    const COUNT: usize = 20_000;
+    let passages = passages(COUNT as u64);
+    let mut group = c.benchmark_group("stage");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(COUNT as u64));
+
+    let mut tokens = Tokens::new(Keep::Hashes, 0);
+    group.bench_function("tokenise", |b| {
+        b.iter(|| passages.iter().for_each(|(_, text)| Word.tokenize(black_box(text), &mut tokens)));
+    });
+    let tokens: Vec<Tokens> = passages
+        .iter()
+        .map(|(_, text)| {
+            let mut tokens = Tokens::new(Keep::Hashes, 0);
+            Word.tokenize(text, &mut tokens);
+            assert_eq!(tokens.len(), 64);
+            tokens
+        })
+        .collect();
+    let recipe = |name, settings: &[(&str, &str)]| {
+        let settings = Settings::from_pairs(settings.iter().copied());
+        Entry::by_name(name).and_then(|entry| entry.recipe(settings)).and_then(|recipe| recipe.prepare(64))
+    };
+    for (name, sketch, settings) in [
+        ("minhash", "fss", &[][..]),
+        ("minhash", "classic", &[("sketch", "classic")]),
+        ("simhash", "", &[]),
+        ("projection", "", &[]),
+    ] {
+        let algorithm = recipe(name, settings).expect("defaults are sound").algorithm;
+        assert!(algorithm.learns().is_none() && algorithm.reads() == Keep::Hashes);
+        let label = [name, sketch].join(" ").trim_end().to_string();
+        let features_of = |tokens: &Tokens| {
+            let mut features = Features::default();
+            algorithm.features(tokens, &mut features);
+            features
+        };
+        let features: Vec<Features> = tokens.iter().map(features_of).collect();
+        let fingerprints: Vec<Vec<u64>> = features
+            .iter()
+            .map(|features| {
+                let mut fingerprint = Vec::new();
+                algorithm.fingerprint(features, &mut fingerprint);
+                assert!(!fingerprint.is_empty());
+                fingerprint
+            })
+            .collect();
+        let mut made = Features::default();
+        group.bench_function(BenchmarkId::new("features", &label), |b| {
+            b.iter(|| {
+                for tokens in &tokens {
+                    made.clear();
+                    algorithm.features(black_box(tokens), &mut made);
+                }
+            });
+        });
+        let mut words = Vec::new();
+        group.bench_function(BenchmarkId::new("fingerprint", &label), |b| {
+            b.iter(|| {
+                for features in &features {
+                    words.clear();
+                    algorithm.fingerprint(black_box(features), &mut words);
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("keys", &label), |b| {
+            b.iter(|| {
+                for fingerprint in &fingerprints {
+                    words.clear();
+                    algorithm.keys(black_box(fingerprint), &mut words);
+                }
+            });
+        });
+    }
+
+    // What the engine does, by its own clock.
+    let mut documents = Documents::new(passages);
+    for (name, settings, label) in
+        [("minhash", &[][..], "minhash"), ("minhash", &[("exact", "true")], "exact"), ("simhash", &[], "simhash")]
+    {
+        let outcome = scan_of(&mut documents, name, settings, 1);
+        assert!(outcome.report.counts.pairs >= 100, "{label}");
+        for stage in outcome.report.timings.iter().map(|(stage, _)| *stage).collect::<Vec<_>>() {
+            group.bench_function(BenchmarkId::new(stage, label), |b| {
+                b.iter_custom(|times| {
+                    (0..times).map(|_| time_in(stage, &scan_of(&mut documents, name, settings, 1))).sum()
                 });
             });
         }
     }
 }
 
-fn fingerprints(c: &mut Criterion) {
-    let hashes: Vec<u64> = (0..1000).map(mix).collect();
-    let mut group = c.benchmark_group("hashes");
-    group.throughput(Throughput::Elements(hashes.len() as u64));
-    let ones = vec![1u32; hashes.len()];
-    let (mut fast, mut plain) = (Vec::new(), Vec::new());
-    hamming::sign_bits(&hashes, &[], 64, &mut fast);
-    hamming::sign_bits(&hashes, &ones, 64, &mut plain);
-    assert_eq!(fast, plain);
-    for (name, weights) in [("sign bits, unit weights", &[][..]), ("sign bits, weighted", &ones[..])] {
-        group.bench_function(name, |b| {
-            b.iter(|| {
-                fast.clear();
-                hamming::sign_bits(black_box(&hashes), weights, 64, &mut fast);
-            });
-        });
+fn time_in(stage: &str, outcome: &Outcome) -> Duration {
+    outcome.report.timings.iter().filter(|(name, _)| *name == stage).map(|(_, time)| *time).sum()
+}
+
+/// Candidates all, and hardly any of them a pair: what passing a pair over takes.
+struct EachWithEach(Threshold);
+
+impl Algorithm for EachWithEach {
+    fn name(&self) -> &'static str {
+        "each with each"
     }
-    let mut shingles = Vec::new();
-    group.bench_function("shingles of 5", |b| {
-        b.iter(|| {
-            shingles.clear();
-            shingle_hashes(black_box(&hashes), 5, &mut shingles);
-        });
+
+    fn measure(&self) -> &'static str {
+        "jaccard"
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        hash::shingle_hashes(tokens.hashes(), 5, &mut features.hashes);
+    }
+
+    fn fingerprint(&self, _: &Features, fingerprint: &mut Vec<u64>) {
+        fingerprint.push(0);
+    }
+
+    fn keys(&self, _: &[u64], keys: &mut Vec<u64>) {
+        keys.push(0);
+    }
+
+    fn tables(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Features
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        jaccard(a, b, self.0)
+    }
+
+    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
+        self.0.may_differ_in(a, b)
+    }
+}
+
+/// Verification of candidates that are no pairs, by parity bits first; and by comparing their sets at once.
+fn pass_over(c: &mut Criterion) {
+    const COUNT: u64 = 1000;
+    let threshold: Threshold = "0.8".parse().expect("a threshold");
+    let passages = passages(COUNT);
+    let sets: Vec<Vec<u64>> = passages
+        .iter()
+        .map(|(_, text)| {
+            let (mut tokens, mut set) = (Tokens::new(Keep::Hashes, 0), Vec::new());
+            Word.tokenize(text, &mut tokens);
+            hash::shingle_hashes(tokens.hashes(), 5, &mut set);
+            set.sort_unstable();
+            set.dedup();
+            set
+        })
+        .collect();
+    let plain = || {
+        let rest = |i: usize| sets[i + 1..].iter();
+        let pairs = sets.iter().enumerate().map(|(i, a)| rest(i).filter_map(|b| jaccard(a, b, threshold)).count());
+        pairs.sum::<usize>() as u64
+    };
+    let mut documents = Documents::new(passages);
+    let options = Options { threads: 1, ..Options::default() };
+    let recipe = |_| Ok::<_, Error>(Setup::new(EachWithEach(threshold)));
+    let mut outcome = || scan(&mut documents, None, &recipe, &options, &()).expect("it is in memory");
+    assert_eq!((outcome().report.counts.pairs, plain()), (COUNT / 10, COUNT / 10));
+
+    let mut group = c.benchmark_group("pass over");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(COUNT * (COUNT - 1) / 2));
+    group.bench_function("parity bits, then sets", |b| {
+        b.iter_custom(|times| (0..times).map(|_| time_in("verify", &outcome())).sum());
     });
-    let mut a = shingles.clone();
-    a.sort_unstable();
-    let b_set: Vec<u64> = a.iter().copied().filter(|x| x % 10 != 0).collect();
-    let threshold: similarity::Threshold = "0.8".parse().expect("a threshold");
-    assert!(similarity::jaccard(&a, &b_set, threshold).is_some());
-    group.bench_function("exact jaccard of two sets", |b| {
-        b.iter(|| similarity::jaccard(black_box(&a), black_box(&b_set), threshold));
-    });
+    group.bench_function("said plainly: sets", |b| b.iter(plain));
 }
 
 fn scans(c: &mut Criterion) {
@@ -103,14 +260,11 @@ fn scans(c: &mut Criterion) {
     for entry in ALGORITHMS {
         let recipe =
             Entry::by_name(entry.name).and_then(|e| e.recipe(Settings::default())).expect("defaults are sound");
-        let run = || {
-            let mut input = Input::new(vec!["fixtures/english/docs".into()], source::Options::default());
+        let input = || Input::new(vec!["fixtures/english/docs".into()], source::Options::default());
+        let run = |mut input| {
             scan(&mut input, None, &recipe, &Options::default(), &()).expect("fixtures are sound").report.counts.pairs
         };
-        assert!(run() >= 5);
-        group.bench_function(entry.name, |b| b.iter(run));
+        assert!(run(input()) > 0, "{}", entry.name);
+        group.bench_function(entry.name, |b| b.iter_batched(input, run, BatchSize::PerIteration));
     }
 }
-
-criterion_group!(benches, tokenizers, sketches, fingerprints, scans);
-criterion_main!(benches);
