@@ -62,7 +62,7 @@ pub(super) enum Part {
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
     Csv(Records, Columns),
-    /// Records of an archive, and where those stand that hold text.
+    /// Records of an archive, and what is of interest in them.
     Warc(Records, Vec<Record>),
 }
 
@@ -222,14 +222,20 @@ impl Records {
 
     fn each_page(&self, pages: &[Record], selection: &mut Selection, each: Each) {
         let mut name = String::new();
-        for record in pages {
+        for Record { number: line, found } in pages {
             let Some(number) = selection.next() else { continue };
-            let (head, block) = (&self.bytes[record.head.clone()], &self.bytes[record.block.clone()]);
-            let place = self.place(record.number);
-            let (severity, message) = match warc::page(head, block, self.max_record) {
+            let place = self.place(*line);
+            let page = match found {
+                Ok((head, block)) => warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record),
+                Err(message) => {
+                    each(number, Err(Problem { place, severity: Severity::Failed, message: message.clone() }));
+                    continue;
+                }
+            };
+            let (severity, message) = match page {
                 None => continue,
                 Some(Ok(page)) => {
-                    let id = page.id.unwrap_or_else(|| self.name(record.number, &mut name));
+                    let id = page.id.unwrap_or_else(|| self.name(*line, &mut name));
                     emit(number, each, place, id, page.content);
                     continue;
                 }

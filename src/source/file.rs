@@ -136,14 +136,9 @@ impl<'a> Pass<'a> {
     fn read_archive(&mut self, path: &str, reader: Reader, counts: &mut Counts) -> ControlFlow<()> {
         let max_record = self.options.max_record;
         let mut archive = Archive::new(reader, self.options.batch_bytes, max_record);
-        while let Some(piece) = archive.next() {
-            match piece {
-                warc::Piece::Records { bytes, records: pages } => {
-                    let records = Records { path: path.into(), line: 0, bytes, max_record };
-                    self.push(Part::Warc(records, pages))?;
-                }
-                warc::Piece::Broken { number, message } => self.fail(path, Some(number), message)?,
-            }
+        while let Some(warc::Piece { bytes, records: pages }) = archive.next() {
+            let records = Records { path: path.into(), line: 0, bytes, max_record };
+            self.push(Part::Warc(records, pages))?;
         }
         counts.textless += archive.textless;
         ControlFlow::Continue(())

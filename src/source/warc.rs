@@ -31,30 +31,22 @@ const HEAD_BYTES: usize = 64 << 10;
 /// The longest line that tells the length of a chunk.
 const LINE_BYTES: usize = 1 << 10;
 
-/// A record that holds text, by where it stands in its batch.
+/// A record that holds text, or is broken; with its number in the file, from 1, all others counted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// Its number in the file, from 1, all others counted.
     pub number: u64,
-    pub head: Range<usize>,
-    pub block: Range<usize>,
+    /// Where its header and its block stand in the piece; or what is wrong with it.
+    pub found: Result<(Range<usize>, Range<usize>), String>,
 }
 
-/// What comes out of an archive.
+/// Whole records, those of interest among them, in their order.
 #[derive(Debug)]
-pub(super) enum Piece {
-    Records {
-        bytes: Vec<u8>,
-        records: Vec<Record>,
-    },
-    /// What is wrong with a record, which was passed over.
-    Broken {
-        number: u64,
-        message: String,
-    },
+pub(super) struct Piece {
+    pub bytes: Vec<u8>,
+    pub records: Vec<Record>,
 }
 
-/// Cuts a stream into [`Piece`]s. Memory is bounded by one block and one record.
+/// Cuts a stream into [`Piece`]s. Memory is bounded by a few blocks and one record.
 pub(super) struct Archive<'a> {
     reader: Reader<'a>,
     block: usize,
@@ -67,8 +59,6 @@ pub(super) struct Archive<'a> {
     /// How many records have been met.
     number: u64,
     found: Vec<Record>,
-    /// What is to be said after the records that were found.
-    broken: Option<Piece>,
     /// How many responses, resources and conversions were passed over because they hold no text.
     pub textless: u64,
 }
@@ -97,21 +87,18 @@ impl<'a> Archive<'a> {
     pub fn new(mut reader: Reader<'a>, block: usize, max_record: usize) -> Self {
         let buffer = std::mem::take(&mut reader.head);
         let (at, number, found) = (0, 0, Vec::new());
-        Archive { reader, block, max_record, buffer, at, lost: false, number, found, broken: None, textless: 0 }
+        Archive { reader, block, max_record, buffer, at, lost: false, number, found, textless: 0 }
     }
 
-    /// As many records as there are, or what became of one.
+    /// As many records as there are.
     pub fn next(&mut self) -> Option<Piece> {
         loop {
-            if let Some(broken) = self.broken.take() {
-                return Some(broken);
-            }
             match self.step() {
                 Step::Whole { head, block, wanted } => {
                     self.number += 1;
                     let (start, end) = (self.at + head, self.at + head + block);
                     if wanted {
-                        self.found.push(Record { number: self.number, head: self.at..start, block: start..end });
+                        self.found.push(Record { number: self.number, found: Ok((self.at..start, start..end)) });
                     }
                     self.at = end;
                 }
@@ -130,12 +117,8 @@ impl<'a> Archive<'a> {
                 }
                 Step::Broken(message) => {
                     self.number += 1;
+                    self.found.push(Record { number: self.number, found: Err(message) });
                     self.lose();
-                    self.broken = Some(Piece::Broken { number: self.number, message });
-                    let piece = self.take();
-                    if piece.is_some() {
-                        return piece;
-                    }
                 }
                 Step::End => return self.take(),
             }
@@ -162,7 +145,7 @@ impl<'a> Archive<'a> {
         self.buffer.truncate(self.at);
         self.at = 0;
         let bytes = std::mem::replace(&mut self.buffer, next);
-        Some(Piece::Records { bytes, records: std::mem::take(&mut self.found) })
+        Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
     fn step(&mut self) -> Step {
@@ -491,17 +474,15 @@ mod tests {
     fn read(bytes: &[u8], block: usize, max_record: usize) -> (Vec<String>, u64) {
         let mut archive = Archive::new(Reader::new(Box::new(bytes)), block, max_record);
         let mut out = Vec::new();
-        while let Some(piece) = archive.next() {
-            let (bytes, records) = match piece {
-                Piece::Records { bytes, records } => (bytes, records),
-                Piece::Broken { number, message } => {
-                    out.push(format!("{number}: {message}"));
-                    continue;
-                }
-            };
-            for record in records {
-                let (head, block) = (&bytes[record.head], &bytes[record.block]);
-                let number = record.number;
+        while let Some(Piece { bytes, records }) = archive.next() {
+            for Record { number, found } in records {
+                let (head, block) = match found {
+                    Ok((head, block)) => (&bytes[head], &bytes[block]),
+                    Err(message) => {
+                        out.push(format!("{number}: {message}"));
+                        continue;
+                    }
+                };
                 out.push(match page(head, block, max_record).expect("it holds text") {
                     Ok(Page { id, content: Decoded { text, repair } }) => {
                         let repair = repair.map_or(String::new(), |repair| format!(" ({repair})"));
@@ -654,13 +635,21 @@ mod tests {
             reader.failure = Some(io::Error::other("disk on fire"));
             let mut archive = Archive::new(reader, 100, 1000);
             let mut last = None;
-            while let Some(piece) = archive.next() {
-                last = Some(piece);
+            while let Some(Piece { mut records, .. }) = archive.next() {
+                last = records.pop();
             }
-            assert!(
-                matches!(last, Some(Piece::Broken { number: n, message }) if n == number && message == "disk on fire")
-            );
+            assert_eq!(last, Some(Record { number, found: Err("disk on fire".to_owned()) }));
         }
+    }
+
+    #[test]
+    fn broken_records_that_ask_for_much_cost_no_more_than_their_bytes() {
+        let mut broken = conversion("b", b"");
+        broken.truncate(broken.len() - END.len());
+        let broken = String::from_utf8(broken).unwrap().replace("Length: 0", "Length: 60000000");
+        let archive = [&conversion("a", b"x")[..], broken.as_bytes()].concat().repeat(5_000);
+        let (found, _) = read(&archive, 1 << 20, 64 << 20);
+        assert_eq!((found.len(), &*found[9_998]), (10_000, "9999 a|x"));
     }
 
     #[test]
@@ -669,7 +658,7 @@ mod tests {
             b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 1073741824\r\n\r\n";
         let input = (&head[..]).chain(io::repeat(b'x').take(1 << 30));
         let mut archive = Archive::new(Reader::new(Box::new(input)), 1 << 16, 1 << 20);
-        assert!(matches!(archive.next(), Some(Piece::Broken { number: 1, .. })));
+        assert!(matches!(&archive.next().unwrap().records[..], [Record { number: 1, found: Err(_) }]));
         assert!(archive.next().is_none());
         assert!(archive.buffer.capacity() <= 1 << 20);
     }
