@@ -5,6 +5,7 @@ mod compare;
 mod eval;
 mod filter;
 mod generate;
+mod index;
 mod input;
 mod lexicon;
 mod out_file;
@@ -44,6 +45,7 @@ pub fn run() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("scan", given)) => scan::run(given),
         Some(("filter", given)) => filter::run(given),
+        Some(("index", given)) => index::run(given),
         Some(("compare", given)) => compare::run(given),
         Some(("eval", given)) => eval::run(given),
         Some(("plan", given)) => plan::run(given),
@@ -99,6 +101,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(scan::command())
         .subcommand(filter::command())
+        .subcommand(index::command())
         .subcommand(compare::command())
         .subcommand(eval::command())
         .subcommand(plan::command())

@@ -24,7 +24,7 @@ use crate::algorithm::{Algorithm, Compares};
 use crate::engine::outline::{Parities, can_reach, parities};
 use crate::error::Error;
 use crate::similarity::Similarity;
-use log::{Log, Record};
+use log::{Log, Record, Stored};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -305,4 +305,46 @@ impl Index {
 /// What an id goes by in the table of ids.
 fn id_tag(id: &str) -> u32 {
     (xxh3_64(id.as_bytes()) >> 32) as u32
+}
+
+/// What an index file says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// How its signatures were made.
+    pub header: Value,
+    /// Documents in it, those without features included.
+    pub documents: u64,
+    /// Documents without features.
+    pub featureless: u64,
+    /// When the first and the last of them were let through, in seconds since 1970.
+    pub times: Option<(u64, u64)>,
+    /// Bytes of the file that hold whole records.
+    pub bytes: u64,
+    /// What an interrupted write left behind them. It is not cut off.
+    pub torn: Option<Repair>,
+}
+
+/// Reads an index from start to end, every checksum included, and hands over the id of each document with the time when it was let
+/// through. The file is not changed, and may have a writer meanwhile.
+///
+/// # Errors
+/// The file cannot be read, is no index, or is damaged; or what `each` returns.
+pub fn inspect(path: &Path, mut each: impl FnMut(&str, u64) -> Result<(), Error>) -> Result<Summary, Error> {
+    let stored = Stored::open(path)?;
+    let (header, mut documents, mut featureless, mut times) = (stored.header.clone(), 0, 0, None::<(u64, u64)>);
+    let mut failure = None;
+    let (bytes, torn) = stored.each(|_, record| {
+        documents += 1;
+        featureless += u64::from(record.kind == log::Kind::Featureless);
+        times = Some(
+            times.map_or((record.time, record.time), |(first, last)| (first.min(record.time), last.max(record.time))),
+        );
+        if failure.is_none() {
+            failure = each(&record.id, record.time).err();
+        }
+    })?;
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(Summary { header, documents, featureless, times, bytes, torn }),
+    }
 }
