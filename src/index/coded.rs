@@ -22,7 +22,7 @@ fn low_bits(count: usize) -> u32 {
 
 /// Appends the code of an ascending set, whose size is known otherwise.
 pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
-    let low = low_bits(set.len()).min(BITS);
+    let low = low_bits(set.len());
     let (mut held, mut bits, mut before) = (0u64, 0, 0);
     let mut put = |value: u64, width: u32, out: &mut Vec<u8>| {
         // At most 7 bits are held, and at most 44 come.
@@ -48,7 +48,7 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
 /// Fills `set` from the code of `count` elements. `None` if that is not what it is.
 pub(super) fn decode(code: &[u8], count: usize, set: &mut Vec<u64>) -> Option<()> {
     set.clear();
-    let low = low_bits(count).min(BITS);
+    let low = low_bits(count);
     let (mut held, mut bits, mut bytes, mut before) = (0u64, 0, code.iter(), 0u64);
     let mut get = |width: u32| {
         while bits < width {

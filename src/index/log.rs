@@ -210,6 +210,7 @@ impl Log {
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
             file.write_all(&expected).and_then(|()| file.sync_all()).map_err(failed)?;
+            sync_folder(path);
         }
         let stored = Stored::open(path)?;
         stored.check(header)?;
@@ -260,13 +261,24 @@ impl Log {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
-        file.write_all(&self.pending).map_err(failed)?;
-        if to_disk {
-            file.sync_data().map_err(failed)?;
+        let synced = |file: &mut File| if to_disk { file.sync_data() } else { Ok(()) };
+        if let Err(error) = file.write_all(&self.pending).and_then(|()| synced(file)) {
+            // Whatever of it was written is written again, if it comes to that.
+            _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
+            return Err(failed(error));
         }
         self.written += self.pending.len() as u64;
         self.pending.clear();
         Ok(())
+    }
+
+    /// Lets go of what stands before a place, if it is all in memory. It must not be read again.
+    pub fn drop_before(&mut self, place: u64) {
+        if self.file.is_none() {
+            self.pending.drain(..(place - self.written) as usize);
+            self.pending.shrink_to(2 * self.pending.len());
+            self.written = place;
+        }
     }
 
     /// The record at a place.
@@ -306,6 +318,12 @@ fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
     file.seek(SeekFrom::Start(place))?;
     file.read_exact(buffer)?;
     file.seek(SeekFrom::Start(cursor)).map(drop)
+}
+
+/// Makes sure that a new file is found after a power cut, where folders can be told so.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 fn damaged(path: &Path, message: &str) -> Error {
@@ -416,7 +434,7 @@ impl Stored {
             self.reader.read_exact(&mut frame).map_err(failed)?;
             match checked(&frame, place).and_then(Record::parse) {
                 Some(record) => each(place, record),
-                None if length + AROUND == left => return torn,
+                None if length + AROUND == left || !self.has_frame_behind(place)? => return torn,
                 None => return Err(self.damage(place)),
             }
             self.at += length + AROUND;

@@ -23,6 +23,7 @@ pub use signature::{Signature, Signer};
 use crate::algorithm::{Algorithm, Compares};
 use crate::engine::outline::{Parities, can_reach, parities};
 use crate::error::Error;
+use crate::hash::combine;
 use crate::similarity::Similarity;
 use log::{Log, Record, Stored};
 use serde_json::Value;
@@ -120,6 +121,7 @@ impl Index {
         let mut index = Self::with_log(algorithm, log, limits, sync);
         let (end, repair) = stored.each(|place, record| index.remember(place, &record))?;
         index.log.start_at(end)?;
+        index.forget(0)?;
         Ok((index, repair))
     }
 
@@ -175,7 +177,7 @@ impl Index {
     /// # Errors
     /// The log cannot be read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
-        self.forget(now);
+        self.forget(now)?;
         if self.is_known(id, signature)? {
             return Ok(Decision::Known);
         }
@@ -185,10 +187,11 @@ impl Index {
             let of = self.log.read(self.places[document as usize])?.id;
             return Ok(Decision::Duplicate { of, similarity });
         }
-        self.check_limits()?;
+        self.check_limits(signature)?;
         let record = Record::new(id, signature, now, &*self.algorithm);
         let place = self.log.append(&record)?;
         self.remember(place, &record);
+        self.forget(now)?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
         }
@@ -203,42 +206,65 @@ impl Index {
         self.log.commit(self.sync != Sync::Off)
     }
 
-    fn check_limits(&self) -> Result<(), Error> {
+    fn check_limits(&self, signature: &Signature) -> Result<(), Error> {
         let full = |what: String| {
             Err(Error::Usage(format!(
                 "the index is full: {what}; --window or --expire make it forget old documents, a larger limit lets it grow"
             )))
         };
         match self.limits {
-            Limits { max_documents: Some(most), .. } if self.len() >= most => {
+            Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
                 full(format!("it holds {most} documents (--max-docs)"))
             }
             Limits { memory: Some(most), .. } if self.bytes_held() > most => {
                 full(format!("its tables take more than {most} bytes (--memory)"))
             }
-            _ if self.places.len() as u64 >= u64::from(u32::MAX) => full("it holds 4,294,967,295 documents".into()),
+            _ if self.keys.len() + signature.tags.len() >= u32::MAX as usize
+                || self.places.len() >= u32::MAX as usize =>
+            {
+                full("it holds 4,294,967,295 documents or keys of documents".into())
+            }
             _ => Ok(()),
         }
     }
 
-    /// Forgets what is too old.
-    fn forget(&mut self, now: u64) {
+    /// Forgets what is too old; makes the tables again when that is most of what they hold.
+    fn forget(&mut self, now: u64) -> Result<(), Error> {
         if let Some(window) = self.limits.window {
             let first = (self.places.len() as u64).saturating_sub(window);
             self.forgotten = self.forgotten.max(first as u32);
         }
         if let Some(expire) = self.limits.expire {
-            let is_old = |time: u32| u64::from(time) + expire <= now;
+            let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
             while self.times.get(self.forgotten as usize).is_some_and(|&time| is_old(time)) {
                 self.forgotten += 1;
             }
         }
+        if self.forgotten as usize > self.places.len() / 2 + FEW { self.make_again() } else { Ok(()) }
+    }
+
+    /// Makes the tables again, of what is not forgotten.
+    fn make_again(&mut self) -> Result<(), Error> {
+        let places = self.places.split_off(self.forgotten as usize);
+        self.places.clear();
+        self.times.clear();
+        self.fingerprints.clear();
+        self.ends.clear();
+        self.outlines.clear();
+        (self.keys, self.ids) = Default::default();
+        self.forgotten = 0;
+        self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
+        for place in places {
+            let record = self.log.read(place)?;
+            self.remember(place, &record);
+        }
+        Ok(())
     }
 
     fn is_known(&mut self, id: &str, signature: &Signature) -> Result<bool, Error> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        self.ids.find(id_tag(id), |document| candidates.push(document));
+        self.ids.find(id_tag(id, signature.sequence), |document| candidates.push(document));
         let mut known = false;
         for &document in candidates.iter().filter(|&&document| document >= self.forgotten) {
             let record = self.log.read(self.places[document as usize])?;
@@ -298,13 +324,16 @@ impl Index {
             self.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
         }
         record.tags(&*self.algorithm).iter().for_each(|&tag| self.keys.insert(tag, document));
-        self.ids.insert(id_tag(&record.id), document);
+        self.ids.insert(id_tag(&record.id, record.sequence), document);
     }
 }
 
-/// What an id goes by in the table of ids.
-fn id_tag(id: &str) -> u32 {
-    (xxh3_64(id.as_bytes()) >> 32) as u32
+/// So many forgotten documents may stay in the tables.
+const FEW: usize = 1000;
+
+/// What a document goes by in the table of ids: by its tokens too, as an id can come again and again with others.
+fn id_tag(id: &str, sequence: u128) -> u32 {
+    (combine(xxh3_64(id.as_bytes()), sequence as u64) >> 32) as u32
 }
 
 /// What an index file says of itself.

@@ -40,6 +40,11 @@ impl Table {
         }
     }
 
+    /// How many documents of keys there are.
+    pub fn len(&self) -> usize {
+        self.postings.len()
+    }
+
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         8 * (self.slots.capacity() + self.postings.capacity()) as u64

@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 pub enum Level {
     /// What every processor of the architecture has.
     Plain,
-    /// AVX2, with BMI1 and BMI2.
+    /// AVX2, with BMI1, BMI2 and POPCNT.
     Avx2,
     /// AVX-512 F, BW, DQ, VL and VBMI, and what AVX2 stands for.
     Avx512,
@@ -40,8 +40,12 @@ impl Level {
 
     #[cfg(target_arch = "x86_64")]
     fn is_available(self) -> bool {
-        let avx2 =
-            || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+        let avx2 = || {
+            is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+        };
         match self {
             Level::Plain => true,
             Level::Avx2 => avx2(),

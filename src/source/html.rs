@@ -10,7 +10,7 @@
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5ever::data::NAMED_ENTITIES;
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use super::decode::{self, Decoded};
 
@@ -275,11 +275,13 @@ struct Tokens<'a> {
     rest: &'a str,
     /// The element whose end tag alone ends what follows.
     within: Option<(&'a str, Content)>,
+    /// Whether the page is XML, where a tag can end its element itself.
+    is_xml: bool,
 }
 
 impl<'a> Tokens<'a> {
     fn new(html: &'a str) -> Self {
-        Tokens { rest: html, within: None }
+        Tokens { rest: html, within: None, is_xml: html.trim_start().starts_with("<?xml") }
     }
 
     /// Takes the next `bytes` bytes.
@@ -303,7 +305,8 @@ impl<'a> Tokens<'a> {
         if at == 2 {
             return Some(Token::End { name });
         }
-        let content = Content::of(name);
+        let is_ended = self.is_xml && rest[..rest.len() - after.len()].ends_with("/>");
+        let content = if is_ended { Content::Data } else { Content::of(name) };
         self.within = (content != Content::Data).then_some((name, content));
         Some(Token::Start { name, attributes: &rest[name.len()..rest.len() - after.len()] })
     }
@@ -433,23 +436,23 @@ fn is_named(bytes: &[u8], name: &str) -> bool {
 fn script_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let (mut at, mut nested) = (0, false);
-    // The end of the comment that we are in.
-    let mut comment = 0;
-    while let Some(found) = memchr(b'<', &bytes[at..]) {
+    // Where the dashes that end the comment may start, if we are in one.
+    let mut comment = None;
+    while let Some(found) = memchr2(b'<', b'>', &bytes[at..]) {
         at += found;
-        nested &= at < comment;
-        match &bytes[at + 1..] {
-            [b'/', end @ ..] if is_named(end, "script") => {
+        match &bytes[at..] {
+            // Unlike other comments, these end with nothing but `-->`.
+            [b'>', ..] if comment.is_some_and(|start| at >= start + 2 && bytes[..at].ends_with(b"--")) => {
+                (comment, nested) = (None, false);
+            }
+            [b'<', b'/', end @ ..] if is_named(end, "script") => {
                 if !nested {
                     return at;
                 }
                 nested = false;
             }
-            [b'!', b'-', b'-', ..] if at >= comment => {
-                // Unlike other comments, these end with nothing but `-->`.
-                comment = memmem::find(&bytes[at + 2..], b"-->").map_or(bytes.len(), |end| at + 2 + end + 3);
-            }
-            inner if at < comment && is_named(inner, "script") => nested = true,
+            [b'<', b'!', b'-', b'-', ..] if comment.is_none() => comment = Some(at + 2),
+            [b'<', inner @ ..] if comment.is_some() && is_named(inner, "script") => nested = true,
             _ => {}
         }
         at += 1;
@@ -700,9 +703,22 @@ mod tests {
         let attributes: String = (0..deep).map(|n| format!(" a{n}=1")).collect();
         assert_eq!(text(&format!("<p{attributes}>x</p>")), "x");
         assert_eq!(text(&format!("<p title='{}'>x", "<".repeat(10_000_000))), "x");
-        for bit in
-            ["<", "</", "<!--", "<!", "<p ", "<p a='", "&", "&#", "&a", "<title>", "</title ", "<script><!--", "<a"]
-        {
+        for bit in [
+            "<",
+            "</",
+            "<!--",
+            "<!",
+            "<p ",
+            "<p a='",
+            "&",
+            "&#",
+            "&a",
+            "<title>",
+            "</title ",
+            "<script><!--",
+            "<script><!--</script>",
+            "<a",
+        ] {
             text(&bit.repeat(deep));
             text(&format!("<script><!--{}", bit.repeat(deep)));
         }
@@ -711,6 +727,15 @@ mod tests {
     fn check_decoding(html: &[u8], charset: Option<&str>, expected: &str, repair: Option<&str>) {
         let decoded = decode(html, charset.map(str::as_bytes), true);
         assert_eq!((&*text(&decoded.text), decoded.repair.as_deref()), (expected, repair));
+    }
+
+    #[test]
+    fn in_xml_a_tag_can_end_its_element() {
+        let page = |start: &str| {
+            format!("{start}<html><head><title>t</title><script src='a.js'/></head><body><p>one two</html>")
+        };
+        assert_eq!(text(&page("<?xml version='1.0'?>")).split_whitespace().collect::<Vec<_>>(), ["t", "one", "two"]);
+        assert_eq!(text(&page("")), "t");
     }
 
     #[test]

@@ -414,7 +414,11 @@ fn cut_short(coding: &[u8], error: &io::Error) -> String {
 /// Puts a body together that was sent in chunks; `None` if it does not start with one.
 fn dechunk(body: &[u8]) -> Option<Unpacked<'static>> {
     let mut next = chunk(body);
-    next?;
+    // A body whose first line happens to be a number was unpacked already, unless as much follows.
+    let (length, rest) = next?;
+    if length < rest.len() && !rest[length..].starts_with(b"\r\n") && !rest[length..].starts_with(b"\n") {
+        return None;
+    }
     let mut bytes = Vec::with_capacity(body.len());
     loop {
         match next {

@@ -250,7 +250,7 @@ fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
     }
     assert!(matches!(decide(&mut index, "again", &text(2), 0).unwrap(), Decision::Duplicate { .. }));
     assert_eq!(decide(&mut index, "again", &text(0), 0).unwrap(), Decision::Fresh);
-    assert_eq!(index.len(), 3);
+    assert_eq!(index.len(), 2);
 
     let mut index = with(Limits { expire: Some(60), ..Limits::default() });
     assert_eq!(decide(&mut index, "a", &text(1), 1000).unwrap(), Decision::Fresh);
@@ -262,4 +262,49 @@ fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
     assert!(matches!(decide(&mut index, "b", &text(1), 0).unwrap(), Decision::Duplicate { .. }));
     let message = decide(&mut index, "c", &text(2), 0).unwrap_err().to_string();
     assert!(message.contains("it holds 1 documents (--max-docs)"), "{message}");
+}
+
+#[test]
+fn forgetting_frees_memory_and_the_tables_are_made_again() {
+    let plan = plan(&recipe("minhash", &[("shingle", "2")]));
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { window: Some(50), max_documents: Some(50), ..Limits::default() };
+    let path = folder.path().join("seen");
+    let in_file = Index::open(&path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), limits, Sync::Off);
+    let mut signer = plan.signer();
+    for mut index in [Index::in_memory(Arc::clone(&plan.algorithm), limits), in_file.unwrap().0] {
+        let text = |number: usize| (0..20).map(|i| format!("w{} ", 100 * number + i)).collect::<String>();
+        for number in 0..4000 {
+            let signature = signer.sign(&text(number));
+            assert_eq!(index.decide("one id for all", &signature, 0).unwrap(), Decision::Fresh);
+            if number % 7 == 0 {
+                index.commit().unwrap();
+            }
+            if number >= 49 {
+                let last = signer.sign(&text(number - 49));
+                assert!(matches!(index.decide("other", &last, 0).unwrap(), Decision::Duplicate { .. }), "{number}");
+                assert_eq!(index.len(), 50);
+            }
+        }
+        // At most some thousand forgotten ones are in the tables: all of them would take 8 MB in memory.
+        assert!(index.bytes_held() < 3 << 20, "{}", index.bytes_held());
+    }
+}
+
+#[test]
+fn a_torn_end_of_zeros_is_cut_off() {
+    let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, lengths) = small(folder.path(), &plan);
+    let path = folder.path().join("zeros");
+    for from in lengths[3] as usize..bytes.len() {
+        let mut torn = bytes.clone();
+        torn[from..].fill(0);
+        torn.extend([0; 10]);
+        fs::write(&path, &torn).unwrap();
+        let (index, repair) = open(&path, &plan).unwrap_or_else(|error| panic!("{from}: {error}"));
+        // Unless the last bytes of a record are zeros anyway.
+        let whole = lengths.iter().filter(|&&end| end <= from as u64).count() as u64;
+        assert!(repair.is_some() && (whole..=whole + 1).contains(&index.len()), "{from}: {}", index.len());
+    }
 }
