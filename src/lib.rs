@@ -12,18 +12,21 @@
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`kernel`] | inner loops by vectors, each beside its plain version: the only unsafe code |
 //! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
-//! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, compressed or not |
+//! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
 //! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
 //! | [`algorithm`] | the families: the trait and the table, a folder each; presets |
 //! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
+//! | [`index`] | the stream's memory: a log of what was let through, and the tables that find it |
+//! | [`filter`] | the stream: lines in, decisions in their order, new lines out |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
 //! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
-//! terminal; the library reads the clock only to time its stages.
+//! terminal; the library reads the clock only to time its stages,
+//! and to date what a stream lets through.
 //!
 //! # What always holds
 //!
@@ -34,7 +37,7 @@
 //! * A document that is not kept has a kept one at or above the threshold.
 //! * A document without features is never like another.
 //! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], told and counted.
-//! * There is no map from keys to documents, and no map whose order could show in a result.
+//! * The batch has no map from keys to documents, and there is no map whose order could show in a result.
 //!
 //! # Example
 //!
