@@ -302,10 +302,20 @@ fn json(record: &impl Serialize) -> String {
 /// How often the rate is told.
 const TELL: Duration = Duration::from_secs(30);
 
+impl Lines<'_> {
+    /// The last line of a stream may have no end. What comes after it, perhaps in another run, is a line of its own.
+    fn end_line(&mut self) {
+        if !self.out.ends_with(b"\n") {
+            self.out.push(b'\n');
+        }
+    }
+}
+
 impl Sink for Lines<'_> {
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         let Decision::Duplicate { of, similarity } = decision else {
             self.out.extend_from_slice(line);
+            self.end_line();
             return Ok(());
         };
         if let Some(duplicates) = &mut self.duplicates {
@@ -323,6 +333,7 @@ impl Sink for Lines<'_> {
             let comma = if empty { "" } else { "," };
             self.out.extend_from_slice(format!("{comma}\"dedup\":{field}").as_bytes());
             self.out.extend_from_slice(&line[end..]);
+            self.end_line();
         }
         Ok(())
     }

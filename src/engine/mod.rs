@@ -213,12 +213,11 @@ pub fn scan(
         sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
     }
 
-    let learns = first.algorithm.learns().is_some();
-    let counted = if learns { Some(learned(&reader, &mut sources, recipe)?) } else { None };
-    if learns {
+    let sampled = first.algorithm.learns().is_none();
+    let counted = if sampled { None } else { Some(learned(&reader, &mut sources, recipe)?) };
+    if !sampled {
         clock.lap("count");
     }
-    let sampled = !learns;
     observer.stage(Stage::Reading);
     let mut reading = match counted {
         None => reader.read(&mut sources, read::Choice::Sampled(recipe))?,
@@ -248,8 +247,8 @@ pub fn scan(
     let mut keys = group::Keys::new(algorithm, &mut corpus, columns);
     let groups = pool.install(|| group::groups(&keys, &corpus))?;
 
-    let reread = algorithm.compares() != Compares::Fingerprints && !retained;
     let fingerprints = algorithm.compares() == Compares::Fingerprints;
+    let reread = !fingerprints && !retained;
     let candidates = {
         // What was kept is at hand: no need to know who is compared.
         let outlines = outline::Outlines::new(&corpus, if reread { &parities } else { &[] });
@@ -269,7 +268,7 @@ pub fn scan(
         let mut wanted = vec![false; corpus.distinct()];
         portion.groups.iter().for_each(|&group| wanted[group as usize] = true);
         keys.load(&portion, &corpus)?;
-        let evidence = if algorithm.compares() == Compares::Fingerprints {
+        let evidence = if fingerprints {
             verify::Evidence::Fingerprints
         } else if retained {
             pool.install(|| verify::Evidence::retained(algorithm.compares(), &mut corpus, &wanted))

@@ -4,7 +4,7 @@ use super::columns::transposed;
 use super::documents::{Documents, Part};
 use super::outline::parities;
 use super::{Counts, Observer, Options, Side};
-use crate::algorithm::{Compares, Features, Learned, Learns, Recipe, Setup};
+use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
@@ -116,7 +116,9 @@ impl Reader<'_> {
         let setup = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
-            |setup, numbered, scratch| self.part(setup, numbered, scratch, retain.load(Ordering::Relaxed), true),
+            |setup, numbered, scratch| {
+                self.part(setup, numbered, scratch, Purpose::Sign { retain: retain.load(Ordering::Relaxed) })
+            },
             |part| {
                 self.take_note(&part, &mut counts);
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
@@ -173,7 +175,7 @@ impl Reader<'_> {
                 let counters = counters.get_or_init(|| Counters::new(setup, total_bytes.unwrap_or(u64::MAX)));
                 match counters {
                     Counters::Features(rarity) if makes_free_keys(setup) && retain.load(Ordering::Relaxed) => {
-                        self.counted_part(setup, numbered, scratch, rarity)
+                        self.part(setup, numbered, scratch, Purpose::Count(rarity))
                     }
                     _ => self.count_batch(setup, numbered, scratch, counters),
                 }
@@ -203,20 +205,6 @@ impl Reader<'_> {
             kept: (retain.into_inner() && makes_free_keys(&setup)).then_some((kept, counts)),
             setup,
         })
-    }
-
-    /// Counts the features of a batch, and keeps them.
-    fn counted_part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, rarity: &Rarity) -> Part {
-        let part = self.part(setup, numbered, scratch, true, false);
-        let (features, mut start) = (&mut scratch.features, 0);
-        for &end in &part.feature_ends {
-            features.clear();
-            features.hashes.extend_from_slice(&part.features[start..end]);
-            features.remove_repeats();
-            rarity.add_all(&features.hashes);
-            start = end;
-        }
-        part
     }
 
     fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
@@ -428,8 +416,8 @@ impl Reader<'_> {
         median(&mut lengths)
     }
 
-    /// What a batch becomes: with features if they are compared and are to be retained, and with records if it is to be signed.
-    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, retain: bool, sign: bool) -> Part {
+    /// What a batch becomes.
+    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, purpose: Purpose<'_>) -> Part {
         let batch = numbered.batch;
         let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
@@ -441,7 +429,7 @@ impl Reader<'_> {
                 if record != number || !part.records_of.is_empty() {
                     part.records_of.push(record);
                 }
-                self.document(setup, &document, scratch, (retain, sign), &mut part);
+                self.document(setup, &document, scratch, purpose, &mut part);
             }
             Err(problem) => part.problems.push(problem),
         });
@@ -458,7 +446,7 @@ impl Reader<'_> {
         setup: &Setup,
         document: &Document<'_>,
         scratch: &mut Scratch,
-        (retain, sign): (bool, bool),
+        purpose: Purpose<'_>,
         part: &mut Part,
     ) {
         let measured = self.tokenize(setup, &document.text, scratch);
@@ -485,33 +473,29 @@ impl Reader<'_> {
                 part.record_ends.push(part.records.len());
             }
             compares @ (Compares::Features | Compares::Multisets) => {
-                if makes_free_keys(setup) {
-                    if compares == Compares::Features {
-                        features.remove_repeats();
-                    }
-                    part.parities.push(parities(&features.hashes));
-                }
-                part.sizes.push(clamp(features.hashes.len()));
-                if retain {
+                if purpose.retains() {
                     part.features.extend_from_slice(&features.hashes);
                     part.feature_ends.push(part.features.len());
                 }
-                if !sign {
-                    return;
+                if let Purpose::Sign { .. } = purpose {
+                    sign(algorithm, features, fingerprint, part);
                 }
-                fingerprint.clear();
-                algorithm.fingerprint(features, fingerprint);
-                part.featureless.push(fingerprint.is_empty());
-                let start = part.records.len();
-                if !fingerprint.is_empty() {
-                    algorithm.keys(fingerprint, &mut part.records);
+                // The fingerprint was made of features as they came. From here on they are a set, if sets are compared.
+                let is_set = compares == Compares::Features && makes_free_keys(setup);
+                features.weights.clear();
+                if is_set {
+                    features.remove_repeats();
                 }
-                if let Some(tables) = algorithm.tables() {
-                    let given = part.records.len() - start;
-                    assert!(fingerprint.is_empty() || given == tables, "every fingerprint must have {tables} keys");
-                    part.records.resize(start + tables, 0);
+                part.sizes.push(clamp(features.hashes.len()));
+                if makes_free_keys(setup) {
+                    part.parities.push(parities(&features.hashes));
                 }
-                part.record_ends.push(part.records.len());
+                if let Purpose::Count(rarity) = purpose {
+                    if !is_set {
+                        features.remove_repeats();
+                    }
+                    rarity.add_all(&features.hashes);
+                }
             }
         }
     }
@@ -546,6 +530,38 @@ impl Queue {
     fn next(&mut self) -> Option<Numbered> {
         self.held.pop_front().or_else(|| self.batches.recv().ok())
     }
+}
+
+/// What documents are read for.
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
+    /// To be found by keys; and to be compared by features at once, if those are retained.
+    Sign { retain: bool },
+    /// To count their features, which are retained.
+    Count(&'a Rarity),
+}
+
+impl Purpose<'_> {
+    fn retains(self) -> bool {
+        matches!(self, Purpose::Sign { retain: true } | Purpose::Count(_))
+    }
+}
+
+/// Adds the keys of a document that is compared by its features.
+fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u64>, part: &mut Part) {
+    fingerprint.clear();
+    algorithm.fingerprint(features, fingerprint);
+    part.featureless.push(fingerprint.is_empty());
+    let start = part.records.len();
+    if !fingerprint.is_empty() {
+        algorithm.keys(fingerprint, &mut part.records);
+    }
+    if let Some(tables) = algorithm.tables() {
+        let given = part.records.len() - start;
+        assert!(fingerprint.is_empty() || given == tables, "every fingerprint must have {tables} keys");
+        part.records.resize(start + tables, 0);
+    }
+    part.record_ends.push(part.records.len());
 }
 
 /// Whether documents are found by any number of keys, and compared by their features.
