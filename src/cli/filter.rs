@@ -7,7 +7,7 @@ use super::{Status, input, preparation, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Sync};
+use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Sync};
 use neardups::source::Live;
 use serde::Serialize;
 use serde_json::{Value, json as value};
@@ -249,7 +249,15 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let stop = stop_on_signals();
     let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
-    let mut sink = Lines { out: Vec::new(), mark, duplicates, terminal: &terminal, told: Instant::now(), started };
+    let mut sink = Lines {
+        out: Vec::new(),
+        mark,
+        duplicates,
+        terminal: &terminal,
+        told: Instant::now(),
+        pace: Pace::default(),
+        started,
+    };
     let live = Live::new(io::stdin(), "-", &input::source_options(given)?);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, &mut sink);
@@ -288,8 +296,18 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     }
     if let Some(stats) = stats {
         let (bytes_held, bytes_stored) = (index.bytes_held(), index.bytes_stored());
-        let (remembered, capped) = (index.len(), index.capped());
-        let record = Stats { r#type: "stats", counts, remembered, bytes_held, bytes_stored, capped, seconds };
+        let (remembered, capped, pace) = (index.len(), index.capped(), index.pace());
+        let record = Stats {
+            r#type: "stats",
+            counts,
+            remembered,
+            bytes_held,
+            bytes_stored,
+            capped,
+            seconds,
+            seconds_deciding: pace.total.as_secs_f64(),
+            longest_decision: pace.longest.as_secs_f64(),
+        };
         stats.write(&(json(&record) + "\n"))?;
     }
     Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
@@ -325,6 +343,8 @@ struct Lines<'a> {
     duplicates: Option<Duplicates>,
     terminal: &'a Terminal,
     told: Instant,
+    /// How decisions went until then.
+    pace: Pace,
     started: Instant,
 }
 
@@ -369,6 +389,9 @@ struct Stats {
     /// Documents that shared a key with more than are looked at.
     capped: u64,
     seconds: f64,
+    /// Of that, deciding, and the slowest decision.
+    seconds_deciding: f64,
+    longest_decision: f64,
 }
 
 pub(super) fn json(record: &impl Serialize) -> String {
@@ -423,12 +446,18 @@ impl Sink for Lines<'_> {
         written.map_err(|error| Error::io("cannot write results", error))?;
         if self.told.elapsed() > TELL {
             self.told = Instant::now();
+            let (pace, mean) = (index.pace(), index.pace().mean_since(self.pace));
+            self.pace = pace;
             self.terminal.line(&format!(
-                "{} ({}/s), {}, {} remembered",
+                "{} ({}/s), {}, {} remembered; a decision takes {:.0} µs, at most {:.1} ms; index: {} in memory, {} stored",
                 counted(counts.documents, "document"),
                 count((counts.documents as f64 / self.started.elapsed().as_secs_f64()) as u64),
                 counted(counts.duplicates, "duplicate"),
                 count(index.len()),
+                mean.as_secs_f64() * 1e6,
+                pace.longest.as_secs_f64() * 1e3,
+                bytes(index.bytes_held() as f64),
+                bytes(index.bytes_stored() as f64),
             ));
         }
         Ok(())

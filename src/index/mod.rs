@@ -39,6 +39,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use table::Table;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -121,6 +122,31 @@ impl Default for Options {
 /// Of the documents that share a key the latest so many are looked at.
 pub const MOST_OF_A_KEY: usize = 1 << 14;
 
+/// How long decisions took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// How many there were.
+    pub decisions: u64,
+    /// All together.
+    pub total: Duration,
+    /// The slowest.
+    pub longest: Duration,
+}
+
+impl Pace {
+    fn add(&mut self, time: Duration) {
+        self.decisions += 1;
+        self.total += time;
+        self.longest = self.longest.max(time);
+    }
+
+    /// A decision on average, since an earlier moment.
+    pub fn mean_since(&self, earlier: Pace) -> Duration {
+        let decisions = u32::try_from(self.decisions - earlier.decisions).unwrap_or(u32::MAX);
+        (self.total - earlier.total).checked_div(decisions).unwrap_or_default()
+    }
+}
+
 /// The index.
 pub struct Index {
     algorithm: Arc<dyn Algorithm>,
@@ -148,6 +174,7 @@ pub struct Index {
     removed: BTreeSet<u32>,
     /// How many documents shared a key with more than are looked at.
     capped: u64,
+    pace: Pace,
     /// A buffer.
     candidates: Vec<u32>,
 }
@@ -212,6 +239,7 @@ impl Index {
             forgotten: 0,
             removed: BTreeSet::new(),
             capped: 0,
+            pace: Pace::default(),
             candidates: Vec::new(),
         }
     }
@@ -229,6 +257,11 @@ impl Index {
     /// How many documents shared a key with more than [`MOST_OF_A_KEY`] others, of which the latest were looked at.
     pub fn capped(&self) -> u64 {
         self.capped
+    }
+
+    /// How long decisions took.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// Bytes of the log.
@@ -255,6 +288,13 @@ impl Index {
     /// # Errors
     /// The log cannot be read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        let started = Instant::now();
+        let decision = self.decision(id, signature, now);
+        self.pace.add(started.elapsed());
+        decision
+    }
+
+    fn decision(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
         self.forget(now)?;
         if self.is_known(id, signature)? {
             return Ok(Decision::Known);
