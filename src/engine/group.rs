@@ -200,7 +200,16 @@ impl<'a> Keys<'a> {
                 let (a, b) = (rows.get(a), rows.get(b));
                 a[table] == b[table] && !a[..table].iter().zip(&b[..table]).any(|(x, y)| x == y)
             }
-            Keys::Free { keys, ends, .. } => least_common(slice(keys, ends, a), slice(keys, ends, b)) == Some(key),
+            Keys::Free { .. } => self.least_shared(a, b) == Some(key),
+        }
+    }
+
+    /// The least key that two groups share, where keys are free.
+    #[inline]
+    pub fn least_shared(&self, a: u32, b: u32) -> Option<u64> {
+        match self {
+            Keys::Free { keys, ends, .. } => least_common(slice(keys, ends, a), slice(keys, ends, b)),
+            Keys::Computed { .. } | Keys::Aligned { .. } => None,
         }
     }
 }

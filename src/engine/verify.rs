@@ -324,33 +324,47 @@ fn prefixes(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Table {
     table
 }
 
-/// The runs of a table row by row: whom each member meets, of those behind it.
+/// The runs of tables row by row: whom each member meets, of those behind it.
 ///
 /// Two that share many keys meet many times, and are looked at once: whoever was met is marked.
 struct Rows<'a> {
-    table: &'a Table,
-    /// The runs of each member in their order, with the place behind it in `table.members`; member by member.
-    behind: Vec<(u32, u32)>,
+    tables: &'a [Table],
+    /// The runs of each member in their order; member by member.
+    behind: Vec<Behind>,
     /// Where those of each member end.
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     /// The members that meet anyone behind them, those of one long run together: what they are compared by stays in the caches.
     order: Vec<u32>,
 }
 
+/// Those behind a member in a run of a table.
+#[derive(Clone, Copy, Default)]
+struct Behind {
+    table: u32,
+    run: u32,
+    /// The place of the first of them in the members of the table.
+    next: u32,
+}
+
 impl<'a> Rows<'a> {
-    /// Of some runs of a table; its members are below `numbers`.
+    /// Of some runs of tables; their members are below `numbers`.
     ///
-    /// Cost: a walk along the runs and a sort of the members. 8 bytes for each membership and 16 for each number.
-    fn new(table: &'a Table, numbers: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
-        let each = |found: &mut dyn FnMut(usize, (u32, u32))| {
-            let mut at = 0;
-            for run in 0..table.runs() {
-                let end = table.end(run);
-                if is_wanted(run) {
-                    // Nobody is behind the last.
-                    (at + 1..end).for_each(|next| found(table.members[next as usize - 1] as usize, (run as u32, next)));
+    /// Cost: two walks along the runs and a sort of the members. 12 bytes for each membership and 20 for each number.
+    fn new(tables: &'a [Table], numbers: usize, is_wanted: impl Fn(&Table, usize) -> bool) -> Self {
+        let each = |found: &mut dyn FnMut(usize, Behind)| {
+            for (number, table) in (0..).zip(tables) {
+                let mut at = 0;
+                for run in 0..table.runs() {
+                    let end = table.end(run);
+                    if is_wanted(table, run) {
+                        // Nobody is behind the last.
+                        for next in at + 1..end {
+                            let member = table.members[next as usize - 1];
+                            found(member as usize, Behind { table: number, run: run as u32, next });
+                        }
+                    }
+                    at = end;
                 }
-                at = end;
             }
         };
         let mut ends = vec![0; numbers];
@@ -360,49 +374,54 @@ impl<'a> Rows<'a> {
             // For now where the member starts; filling moves each on to its end.
             sum += std::mem::replace(end, sum);
         }
-        let mut behind = vec![(0, 0); sum as usize];
+        let mut behind = vec![Behind::default(); sum];
         each(&mut |member, place| {
-            behind[ends[member] as usize] = place;
+            behind[ends[member]] = place;
             ends[member] += 1;
         });
-        let mut rows = Rows { table, behind, ends, order: Vec::new() };
-        let longest = |&(run, _): &(u32, u32)| (table.run(run as usize).len(), run);
-        let together = |number| Some((rows.of(number).iter().map(longest).max()?.1, number));
-        let mut order: Vec<(u32, u32)> = (0..numbers as u32).filter_map(together).collect();
+        let mut rows = Rows { tables, behind, ends, order: Vec::new() };
+        let length = |place: &Behind| tables[place.table as usize].run(place.run as usize).len();
+        let longest = |place: &Behind| (length(place), place.table, place.run);
+        let together = |number| {
+            let (_, table, run) = rows.of(number).iter().map(longest).max()?;
+            Some((table, run, number))
+        };
+        let mut order: Vec<(u32, u32, u32)> = (0..numbers as u32).into_par_iter().filter_map(together).collect();
         order.par_sort_unstable();
-        rows.order = order.into_iter().map(|(_, number)| number).collect();
+        rows.order = order.into_iter().map(|(_, _, number)| number).collect();
         rows
     }
 
-    /// The runs of a member, with the place behind it in each.
+    /// The runs of a member.
     #[inline]
-    fn of(&self, number: u32) -> &[(u32, u32)] {
+    fn of(&self, number: u32) -> &[Behind] {
         let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
-        &self.behind[start as usize..self.ends[number as usize] as usize]
+        &self.behind[start..self.ends[number as usize]]
     }
 
-    /// Hands over whom a member meets behind it, once each, with the first run where it does. `marks` has a place for
-    /// each number, first `u32::MAX`, and is of use to one thread.
+    /// Hands over whom a member meets behind it, once each. `marks` has a place for each number, first `u32::MAX`, and is of
+    /// use to one thread.
     #[inline]
-    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(usize, u32)) {
-        for &(run, next) in self.of(number) {
-            for &other in &self.table.members[next as usize..self.table.end(run as usize) as usize] {
+    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32)) {
+        for place in self.of(number) {
+            let table = &self.tables[place.table as usize];
+            for &other in &table.members[place.next as usize..table.end(place.run as usize) as usize] {
                 // No member is its own partner, so that its own number is free to be the mark.
                 if std::mem::replace(&mut marks[other as usize], number) != number {
-                    each(run as usize, other);
+                    each(other);
                 }
             }
         }
     }
 
-    /// Passes every pair to `look`, with that run, on all threads of the pool. Returns what each thread came to.
-    fn search<T: Default + Send>(&self, look: impl Fn(usize, (u32, u32), &mut T) + Sync) -> Vec<T> {
+    /// Passes every pair to `look`, on all threads of the pool. Returns what each thread came to.
+    fn search<T: Default + Send>(&self, look: impl Fn((u32, u32), &mut T) + Sync) -> Vec<T> {
         let next = AtomicUsize::new(0);
         rayon::broadcast(|_| {
             let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
                 for &number in numbers {
-                    self.partners(number, &mut marks, |run, other| look(run, (number, other), &mut came));
+                    self.partners(number, &mut marks, |other| look((number, other), &mut came));
                 }
             }
             came
@@ -419,14 +438,52 @@ pub(super) struct Search<'a> {
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
     tables: &'a [Table],
+    /// Hot runs of free keys: those keys, ascending, and whether each group is in one of the runs.
+    hot_keys: Vec<u64>,
+    is_in_hot: Vec<bool>,
 }
 
-/// Where a pair was met: a table, and the key of the run.
-type Where = (usize, u64);
+/// How a pair was met.
+#[derive(Clone, Copy)]
+enum Met {
+    /// In a run of a table with this key; perhaps in others too.
+    Here(usize, u64),
+    /// In whatever runs that are not hot, and it will not be met there again.
+    Once,
+}
 
 impl<'a> Search<'a> {
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
-        Search { algorithm, keys, corpus, tables }
+        let mut search = Search { algorithm, keys, corpus, tables, hot_keys: Vec::new(), is_in_hot: Vec::new() };
+        if search.looks_by_rows() {
+            let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
+            for (_, table, run) in search.hot_runs() {
+                hot_keys.push(table.key(run));
+                table.run(run).iter().for_each(|&group| is_in_hot[group as usize] = true);
+            }
+            hot_keys.sort_unstable();
+            (search.hot_keys, search.is_in_hot) = (hot_keys, is_in_hot);
+        }
+        search
+    }
+
+    /// Whether two documents can share many keys, and comparing them is dear: then whom a document meets is marked.
+    fn looks_by_rows(&self) -> bool {
+        self.keys.are_free() && self.compares_sets()
+    }
+
+    /// Whether a pair is to be looked at as it was met: it is once.
+    #[inline]
+    fn is_its_turn(&self, met: Met, a: u32, b: u32) -> bool {
+        match met {
+            Met::Here(table, key) => self.keys.meet_first(table, key, a, b),
+            Met::Once => {
+                let may_share_hot = self.is_in_hot[a as usize] && self.is_in_hot[b as usize];
+                // If a hot run has the least key that they share, it is looked at there.
+                let in_hot = |key| self.hot_keys.binary_search(&key).is_ok();
+                !may_share_hot || !self.keys.least_shared(a, b).is_some_and(in_hot)
+            }
+        }
     }
 
     fn compares_sets(&self) -> bool {
@@ -438,21 +495,16 @@ impl<'a> Search<'a> {
     }
 
     /// Passes every pair of every run but the hot ones to `look`, on all threads of the pool. Returns what the pieces of work came to.
-    fn pairs<T: Default + Send>(&self, look: impl Fn(Where, (u32, u32), &mut T) + Sync) -> Vec<T> {
-        // Two documents can share many free keys of a table, and meet once in any other.
-        if self.keys.are_free() && self.compares_sets() {
-            let each = |(number, table): (usize, &Table)| {
-                // The first run where two meet here has the least key that they share here, unless a hot run has a lesser one.
-                let rows = Rows::new(table, self.corpus.distinct(), |run| !self.is_hot(table, run));
-                rows.search(|run, pair, came| look((number, table.key(run)), pair, came))
-            };
-            return self.tables.iter().enumerate().flat_map(each).collect();
+    fn pairs<T: Default + Send>(&self, look: impl Fn(Met, (u32, u32), &mut T) + Sync) -> Vec<T> {
+        if self.looks_by_rows() {
+            let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
+            return rows.search(|pair, came| look(Met::Once, pair, came));
         }
         let work = |task: &Task| {
             let mut came = T::default();
             let mut row = |table: usize, run: usize, i: usize| {
                 let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
-                members[i + 1..].iter().for_each(|&b| look((table, key), (members[i], b), &mut came));
+                members[i + 1..].iter().for_each(|&b| look(Met::Here(table, key), (members[i], b), &mut came));
             };
             match *task {
                 Task::Runs { table, from, to } => {
@@ -498,7 +550,7 @@ impl<'a> Search<'a> {
 
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
     pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
-        let look = |(table, key): Where, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
+        let look = |met: Met, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
             if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
                 return;
             }
@@ -507,11 +559,11 @@ impl<'a> Search<'a> {
                 Evidence::Fingerprints => {
                     *count += 1;
                     let similarity = self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b));
-                    similarity.filter(|_| self.keys.meet_first(table, key, a, b))
+                    similarity.filter(|_| self.is_its_turn(met, a, b))
                 }
                 Evidence::Sets(sets) => {
-                    // A few bits are at hand; whose turn it is takes a look at the keys.
-                    if !sets.can_reach(self.algorithm, a, b) || !self.keys.meet_first(table, key, a, b) {
+                    // A few bits are at hand; whose turn it is can take a look at the keys.
+                    if !sets.can_reach(self.algorithm, a, b) || !self.is_its_turn(met, a, b) {
                         return;
                     }
                     *count += 1;
@@ -523,12 +575,10 @@ impl<'a> Search<'a> {
         let mut came = self.pairs(look);
         if let Evidence::Sets(sets) = evidence {
             for (number, table, run) in self.hot_runs() {
-                let (members, place) = (table.run(run), (number, table.key(run)));
-                let prefixes = prefixes(self.algorithm, members, sets);
-                let rows = Rows::new(&prefixes, members.len(), |_| true);
-                came.extend(
-                    rows.search(|_, (a, b), came| look(place, (members[a as usize], members[b as usize]), came)),
-                );
+                let (members, met) = (table.run(run), Met::Here(number, table.key(run)));
+                let prefixes = [prefixes(self.algorithm, members, sets)];
+                let rows = Rows::new(&prefixes, members.len(), |_, _| true);
+                came.extend(rows.search(|(a, b), came| look(met, (members[a as usize], members[b as usize]), came)));
             }
         }
         edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
