@@ -2,11 +2,12 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::cli::golden::line_matches;
 use crate::cli::records;
-use crate::cli::shell::{command, root};
+use crate::cli::shell::{Shell, command, root};
 
 /// A fenced block: what stands behind the opening fence, and the lines.
 struct Block<'a> {
@@ -47,16 +48,17 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("there is a README.md")
 }
 
-/// What `sh` prints from the root of the repository: standard output, or both streams in the order of their lines.
-fn printed(line: &str, both: bool) -> String {
-    let mut shell = command("sh", root());
+/// What `sh` prints in a folder with the fixtures: standard output, or both streams in the order of their lines.
+fn printed(line: &str, both: bool, folder: &Path) -> String {
+    let mut shell = command("sh", folder);
     let line = if both { format!("exec 2>&1\n{line}") } else { line.to_string() };
     let output = shell.args(["-c", &line]).stderr(Stdio::null()).output().expect("there is a shell");
     String::from_utf8(output.stdout).expect("output is UTF-8")
 }
 
-/// Runs the console blocks of a text and says where it is wrong.
+/// Runs the console blocks of a text, one after the other in one folder, and says where it is wrong.
 fn differences(text: &str) -> Vec<String> {
+    let shell = Shell::new();
     let mut differences = Vec::new();
     for block in blocks(text) {
         let both = match block.info {
@@ -68,7 +70,7 @@ fn differences(text: &str) -> Vec<String> {
             if command.starts_with("cargo ") {
                 continue;
             }
-            let found = printed(command, both);
+            let found = printed(command, both, shell.folder());
             let found: Vec<&str> = found.lines().collect();
             let same = |(expected, found): (&&str, &&str)| expected == found || both && line_matches(expected, found);
             if found.len() != expected.len() || !expected.iter().zip(&found).all(same) {

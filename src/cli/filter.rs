@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{Decision, Index, Limits, Sync};
-use neardups::source::Live;
+use neardups::source::{Format, Live};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
@@ -27,22 +27,28 @@ const SYNCS: &[(&str, Sync, &str)] = &[
 
 /// `dedup filter`.
 pub fn command() -> Command {
-    let of_input = |arg: &Arg| ["format", "text-field", "id-field", "max-record"].contains(&arg.get_id().as_str());
+    let of_input = |arg: &Arg| {
+        ["format", "text-field", "id-field", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
+    };
     let of_run = |arg: &Arg| ["threads", "seed", "quiet"].contains(&arg.get_id().as_str());
     let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("filter")
         .about("Lets new documents of a stream through, and remembers them")
         .long_about(
-            "Lets new documents of a stream through, and remembers them. Reads JSON lines from standard input (or --format lines), and \
-             writes the lines of documents that are like none before them to standard output, byte for byte. Each decision is as if \
-             documents came one by one; it leaves as soon as the input pauses.\n\n\
+            "Lets new documents of a stream through, and remembers them. Reads JSON lines from standard input (or --format lines or warc), \
+             and writes the lines or records of documents that are like none before them to standard output, byte for byte. Each decision \
+             is as if documents came one by one; it leaves as soon as the input pauses. Input may be compressed with gzip, zstd, bzip2 or \
+             xz; what leaves is not.\n\n\
+             With --format warc pages are decided on, by their URI and text. Whole records go out, uncompressed. Every record that holds no \
+             page to read passes in its place: warcinfo, requests, metadata, revisits, images; those of a page that is dropped too.\n\n\
              With --index FILE what was let through is remembered over restarts and crashes: a document is in the index before its line \
              leaves. The same id with the same text, fed again, is let through again, so that feeding again what may have been lost is \
              safe. An index belongs to the options that it was made with, and to one writer at a time.",
         )
         .after_help(
             "Examples:\n  crawler | dedup filter --index seen.idx > fresh.jsonl\n  \
-             zcat crawl.jsonl.gz | dedup filter --algo simhash --id-field url --duplicates dropped.jsonl > fresh.jsonl\n  \
+             dedup filter --algo simhash --id-field url --duplicates dropped.jsonl < crawl.jsonl.gz > fresh.jsonl\n  \
+             dedup filter --format warc --index seen.idx < crawl.warc.gz > fresh.warc\n  \
              tail -f posts.txt | dedup filter --format lines --window 100000",
         )
         .arg(arguments::algorithm())
@@ -141,12 +147,16 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let started = Instant::now();
     let (_, recipe) = arguments::recipe(given)?;
     let format = given.get_one::<String>("format").map_or("auto", String::as_str);
-    if !["auto", "jsonl", "ndjson", "lines"].contains(&format) {
-        return Err(usage_error(format!("a stream comes as --format jsonl or lines, not as {format}")));
+    if !["auto", "jsonl", "lines", "warc"].contains(&format) {
+        return Err(usage_error(format!("a stream comes as --format jsonl, lines or warc, not as {format}")));
     }
     let mark = given.get_flag("mark");
-    if mark && format == "lines" {
-        return Err(usage_error("--mark adds a field, and lines of text have none"));
+    match format {
+        "lines" if mark => return Err(usage_error("--mark adds a field, and lines of text have none")),
+        "warc" if mark => {
+            return Err(usage_error("--mark adds a field, and records of WARC have none: use --duplicates"));
+        }
+        _ => {}
     }
     let (tokenizer, prepared) = preparation::tokenizer(given)?;
     let seed = *given.get_one("seed").expect("has a default");
@@ -196,8 +206,11 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
-    let mut sink = Lines { out: Vec::new(), mark, duplicates, terminal: &terminal, told: Instant::now(), started };
-    let live = Live::new(io::stdin(), "-", &input::source_options(given)?);
+    let options = input::source_options(given)?;
+    let is_warc = options.format == Format::Warc;
+    let mut sink =
+        Output { out: Vec::new(), mark, is_warc, duplicates, terminal: &terminal, told: Instant::now(), started };
+    let live = Live::new(io::stdin(), "-", &options);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, &mut sink);
     terminal.done();
@@ -223,6 +236,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         bytes(index.bytes_held() as f64),
         bytes(index.bytes_stored() as f64),
     ));
+    if counts.passed > 0 {
+        terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
+    }
     if counts.failed > 0 {
         terminal.line(&format!("{} could not be read, and were not let through", counted(counts.failed, "record")));
     }
@@ -257,10 +273,11 @@ impl Duplicates {
     }
 }
 
-/// Writes lines to standard output.
-struct Lines<'a> {
+/// Writes to standard output.
+struct Output<'a> {
     out: Vec<u8>,
     mark: bool,
+    is_warc: bool,
     duplicates: Option<Duplicates>,
     terminal: &'a Terminal,
     told: Instant,
@@ -302,7 +319,7 @@ fn json(record: &impl Serialize) -> String {
 /// How often the rate is told.
 const TELL: Duration = Duration::from_secs(30);
 
-impl Lines<'_> {
+impl Output<'_> {
     /// The last line of a stream may have no end. What comes after it, perhaps in another run, is a line of its own.
     fn end_line(&mut self) {
         if !self.out.ends_with(b"\n") {
@@ -311,13 +328,19 @@ impl Lines<'_> {
     }
 }
 
-impl Sink for Lines<'_> {
-    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        let Decision::Duplicate { of, similarity } = decision else {
-            self.out.extend_from_slice(line);
+impl Sink for Output<'_> {
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        self.out.extend_from_slice(record);
+        if self.is_warc {
+            self.out.extend_from_slice(b"\r\n\r\n");
+        } else {
             self.end_line();
-            return Ok(());
-        };
+        }
+        Ok(())
+    }
+
+    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        let Decision::Duplicate { of, similarity } = decision else { return self.passed(line) };
         if let Some(duplicates) = &mut self.duplicates {
             let (r#type, duplicate) = ("verdict", Duplicate { duplicate_of: of, similarity: similarity.value() });
             let verdict = Verdict { r#type, id, keep: false, duplicate };

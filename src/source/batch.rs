@@ -91,14 +91,26 @@ impl Batch {
         Batch { bytes_read, parts }
     }
 
-    /// A batch of one part.
-    pub(super) fn of_part(part: Part, bytes_read: u64) -> Self {
-        Batch { bytes_read, parts: vec![part] }
+    /// A batch of one part, which was not compressed.
+    pub(super) fn of_part(part: Part) -> Self {
+        let mut batch = Batch { bytes_read: 0, parts: vec![part] };
+        batch.bytes_read = batch.raw().len() as u64;
+        batch
     }
 
     /// How many bytes of input were consumed for it, compressed as they came.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+
+    /// The records as they were read, if they are a part of one file.
+    pub(super) fn raw(&self) -> &[u8] {
+        match &self.parts[..] {
+            [Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, _)] => {
+                &records.bytes
+            }
+            _ => &[],
+        }
     }
 
     /// Parses and decodes its records, in their order. A document that had to be repaired comes after the problem that

@@ -15,7 +15,7 @@
 //! | `decompress`, `reader` | compressed bytes → bytes |
 //! | `file` | one file: its format, its pieces |
 //! | `cut` | bytes → whole records |
-//! | `live` | lines of a stream as they come |
+//! | `live` | lines and records of a stream as they come |
 //! | `warc` | the same for archives; a record → a page |
 //! | `batch` | whole records → documents, on any thread |
 //! | `lines`, `jsonl`, `csv` | what a record is in each format |
@@ -42,7 +42,7 @@ mod warc;
 pub use batch::Batch;
 pub use documents::Documents;
 pub use input::{Counts, Input};
-pub use live::{Chunk, EachLine, Live};
+pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options};
 
 use std::borrow::Cow;

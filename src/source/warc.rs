@@ -31,7 +31,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// The longest line that tells the length of a chunk.
 const LINE_BYTES: usize = 1 << 10;
 
-/// A record that holds text, or is broken; with its number in the file, from 1, all others counted.
+/// A record that is wanted, or is broken; with its number in the file, from 1, all others counted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub number: u64,
@@ -59,6 +59,8 @@ pub(super) struct Archive<'a> {
     /// How many records have been met.
     number: u64,
     found: Vec<Record>,
+    /// Whether every record is handed out, as soon as it is there.
+    live: bool,
     /// How many responses, resources and conversions were passed over because they hold no text.
     pub textless: u64,
 }
@@ -87,7 +89,12 @@ impl<'a> Archive<'a> {
     pub fn new(mut reader: Reader<'a>, block: usize, max_record: usize) -> Self {
         let buffer = std::mem::take(&mut reader.head);
         let (at, number, found) = (0, 0, Vec::new());
-        Archive { reader, block, max_record, buffer, at, lost: false, number, found, textless: 0 }
+        Archive { reader, block, max_record, buffer, at, lost: false, number, found, live: false, textless: 0 }
+    }
+
+    /// Waits for no more than a record, and hands out those too that hold no text. One of those that is too long is broken.
+    pub fn live(reader: Reader<'a>, block: usize, max_record: usize) -> Self {
+        Archive { live: true, ..Self::new(reader, block, max_record) }
     }
 
     /// As many records as there are.
@@ -97,22 +104,28 @@ impl<'a> Archive<'a> {
                 Step::Whole { head, block, wanted } => {
                     self.number += 1;
                     let (start, end) = (self.at + head, self.at + head + block);
-                    if wanted {
+                    if wanted || self.live {
                         self.found.push(Record { number: self.number, found: Ok((self.at..start, start..end)) });
                     }
                     self.at = end;
                 }
                 Step::More(bytes) => {
-                    let piece = self.take();
-                    let bytes = bytes.max(self.block).max(1);
-                    self.reader.fill(&mut self.buffer, bytes);
-                    if piece.is_some() {
-                        return piece;
+                    if let Some(piece) = self.take() {
+                        return Some(piece);
+                    }
+                    let most = bytes.max(self.block).max(1);
+                    if self.live {
+                        self.reader.fill_some(&mut self.buffer, bytes, most);
+                    } else {
+                        self.reader.fill(&mut self.buffer, most);
                     }
                 }
                 Step::Unwanted { textless } => {
                     self.number += 1;
                     self.textless += u64::from(textless);
+                    if self.live {
+                        self.found.push(Record { number: self.number, found: Err(longer(self.max_record)) });
+                    }
                     self.lose();
                 }
                 Step::Broken(message) => {
@@ -219,9 +232,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
             _ if is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_none() => {
                 Step::Unwanted { textless: true }
             }
-            _ => {
-                Step::Broken(format!("record longer than {} (allow more with --max-record)", display_size(max_record)))
-            }
+            _ => Step::Broken(longer(max_record)),
         };
     }
     let whole = head + block;
@@ -239,6 +250,10 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
         return Step::More(whole - rest.len());
     }
     Step::Whole { head, block, wanted: kind != Kind::Other && is_text(&fields, &rest[head..whole]).is_some() }
+}
+
+fn longer(max_record: usize) -> String {
+    format!("record longer than {} (allow more with --max-record)", display_size(max_record))
 }
 
 /// Bytes of the input in a message.
