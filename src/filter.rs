@@ -115,6 +115,8 @@ pub struct Counts {
     pub featureless: u64,
     /// Records whose text had to be repaired.
     pub repaired: u64,
+    /// Pages of which all text was read because no main text was found.
+    pub fell_back: u64,
     /// Records that could not be read.
     pub failed: u64,
     /// Records that hold no text that is read, let through as they came.
@@ -229,6 +231,7 @@ pub fn filter<R: io::Read + Send + 'static>(
             counts.bytes += part.bytes;
             for problem in &part.problems {
                 match problem.severity {
+                    Severity::FellBack => counts.fell_back += 1,
                     Severity::Repaired => counts.repaired += 1,
                     // It passes, and is counted there.
                     Severity::Skipped => {}

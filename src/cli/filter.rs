@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{Decision, Index, Limits, Sync};
-use neardups::source::{Format, Live};
+use neardups::source::{Format, Live, PageText};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
@@ -28,7 +28,7 @@ const SYNCS: &[(&str, Sync, &str)] = &[
 /// `dedup filter`.
 pub fn command() -> Command {
     let of_input = |arg: &Arg| {
-        ["format", "text-field", "id-field", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
+        ["format", "text-field", "id-field", "content", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
     };
     let of_run = |arg: &Arg| ["threads", "seed", "quiet"].contains(&arg.get_id().as_str());
     let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
@@ -158,6 +158,11 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         }
         _ => {}
     }
+    let options = input::source_options(given)?;
+    let is_warc = options.format == Format::Warc;
+    if options.page_text == PageText::Main && !is_warc {
+        return Err(usage_error("--content main has an effect only with --format warc: lines are no pages"));
+    }
     let (tokenizer, prepared) = preparation::tokenizer(given)?;
     let seed = *given.get_one("seed").expect("has a default");
     let plan = Plan::new(&recipe, tokenizer, seed)?;
@@ -179,6 +184,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let mut header = plan.header();
     header.insert("tokenizer".into(), value!(arguments::chosen_tokenizer(given)?));
     header.insert("preparation".into(), value!(prepared));
+    if options.page_text == PageText::Main {
+        header.insert("content".into(), value!("main"));
+    }
     if let Some(lexicon) = given.try_get_one::<PathBuf>("lexicon").ok().flatten() {
         header.insert("lexicon".into(), value!(digest(lexicon)?));
     }
@@ -206,8 +214,6 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
-    let options = input::source_options(given)?;
-    let is_warc = options.format == Format::Warc;
     let mut sink =
         Output { out: Vec::new(), mark, is_warc, duplicates, terminal: &terminal, told: Instant::now(), started };
     let live = Live::new(io::stdin(), "-", &options);
@@ -236,6 +242,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         bytes(index.bytes_held() as f64),
         bytes(index.bytes_stored() as f64),
     ));
+    if counts.fell_back > 0 {
+        terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
+    }
     if counts.passed > 0 {
         terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
     }

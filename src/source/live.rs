@@ -4,7 +4,7 @@ use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
 use super::reader::Reader;
 use super::warc::{self, Archive};
-use super::{Batch, Document, Format, Options, Problem, decompress};
+use super::{Batch, Document, Format, Options, PageText, Problem, decompress};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl<R: Read> Live<R> {
             Format::Lines => Kind::Lines(Lines::new(input, None)),
             _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
         };
-        Ok(Chunks { kind, path, max_record })
+        Ok(Chunks { kind, path, max_record, page_text: options.page_text })
     }
 }
 
@@ -52,6 +52,7 @@ pub struct Chunks<'r> {
     kind: Kind<'r>,
     path: Arc<str>,
     max_record: usize,
+    page_text: PageText,
 }
 
 enum Kind<'r> {
@@ -65,7 +66,7 @@ impl Chunks<'_> {
     /// # Errors
     /// The stream breaks off. What was read of its last line is lost. (Where an archive breaks off is a problem like others.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
-        let Chunks { kind, path, max_record } = self;
+        let Chunks { kind, path, max_record, page_text } = self;
         let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record: *max_record };
         let (part, places) = match kind {
             Kind::Archive(archive) => {
@@ -73,7 +74,7 @@ impl Chunks<'_> {
                 let place =
                     |record: &warc::Record| record.found.as_ref().map_or(0..0, |(head, block)| head.start..block.end);
                 let places = found.iter().map(place).collect();
-                (Part::Warc(records(0, bytes), found), Some(places))
+                (Part::Warc(records(0, bytes), found, *page_text), Some(places))
             }
             Kind::Lines(lines) => match lines.next(*max_record)? {
                 None => return Ok(None),

@@ -14,6 +14,7 @@ use std::ops::Range;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memchr_iter, memmem};
 
+use super::PageText;
 use super::decode::Decoded;
 use super::html;
 use super::options::display_size;
@@ -333,12 +334,19 @@ fn is_text<'a>(fields: &Fields<'a>, block: &'a [u8]) -> Option<Payload<'a>> {
 pub(super) struct Page<'a> {
     /// The URI; `None` if the record names none.
     pub id: Option<Cow<'a, str>>,
+    /// Whether all text was read because no main text was found.
+    pub fell_back: bool,
     pub content: Decoded<'a>,
 }
 
 /// Takes the record apart that has this header and this block. `None` if it holds no text; an error says what its text is
 /// packed in that is not read, or that it is too long.
-pub(super) fn page<'a>(head: &'a [u8], block: &'a [u8], max_record: usize) -> Option<Result<Page<'a>, Trouble>> {
+pub(super) fn page<'a>(
+    head: &'a [u8],
+    block: &'a [u8],
+    max_record: usize,
+    wanted: PageText,
+) -> Option<Result<Page<'a>, Trouble>> {
     let fields = Fields(head);
     let payload = is_text(&fields, block)?;
     let uri = fields.get("warc-target-uri").map(|uri| {
@@ -347,16 +355,15 @@ pub(super) fn page<'a>(head: &'a [u8], block: &'a [u8], max_record: usize) -> Op
     });
     Some(payload.unpack(max_record).map(|Unpacked { bytes, damage }| {
         let Payload { html, charset, .. } = payload;
-        let decoded = match bytes {
-            Cow::Borrowed(bytes) => decoded(bytes, html, charset),
-            Cow::Owned(bytes) => {
-                let Decoded { text, repair } = decoded(&bytes, html, charset);
-                Decoded { text: Cow::Owned(text.into_owned()), repair }
-            }
+        let (decoded, fell_back) = if html {
+            let html::Page { text, fell_back, repair } = html::page(&bytes, charset, wanted);
+            (Decoded { text: Cow::Owned(text), repair }, fell_back)
+        } else {
+            (plain(bytes, charset), false)
         };
         let repairs: Vec<String> = damage.into_iter().chain(decoded.repair).collect();
         let repair = (!repairs.is_empty()).then(|| repairs.join("; "));
-        Page { id: uri.filter(|uri| !uri.is_empty()), content: Decoded { text: decoded.text, repair } }
+        Page { id: uri.filter(|uri| !uri.is_empty()), fell_back, content: Decoded { text: decoded.text, repair } }
     }))
 }
 
@@ -376,9 +383,15 @@ struct Unpacked<'a> {
     damage: Option<String>,
 }
 
-fn decoded<'a>(bytes: &'a [u8], html: bool, charset: Option<&[u8]>) -> Decoded<'a> {
-    let Decoded { text, repair } = html::decode(bytes, charset, html);
-    Decoded { text: if html { Cow::Owned(html::text(&text)) } else { text }, repair }
+/// A text that is no page.
+fn plain<'a>(bytes: Cow<'a, [u8]>, charset: Option<&[u8]>) -> Decoded<'a> {
+    match bytes {
+        Cow::Borrowed(bytes) => html::decode(bytes, charset, false),
+        Cow::Owned(bytes) => {
+            let Decoded { text, repair } = html::decode(&bytes, charset, false);
+            Decoded { text: Cow::Owned(text.into_owned()), repair }
+        }
+    }
 }
 
 impl<'a> Payload<'a> {
@@ -502,8 +515,8 @@ mod tests {
                         continue;
                     }
                 };
-                out.push(match page(head, block, max_record).expect("it holds text") {
-                    Ok(Page { id, content: Decoded { text, repair } }) => {
+                out.push(match page(head, block, max_record, PageText::All).expect("it holds text") {
+                    Ok(Page { id, content: Decoded { text, repair }, .. }) => {
                         let repair = repair.map_or(String::new(), |repair| format!(" ({repair})"));
                         format!("{number} {}|{text}{repair}", id.unwrap_or("-".into()))
                     }
