@@ -369,7 +369,7 @@ mod tests {
                 let document = result.unwrap().unwrap();
                 found.push((String::from_utf8(raw.to_vec()).unwrap(), format!("{}|{}", document.id, document.text)));
             });
-            assert_eq!(found, [expected.clone()]);
+            assert_eq!(found, std::slice::from_ref(expected));
         }
     }
 
