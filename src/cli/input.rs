@@ -18,7 +18,7 @@ pub const FELL_BACK: &str = "without a main text to find, of which all text was 
 /// Which text of a page is read.
 const CONTENTS: &[(&str, PageText, &str)] = &[
     ("all", PageText::All, "all that a reader sees, menus and footers too"),
-    ("main", PageText::Main, "the main text, or all where none is found; takes some ten times as long"),
+    ("main", PageText::Main, "the main text, or all where none is found; takes many times as long"),
 ];
 
 /// The documents themselves.

@@ -34,7 +34,7 @@ pub enum PageText {
     #[default]
     All,
     /// The main text, as dom_smoothie finds it. Where it finds none, or the page is too large or nested too deeply (10,000 elements,
-    /// 100 within each other, 2 MiB without scripts), all. Takes some ten times as long. Needs the feature `main-content`.
+    /// 100 within each other, 2 MiB without scripts), all. Takes many times as long. Needs the feature `main-content`.
     Main,
 }
 
