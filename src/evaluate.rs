@@ -46,7 +46,7 @@ impl Labels {
                     _ if error.is_some() => return,
                     Ok(line) => reading.line(&line.text, &line.place).map_err(|message| (line.place, message)),
                     // The line itself comes after it.
-                    Err(problem) if problem.severity == Severity::Repaired => return,
+                    Err(problem) if problem.severity <= Severity::Repaired => return,
                     Err(problem) => Err((problem.place, problem.message)),
                 };
                 error = result.err();

@@ -1,4 +1,4 @@
-//! The stream: documents come in one by one, and new ones go out.
+//! The stream: documents come in one by one, and new ones go out. What is no document passes.
 //!
 //! One thread reads what is there, others make signatures, and the calling one decides in input order. Decisions go out when the input
 //! pauses, and when there are many: first the index is written, then they leave.
@@ -11,7 +11,7 @@ use crate::source::{Chunk, Live, Problem, Severity};
 use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,19 +115,45 @@ pub struct Counts {
     pub featureless: u64,
     /// Records whose text had to be repaired.
     pub repaired: u64,
+    /// Pages of which all text was read because no main text was found.
+    pub fell_back: u64,
     /// Records that could not be read.
     pub failed: u64,
-    /// Bytes read.
+    /// Records that hold no text that is read, let through as they came.
+    pub passed: u64,
+    /// Bytes read, decompressed.
     pub bytes: u64,
+}
+
+impl Counts {
+    fn count(&mut self, decision: &Decision) {
+        self.documents += 1;
+        match decision {
+            Decision::Fresh => self.fresh += 1,
+            Decision::Known => self.known += 1,
+            Decision::Featureless => {
+                self.fresh += 1;
+                self.featureless += 1;
+            }
+            Decision::Duplicate { .. } => self.duplicates += 1,
+        }
+    }
 }
 
 /// Takes what was decided.
 pub trait Sink {
-    /// A document, with its line as it came. It must not leave before the next [`release`](Self::release).
+    /// A document, with its record as it came: a line with its end, or a record of an archive without the two empty lines behind it.
+    /// It must not leave before the next [`release`](Self::release).
     ///
     /// # Errors
     /// Ends the stream.
-    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error>;
+    fn decided(&mut self, record: &[u8], id: &str, decision: &Decision) -> Result<(), Error>;
+
+    /// A record that holds no document, and passes; as it came.
+    ///
+    /// # Errors
+    /// Ends the stream.
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error>;
 
     /// What was decided may leave, now.
     ///
@@ -136,22 +162,21 @@ pub trait Sink {
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
 }
 
-/// A line and what was made of it.
-struct Signed {
-    line: Vec<u8>,
-    id: String,
-    signature: Signature,
+/// A record, and the document in it, if it holds one.
+struct Read {
+    record: Vec<u8>,
+    document: Option<(String, Signature)>,
 }
 
 /// What a chunk became.
 #[derive(Default)]
 struct Part {
-    signed: Vec<Signed>,
+    records: Vec<Read>,
     problems: Vec<Problem>,
     bytes: u64,
 }
 
-/// At most so many bytes of lines are decided on before they leave.
+/// At most so many bytes of records are decided on before they leave.
 const HELD: usize = 1 << 20;
 
 /// Filters a stream: each document is let through unless the index has one like it. Ends at the end of the input, at the first error, or
@@ -161,7 +186,7 @@ const HELD: usize = 1 << 20;
 /// The input breaks off, the index cannot be written or is full, or the sink has an error.
 ///
 /// Cost: documents are signed on `threads` threads (0: one a core) and decided on by one.
-pub fn filter<R: Read + Send + 'static>(
+pub fn filter<R: io::Read + Send + 'static>(
     input: Live<R>,
     plan: &Plan,
     index: &mut Index,
@@ -206,32 +231,33 @@ pub fn filter<R: Read + Send + 'static>(
             counts.bytes += part.bytes;
             for problem in &part.problems {
                 match problem.severity {
+                    Severity::FellBack => counts.fell_back += 1,
                     Severity::Repaired => counts.repaired += 1,
-                    _ => counts.failed += 1,
+                    // It passes, and is counted there.
+                    Severity::Skipped => {}
+                    Severity::Failed => counts.failed += 1,
                 }
                 observer.problem(problem);
             }
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-            for Signed { line, id, signature } in &part.signed {
-                let decision = match index.decide(id, signature, now) {
-                    Ok(decision) => decision,
-                    Err(error) => {
-                        failure = Some(error);
-                        break 'stream;
+            for Read { record, document } in &part.records {
+                match document {
+                    None => {
+                        counts.passed += 1;
+                        sink.passed(record)?;
                     }
-                };
-                counts.documents += 1;
-                match &decision {
-                    Decision::Fresh => counts.fresh += 1,
-                    Decision::Known => counts.known += 1,
-                    Decision::Featureless => {
-                        counts.fresh += 1;
-                        counts.featureless += 1;
-                    }
-                    Decision::Duplicate { .. } => counts.duplicates += 1,
+                    Some((id, signature)) => match index.decide(id, signature, now) {
+                        Ok(decision) => {
+                            counts.count(&decision);
+                            sink.decided(record, id, &decision)?;
+                        }
+                        Err(error) => {
+                            failure = Some(error);
+                            break 'stream;
+                        }
+                    },
                 }
-                sink.decided(line, id, &decision)?;
-                held += line.len() + 64;
+                held += record.len() + 64;
                 if held >= HELD {
                     index.commit()?;
                     sink.release(&counts, index)?;
@@ -250,26 +276,29 @@ pub fn filter<R: Read + Send + 'static>(
 }
 
 /// What came of the chunks, each with its number, in no particular order.
-type Parts = Receiver<(u64, Result<Part, std::io::Error>)>;
+type Parts = Receiver<(u64, io::Result<Part>)>;
 
 /// Reads and signs on threads of their own, which end when nobody listens any more, or with the process: reading can wait for ever.
-fn signed<R: Read + Send + 'static>(mut input: Live<R>, plan: &Plan, threads: usize) -> Parts {
+fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Parts {
     let (send_chunk, chunks) = sync_channel::<(u64, Result<Chunk, Problem>)>(2 * threads);
     // Bounded too: who decides can be slower than who signs.
     let (done, parts) = sync_channel(4 * threads);
     let (failed, failure) = channel();
     let on_failure = done.clone();
     thread::spawn(move || {
-        for number in 0.. {
-            match input.next_chunk() {
-                Ok(Some(chunk)) => {
-                    if send_chunk.send((number, chunk)).is_err() {
-                        return;
-                    }
+        let mut number = 0;
+        let read = || {
+            let mut chunks = input.open()?;
+            while let Some(chunk) = chunks.next_chunk()? {
+                if send_chunk.send((number, chunk)).is_err() {
+                    break;
                 }
-                Ok(None) => return,
-                Err(error) => return drop(failed.send((number, error))),
+                number += 1;
             }
+            Ok(())
+        };
+        if let Err(error) = read() {
+            _ = failed.send((number, error));
         }
     });
     let chunks = Arc::new(Mutex::new(chunks));
@@ -303,13 +332,19 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
     match chunk {
         Ok(chunk) => {
             part.bytes = chunk.bytes();
-            chunk.documents(&mut |line, result| match result {
-                Ok(document) => part.signed.push(Signed {
-                    line: line.to_vec(),
-                    id: document.id.to_string(),
-                    signature: signer.sign(&document.text),
-                }),
-                Err(problem) => part.problems.push(problem),
+            chunk.documents(&mut |record, result| {
+                let document = match result {
+                    Ok(document) => document.map(|document| (document.id.to_string(), signer.sign(&document.text))),
+                    Err(problem) => {
+                        let passes = problem.severity == Severity::Skipped;
+                        part.problems.push(problem);
+                        if !passes {
+                            return;
+                        }
+                        None
+                    }
+                };
+                part.records.push(Read { record: record.to_vec(), document });
             });
         }
         Err(problem) => part.problems.push(problem),

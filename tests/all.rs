@@ -1,6 +1,7 @@
 //! All integration tests, in one program. What a module is for stands at its head.
 
 mod cli;
+mod fuzz;
 mod oracle;
 mod readme;
 mod support;

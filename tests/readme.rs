@@ -4,11 +4,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use tempfile::TempDir;
 
 use crate::cli::golden::line_matches;
 use crate::cli::records;
-use crate::cli::shell::{command, root};
+use crate::cli::shell::{Shell, command, root};
 
 /// A fenced block: what stands behind the opening fence, and the lines.
 struct Block<'a> {
@@ -49,27 +48,18 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("there is a README.md")
 }
 
-/// What `sh` prints in a folder: standard output, or both streams in the order of their lines.
-fn printed(folder: &Path, line: &str, both: bool) -> String {
+/// What `sh` prints in a folder with the fixtures: standard output, or both streams in the order of their lines.
+fn printed(line: &str, both: bool, folder: &Path) -> String {
     let mut shell = command("sh", folder);
     let line = if both { format!("exec 2>&1\n{line}") } else { line.to_string() };
     let output = shell.args(["-c", &line]).stderr(Stdio::null()).output().expect("there is a shell");
     String::from_utf8(output.stdout).expect("output is UTF-8")
 }
 
-/// A folder with all that the root of the repository has; what commands write there is not in the repository.
-fn like_the_root() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    for entry in fs::read_dir(root()).expect("there is a repository") {
-        let entry = entry.expect("its root can be read");
-        std::os::unix::fs::symlink(entry.path(), folder.path().join(entry.file_name())).expect("a link can be made");
-    }
-    folder
-}
-
-/// Runs the console blocks of a text and says where it is wrong.
+/// Runs the console blocks of a text, one after the other in one folder, and says where it is wrong.
 fn differences(text: &str) -> Vec<String> {
-    let (mut differences, folder) = (Vec::new(), like_the_root());
+    let shell = Shell::new();
+    let mut differences = Vec::new();
     for block in blocks(text) {
         let both = match block.info {
             "console" => false,
@@ -80,7 +70,7 @@ fn differences(text: &str) -> Vec<String> {
             if command.starts_with("cargo ") {
                 continue;
             }
-            let found = printed(folder.path(), command, both);
+            let found = printed(command, both, shell.folder());
             let found: Vec<&str> = found.lines().collect();
             let same = |(expected, found): (&&str, &&str)| expected == found || both && line_matches(expected, found);
             if found.len() != expected.len() || !expected.iter().zip(&found).all(same) {

@@ -206,7 +206,7 @@ fn read(
             "{shown} has more than one document: name a file that is one, or read it as one with --format text"
         )));
     }
-    if let Some(problem) = problems.iter().find(|problem| problem.severity != Severity::Repaired) {
+    if let Some(problem) = problems.iter().find(|problem| problem.severity > Severity::Repaired) {
         let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
         return Err(Error::io(
             format!("cannot compare {shown}{line}"),

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Sync};
-use neardups::source::Live;
+use neardups::source::{self, Format, Live, PageText};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
@@ -32,16 +32,20 @@ pub fn command() -> Command {
     Command::new("filter")
         .about("Lets new documents of a stream through, and remembers them")
         .long_about(
-            "Lets new documents of a stream through, and remembers them. Reads JSON lines from standard input (or --format lines), and \
-             writes the lines of documents that are like none before them to standard output, byte for byte. Each decision is as if \
-             documents came one by one; it leaves as soon as the input pauses.\n\n\
+            "Lets new documents of a stream through, and remembers them. Reads JSON lines from standard input (or --format lines or warc), \
+             and writes the lines or records of documents that are like none before them to standard output, byte for byte. Each decision \
+             is as if documents came one by one; it leaves as soon as the input pauses. Input may be compressed with gzip, zstd, bzip2 or \
+             xz; what leaves is not.\n\n\
+             With --format warc pages are decided on, by their URI and text. Whole records go out, uncompressed. Every record that holds no \
+             page to read passes in its place: warcinfo, requests, metadata, revisits, images; those of a page that is dropped too.\n\n\
              With --index FILE what was let through is remembered over restarts and crashes: a document is in the index before its line \
              leaves. The same id with the same text, fed again, is let through again, so that feeding again what may have been lost is \
              safe. An index belongs to the options that it was made with, and to one writer at a time.",
         )
         .after_help(
             "Examples:\n  crawler | dedup filter --index seen.idx > fresh.jsonl\n  \
-             zcat crawl.jsonl.gz | dedup filter --algo simhash --id-field url --duplicates dropped.jsonl > fresh.jsonl\n  \
+             dedup filter --algo simhash --id-field url --duplicates dropped.jsonl < crawl.jsonl.gz > fresh.jsonl\n  \
+             dedup filter --format warc --index seen.idx < crawl.warc.gz > fresh.warc\n  \
              tail -f posts.txt | dedup filter --format lines --window 100000",
         )
         .arg(
@@ -106,13 +110,21 @@ pub fn command() -> Command {
 
 /// The options that say what documents are and how signatures are made.
 pub(super) fn signing_args() -> Vec<Arg> {
-    let of_input = |arg: &Arg| ["format", "text-field", "id-field", "max-record"].contains(&arg.get_id().as_str());
+    let of_input = |arg: &Arg| {
+        ["format", "text-field", "id-field", "content", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
+    };
     let of_run = |arg: &Arg| ["threads", "seed", "temp-dir", "quiet"].contains(&arg.get_id().as_str());
     let mut args = vec![arguments::algorithm(), arguments::preset()];
     args.extend(arguments::tokens());
     args.extend(arguments::parameters());
     args.extend(input::input_args().into_iter().filter(of_input));
-    args.extend(input::run_args().into_iter().filter(of_run));
+    let of_an_index = |arg: Arg| match arg.get_id().as_str() {
+        "temp-dir" => arg
+            .help("Where tables of an index go that do not fit in memory [default: the folder of the index]")
+            .long_help(None),
+        _ => arg,
+    };
+    args.extend(input::run_args().into_iter().filter(of_run).map(of_an_index));
     args.push(
         Arg::new("random-seed")
             .long("random-seed")
@@ -136,6 +148,9 @@ pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<(Plan,
     let mut header = plan.header();
     header.insert("tokenizer".into(), value!(arguments::chosen_tokenizer(given)?));
     header.insert("preparation".into(), value!(prepared));
+    if input::source_options(given)?.page_text == PageText::Main {
+        header.insert("content".into(), value!("main"));
+    }
     if let Some(lexicon) = given.try_get_one::<PathBuf>("lexicon").ok().flatten() {
         header.insert("lexicon".into(), value!(digest(lexicon)?));
     }
@@ -199,6 +214,19 @@ pub(super) fn duration(typed: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|&seconds| seconds > 0).ok_or_else(wrong)
 }
 
+/// What the documents of a stream are.
+pub(super) fn stream_options(given: &ArgMatches) -> Result<source::Options, Error> {
+    let format = given.get_one::<String>("format").map_or("auto", String::as_str);
+    if !["auto", "jsonl", "lines", "warc"].contains(&format) {
+        return Err(usage_error(format!("a stream comes as --format jsonl, lines or warc, not as {format}")));
+    }
+    let options = input::source_options(given)?;
+    if options.page_text == PageText::Main && options.format != Format::Warc {
+        return Err(usage_error("--content main has an effect only with --format warc: lines are no pages"));
+    }
+    Ok(options)
+}
+
 /// Stops what this is given to when the process is told to end, and leaves it time to finish.
 pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -211,13 +239,14 @@ pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
 /// Filters standard input.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let started = Instant::now();
-    let format = given.get_one::<String>("format").map_or("auto", String::as_str);
-    if !["auto", "jsonl", "ndjson", "lines"].contains(&format) {
-        return Err(usage_error(format!("a stream comes as --format jsonl or lines, not as {format}")));
-    }
-    let mark = given.get_flag("mark");
-    if mark && format == "lines" {
-        return Err(usage_error("--mark adds a field, and lines of text have none"));
+    let options = stream_options(given)?;
+    let (mark, is_warc) = (given.get_flag("mark"), options.format == Format::Warc);
+    match options.format {
+        Format::Lines if mark => return Err(usage_error("--mark adds a field, and lines of text have none")),
+        Format::Warc if mark => {
+            return Err(usage_error("--mark adds a field, and records of WARC have none: use --duplicates"));
+        }
+        _ => {}
     }
     let (plan, header) = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
     let limits = Limits {
@@ -249,16 +278,17 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let stop = stop_on_signals();
     let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
-    let mut sink = Lines {
+    let mut sink = Output {
         out: Vec::new(),
         mark,
+        is_warc,
         duplicates,
         terminal: &terminal,
         told: Instant::now(),
         pace: Pace::default(),
         started,
     };
-    let live = Live::new(io::stdin(), "-", &input::source_options(given)?);
+    let live = Live::new(io::stdin(), "-", &options);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, &mut sink);
     terminal.done();
@@ -290,6 +320,12 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
             counted(index.capped(), "document"),
             count(MOST_OF_A_KEY as u64)
         ));
+    }
+    if counts.fell_back > 0 {
+        terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
+    }
+    if counts.passed > 0 {
+        terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
     }
     if counts.failed > 0 {
         terminal.line(&format!("{} could not be read, and were not let through", counted(counts.failed, "record")));
@@ -336,10 +372,11 @@ impl Duplicates {
     }
 }
 
-/// Writes lines to standard output.
-struct Lines<'a> {
+/// Writes to standard output.
+struct Output<'a> {
     out: Vec<u8>,
     mark: bool,
+    is_warc: bool,
     duplicates: Option<Duplicates>,
     terminal: &'a Terminal,
     told: Instant,
@@ -401,7 +438,7 @@ pub(super) fn json(record: &impl Serialize) -> String {
 /// How often the rate is told.
 const TELL: Duration = Duration::from_secs(30);
 
-impl Lines<'_> {
+impl Output<'_> {
     /// The last line of a stream may have no end. What comes after it, perhaps in another run, is a line of its own.
     fn end_line(&mut self) {
         if !self.out.ends_with(b"\n") {
@@ -410,13 +447,19 @@ impl Lines<'_> {
     }
 }
 
-impl Sink for Lines<'_> {
-    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        let Decision::Duplicate { of, similarity } = decision else {
-            self.out.extend_from_slice(line);
+impl Sink for Output<'_> {
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        self.out.extend_from_slice(record);
+        if self.is_warc {
+            self.out.extend_from_slice(b"\r\n\r\n");
+        } else {
             self.end_line();
-            return Ok(());
-        };
+        }
+        Ok(())
+    }
+
+    fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        let Decision::Duplicate { of, similarity } = decision else { return self.passed(line) };
         if let Some(duplicates) = &mut self.duplicates {
             duplicates.lines.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
             duplicates.lines.push(b'\n');

@@ -1,7 +1,7 @@
 //! `dedup index`: what is in an index, and what is done with it beside the stream.
 
 use super::arguments::{bytes, count, counted};
-use super::filter::{Verdict, duration, json, opened, signing, signing_args, stop_on_signals};
+use super::filter::{Verdict, duration, json, opened, signing, signing_args, stop_on_signals, stream_options};
 use super::terminal::Terminal;
 use super::{Status, input};
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -211,7 +211,7 @@ fn stream(path: &Path, given: &ArgMatches, mode: Mode, sink: &mut dyn Sink) -> R
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
     let options = index::Options { mode, temp_dir: given.get_one("temp-dir").cloned(), ..index::Options::default() };
     let mut index = opened(path, (&plan, &header), &options, &terminal)?;
-    let live = Live::new(io::stdin(), "-", &input::source_options(given)?);
+    let live = Live::new(io::stdin(), "-", &stream_options(given)?);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop_on_signals(), &terminal, sink);
     terminal.done();
@@ -223,6 +223,10 @@ fn stream(path: &Path, given: &ArgMatches, mode: Mode, sink: &mut dyn Sink) -> R
 struct Verdicts(Vec<u8>);
 
 impl Sink for Verdicts {
+    fn passed(&mut self, _record: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         self.0.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
         self.0.push(b'\n');
@@ -241,6 +245,10 @@ impl Sink for Verdicts {
 struct Nothing;
 
 impl Sink for Nothing {
+    fn passed(&mut self, _record: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn decided(&mut self, _line: &[u8], _id: &str, _decision: &Decision) -> Result<(), Error> {
         Ok(())
     }

@@ -4,13 +4,22 @@ use super::{arguments, preparation, usage_error};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use neardups::source::{FORMATS, FieldPath, Format};
+use neardups::source::{FORMATS, FieldPath, Format, PageText};
 use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Where the flags of the run stand in the help.
 pub const RUN_OPTIONS: &str = "Options of the run";
+
+/// What is said of pages without a main text, after their number.
+pub const FELL_BACK: &str = "without a main text to find, of which all text was read";
+
+/// Which text of a page is read.
+const CONTENTS: &[(&str, PageText, &str)] = &[
+    ("all", PageText::All, "all that a reader sees, menus and footers too"),
+    ("main", PageText::Main, "the main text, or all where none is found; takes many times as long"),
+];
 
 /// The documents themselves.
 pub fn paths_arg() -> Arg {
@@ -33,6 +42,8 @@ pub fn input_args() -> Vec<Arg> {
             .default_value("auto"),
         field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
         field("id-field", "id", "Where the id of a record is; a record without one is called FILE:LINE"),
+        choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
+            .default_value("all"),
         size("max-record", "64M", "Longest record; a longer one is not read, and named")
             .value_parser(|typed: &str| match arguments::size(typed) {
                 Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
@@ -138,6 +149,11 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
     {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
     }
+    let content = text("content");
+    if let ("main", format @ ("text" | "lines" | "jsonl" | "csv" | "tsv")) = (content.as_str(), text("format").as_str())
+    {
+        return Err(usage_error(format!("--content main has no effect with --format {format}: it has no pages")));
+    }
     // Found out now rather than when standard input has filled what memory there is for it.
     let temp_dir = optional::<PathBuf>(given, "temp-dir");
     if let Some(folder) = temp_dir {
@@ -149,6 +165,7 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
         format: Format::by_name(text("format"))?,
         text_field: FieldPath::parse("text-field", text("text-field"))?,
         id_field: FieldPath::parse("id-field", text("id-field"))?,
+        page_text: CONTENTS.iter().find(|(name, ..)| name == content).expect("clap knows the names").1,
         max_record: max_record.try_into().unwrap_or(usize::MAX),
         max_expansion: optional(given, "max-expansion").copied().unwrap_or(source::Options::default().max_expansion),
         hidden: optional::<bool>(given, "hidden").is_some_and(|&hidden| hidden),

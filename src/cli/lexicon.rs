@@ -90,7 +90,12 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
         count(min_df.into()),
     ));
     terminal.line(&format!("lexicon {digest}"));
-    let left_out = [(counts.failed, "failed"), (counts.skipped, "skipped"), (counts.repaired, "repaired")];
+    let left_out = [
+        (counts.failed, "failed"),
+        (counts.skipped, "skipped"),
+        (counts.repaired, "repaired"),
+        (counts.fell_back, input::FELL_BACK),
+    ];
     let left_out = left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n)));
     let left_out: Vec<_> = left_out.collect();
     if !left_out.is_empty() {

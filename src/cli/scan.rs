@@ -280,12 +280,18 @@ fn summarise(
 
 /// What was not read, or not as it stood.
 fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
-    let Counts { repaired, skipped, failed, .. } = report.counts;
+    let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
     let source::Counts { hidden, textless, .. } = input;
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
     let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
-    let left_out =
-        [(failed, "failed"), (skipped, "skipped"), (hidden, entries), (textless, records), (repaired, "repaired")];
+    let left_out = [
+        (failed, "failed"),
+        (skipped, "skipped"),
+        (hidden, entries),
+        (textless, records),
+        (repaired, "repaired"),
+        (fell_back, input::FELL_BACK),
+    ];
     let left_out: Vec<_> =
         left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
     if !left_out.is_empty() {

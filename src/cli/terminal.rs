@@ -127,6 +127,7 @@ impl Observer for Terminal {
 
     fn problem(&self, problem: &Problem) {
         match problem.severity {
+            Severity::FellBack => {}
             Severity::Failed => self.line(&format!("{RED}failed:{RED:#} {}", visible(problem))),
             Severity::Skipped => self.line(&format!("skipped: {}", visible(problem))),
             Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", visible(problem))),

@@ -138,11 +138,19 @@ pub struct Counts {
     pub skipped: u64,
     /// Records or files that could not be read.
     pub failed: u64,
+    /// Pages of which all text was read because no main text was found.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fell_back: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {
     pub(crate) fn problem(&mut self, problem: &Problem) {
         match problem.severity {
+            Severity::FellBack => self.fell_back += 1,
             Severity::Repaired => self.repaired += 1,
             Severity::Skipped => self.skipped += 1,
             Severity::Failed => self.failed += 1,

@@ -10,7 +10,7 @@ use super::decode::{self, Decoded};
 use super::lines::lines;
 use super::options::display_size;
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Options, Place, Problem, Severity, html, jsonl};
+use super::{Document, FieldPath, Options, PageText, Place, Problem, Severity, html, jsonl};
 
 /// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
 const PART_COST: usize = 256;
@@ -58,12 +58,13 @@ pub(super) enum Part {
     Html {
         path: Arc<str>,
         bytes: Vec<u8>,
+        wanted: PageText,
     },
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
     Csv(Records, Columns),
     /// Records of an archive, and what is of interest in them.
-    Warc(Records, Vec<Record>),
+    Warc(Records, Vec<Record>, PageText),
 }
 
 /// Whole records of one file.
@@ -91,14 +92,26 @@ impl Batch {
         Batch { bytes_read, parts }
     }
 
-    /// A batch of one part.
-    pub(super) fn of_part(part: Part, bytes_read: u64) -> Self {
-        Batch { bytes_read, parts: vec![part] }
+    /// A batch of one part, which was not compressed.
+    pub(super) fn of_part(part: Part) -> Self {
+        let mut batch = Batch { bytes_read: 0, parts: vec![part] };
+        batch.bytes_read = batch.raw().len() as u64;
+        batch
     }
 
     /// How many bytes of input were consumed for it, compressed as they came.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+
+    /// The records as they were read, if they are a part of one file.
+    pub(super) fn raw(&self) -> &[u8] {
+        match &self.parts[..] {
+            [Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..)] => {
+                &records.bytes
+            }
+            _ => &[],
+        }
     }
 
     /// Parses and decodes its records, in their order. A document that had to be repaired comes after the problem that
@@ -128,7 +141,7 @@ impl Part {
                 Part::Problem(_) => 0,
                 Part::Document { text, .. } => text.len(),
                 Part::Text { bytes, .. } | Part::Html { bytes, .. } => bytes.len(),
-                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, _) => {
+                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..) => {
                     records.bytes.len()
                 }
             }
@@ -139,7 +152,7 @@ impl Part {
             Part::Lines(records) => return records.each_line(selection, each),
             Part::Jsonl(records, fields) => return records.each_object(fields, selection, each),
             Part::Csv(records, columns) => return records.each_row(columns, selection, each),
-            Part::Warc(records, pages) => return records.each_page(pages, selection, each),
+            Part::Warc(records, pages, wanted) => return records.each_page(pages, *wanted, selection, each),
             Part::Problem(_) | Part::Document { .. } | Part::Text { .. } | Part::Html { .. } => {}
         }
         let Some(number) = selection.next() else { return };
@@ -153,9 +166,13 @@ impl Part {
                 let place = Place { path: path.clone(), line: None };
                 emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
             }
-            Part::Html { path, bytes } => {
+            Part::Html { path, bytes, wanted } => {
                 let place = Place { path: path.clone(), line: None };
-                emit(number, each, place, Cow::Borrowed(path), html::page(bytes));
+                let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
+                if fell_back {
+                    each(number, Err(without_main_text(place.clone())));
+                }
+                emit(number, each, place, Cow::Borrowed(path), Decoded { text: Cow::Owned(text), repair });
             }
             Part::Lines(_) | Part::Jsonl(..) | Part::Csv(..) | Part::Warc(..) => unreachable!("they hold many records"),
         }
@@ -220,13 +237,15 @@ impl Records {
         }
     }
 
-    fn each_page(&self, pages: &[Record], selection: &mut Selection, each: Each) {
+    fn each_page(&self, pages: &[Record], wanted: PageText, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         for Record { number: line, found } in pages {
             let Some(number) = selection.next() else { continue };
             let place = self.place(*line);
             let page = match found {
-                Ok((head, block)) => warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record),
+                Ok((head, block)) => {
+                    warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record, wanted)
+                }
                 Err(message) => {
                     each(number, Err(Problem { place, severity: Severity::Failed, message: message.clone() }));
                     continue;
@@ -235,6 +254,9 @@ impl Records {
             let (severity, message) = match page {
                 None => continue,
                 Some(Ok(page)) => {
+                    if page.fell_back {
+                        each(number, Err(without_main_text(place.clone())));
+                    }
                     let id = page.id.unwrap_or_else(|| self.name(*line, &mut name));
                     emit(number, each, place, id, page.content);
                     continue;
@@ -269,6 +291,11 @@ fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
         each(number, Err(Problem { place: place.clone(), severity: Severity::Repaired, message }));
     }
     each(number, Ok(Document { id, text: decoded.text, place }));
+}
+
+/// That all text of a page is read, where its main text was wanted.
+fn without_main_text(place: Place) -> Problem {
+    Problem { place, severity: Severity::FellBack, message: "no main text found: all of its text was read".to_owned() }
 }
 
 /// The problem of a record that is longer than allowed.

@@ -88,7 +88,15 @@ pub(super) fn open<'a>(
     let before = consumed.get();
     let mut raw = Counted { inner: raw, consumed: consumed.clone() };
     let mut start = Vec::with_capacity(MAGIC_BYTES);
-    raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
+    // No magic has a line feed in it, so a first line that is short decides, without waiting for the next.
+    while start.len() < MAGIC_BYTES && !start.contains(&b'\n') {
+        let mut more = [0; MAGIC_BYTES];
+        let n = raw.read(&mut more[..MAGIC_BYTES - start.len()])?;
+        start.extend_from_slice(&more[..n]);
+        if n == 0 {
+            break;
+        }
+    }
     let compression = Compression::by_magic(&start);
     let raw = Cursor::new(start).chain(raw);
     Ok(match compression {

@@ -94,7 +94,10 @@ impl<'a> Pass<'a> {
             Format::Auto | Format::Text => {
                 self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes })
             }
-            Format::Html => self.read_whole(file.path, reader, |path, bytes| Part::Html { path: path.into(), bytes }),
+            Format::Html => {
+                let wanted = self.options.page_text;
+                self.read_whole(file.path, reader, |path, bytes| Part::Html { path: path.into(), bytes, wanted })
+            }
             Format::Warc => self.read_archive(file.path, reader, counts),
             Format::Lines => self.read_records(file.path, reader, true, LineCut, Part::Lines),
             Format::Jsonl => {
@@ -138,7 +141,7 @@ impl<'a> Pass<'a> {
         let mut archive = Archive::new(reader, self.options.batch_bytes, max_record);
         while let Some(warc::Piece { bytes, records: pages }) = archive.next() {
             let records = Records { path: path.into(), line: 0, bytes, max_record };
-            self.push(Part::Warc(records, pages))?;
+            self.push(Part::Warc(records, pages, self.options.page_text))?;
         }
         counts.textless += archive.textless;
         ControlFlow::Continue(())

@@ -12,7 +12,11 @@ use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2, memmem};
 
+use super::PageText;
 use super::decode::{self, Decoded};
+
+#[cfg(feature = "main-content")]
+mod main_text;
 
 /// A declaration of the encoding is looked for in so many first bytes. The standard asks for 1024; not all pages know.
 const DECLARATION_BYTES: usize = 4096;
@@ -84,10 +88,31 @@ pub(super) fn charset_of(content_type: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// The text of a page that is a file.
-pub(super) fn page(bytes: &[u8]) -> Decoded<'static> {
-    let Decoded { text: html, repair } = decode(bytes, None, true);
-    Decoded { text: text(&html).into(), repair }
+/// What is read of a page.
+pub(super) struct Page {
+    pub text: String,
+    /// Whether all text was read because no main text was found.
+    pub fell_back: bool,
+    /// What had to be repaired.
+    pub repair: Option<String>,
+}
+
+/// Reads a page that was sent with that charset.
+pub(super) fn page(bytes: &[u8], charset: Option<&[u8]>, wanted: PageText) -> Page {
+    let Decoded { text: html, repair } = decode(bytes, charset, true);
+    let main = if wanted == PageText::Main { main_text(&html) } else { None };
+    let fell_back = wanted == PageText::Main && main.is_none();
+    Page { text: main.unwrap_or_else(|| text(&html)), fell_back, repair }
+}
+
+#[cfg(feature = "main-content")]
+fn main_text(html: &str) -> Option<String> {
+    main_text::main_text(html)
+}
+
+#[cfg(not(feature = "main-content"))]
+fn main_text(_html: &str) -> Option<String> {
+    None
 }
 
 /// The text of a page. Runs of white space around tags are one, a line feed if the tag separates.
@@ -461,7 +486,7 @@ fn script_end(rest: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use html5ever::tendril::StrTendril;
     use html5ever::tokenizer::states::RawKind;
@@ -552,7 +577,7 @@ mod tests {
     }
 
     /// Markup, whole and in bits: what bits make is for the standard to say.
-    fn markup() -> impl Strategy<Value = String> {
+    pub(in super::super) fn markup() -> impl Strategy<Value = String> {
         const BITS: &[&str] = &[
             "<",
             ">",

@@ -1,21 +1,138 @@
-//! Lines of a stream as they come: what is there is handed on, without waiting for more.
+//! A stream as it comes: what is there is handed on, without waiting for more.
 
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
-use super::{Batch, Document, Format, Options, Problem};
-use memchr::{memchr, memrchr};
+use super::reader::Reader;
+use super::warc::{self, Archive};
+use super::{Batch, Document, Format, Options, PageText, Problem, decompress};
+use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// About how much is read at once.
 const BLOCK: usize = 256 << 10;
 
-/// A stream of lines, each of which is a document: JSON lines, or plain text.
+/// A stream of documents that is not read yet: JSON lines, lines of text, or records of an archive (WARC). It may be compressed.
 pub struct Live<R> {
     input: R,
     path: Arc<str>,
-    fields: Option<Arc<JsonFields>>,
+    options: Options,
+}
+
+impl<R: Read> Live<R> {
+    /// Records of `input`, called `path`, in the given format: lines of text, WARC, or else JSON lines.
+    pub fn new(input: R, path: &str, options: &Options) -> Self {
+        Live { input, path: path.into(), options: options.clone() }
+    }
+
+    /// Starts reading: waits for the first line, or the first few bytes.
+    ///
+    /// # Errors
+    /// The stream breaks off.
+    pub fn open<'r>(self) -> io::Result<Chunks<'r>>
+    where
+        R: 'r,
+    {
+        let Live { input, path, options } = self;
+        let input = decompress::open(input, Default::default(), &options)?;
+        let max_record = options.max_record;
+        let fields = JsonFields { text: options.text_field, id: options.id_field };
+        let kind = match options.format {
+            Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
+            Format::Lines => Kind::Lines(Lines::new(input, None)),
+            _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
+        };
+        Ok(Chunks { kind, path, max_record, page_text: options.page_text })
+    }
+}
+
+/// What is read of a stream.
+pub struct Chunks<'r> {
+    kind: Kind<'r>,
+    path: Arc<str>,
     max_record: usize,
+    page_text: PageText,
+}
+
+enum Kind<'r> {
+    Lines(Lines<'r>),
+    Archive(Box<Archive<'r>>),
+}
+
+impl Chunks<'_> {
+    /// What is there of whole records; waits only if there is none. `None` at the end.
+    ///
+    /// # Errors
+    /// The stream breaks off. What was read of its last line is lost. (Where an archive breaks off is a problem like others.)
+    pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
+        let Chunks { kind, path, max_record, page_text } = self;
+        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record: *max_record };
+        let (part, places) = match kind {
+            Kind::Archive(archive) => {
+                let Some(warc::Piece { bytes, records: found }) = archive.next() else { return Ok(None) };
+                let place =
+                    |record: &warc::Record| record.found.as_ref().map_or(0..0, |(head, block)| head.start..block.end);
+                let places = found.iter().map(place).collect();
+                (Part::Warc(records(0, bytes), found, *page_text), Some(places))
+            }
+            Kind::Lines(lines) => match lines.next(*max_record)? {
+                None => return Ok(None),
+                Some(Whole::TooLong(line)) => return Ok(Some(Err(too_long(path, line, *max_record)))),
+                Some(Whole::Lines(line, bytes)) => {
+                    let records = records(line, bytes);
+                    let part = match &lines.fields {
+                        Some(fields) => Part::Jsonl(records, Arc::clone(fields)),
+                        None => Part::Lines(records),
+                    };
+                    (part, None)
+                }
+            },
+        };
+        Ok(Some(Ok(Chunk { batch: Batch::of_part(part), places })))
+    }
+}
+
+/// Takes records as they stood, each with what was read of it: a document, nothing if it holds none, or a problem.
+pub type EachRecord<'e> = &'e mut dyn FnMut(&[u8], Result<Option<Document<'_>>, Problem>);
+
+/// Whole records of a stream.
+pub struct Chunk {
+    batch: Batch,
+    /// Where each record of an archive stands; a broken one has no bytes.
+    places: Option<Vec<Range<usize>>>,
+}
+
+impl Chunk {
+    /// How many bytes it has, decompressed.
+    pub fn bytes(&self) -> u64 {
+        self.batch.bytes_read()
+    }
+
+    /// Parses its records, in their order. Each comes as it stood: a line with its end, a record of an archive without the two
+    /// empty lines behind it. A document that had to be repaired comes after the problem that says so.
+    pub fn documents(&self, each: EachRecord<'_>) {
+        let bytes = self.batch.raw();
+        let raw: Vec<&[u8]> = match &self.places {
+            Some(places) => places.iter().map(|place| &bytes[place.clone()]).collect(),
+            None => raw_lines(bytes).map(|(line, _)| line).collect(),
+        };
+        let mut next = 0;
+        self.batch.selected(&mut |_| true, &mut |record, result| {
+            let record = record as usize;
+            // Of those between nothing was read: they hold no document.
+            (next..record).for_each(|other| each(raw[other], Ok(None)));
+            next = record + 1;
+            each(raw[record], result.map(Some));
+        });
+        raw[next..].iter().for_each(|other| each(other, Ok(None)));
+    }
+}
+
+/// A stream of lines, each of which is a document.
+struct Lines<'r> {
+    input: Box<dyn Read + 'r>,
+    fields: Option<Arc<JsonFields>>,
     /// What was read and is not handed on yet: the start of a line.
     rest: Vec<u8>,
     /// The number of that line.
@@ -25,57 +142,18 @@ pub struct Live<R> {
     ended: bool,
 }
 
-/// Takes lines as they stood, each with what was read of it.
-pub type EachLine<'e> = &'e mut dyn FnMut(&[u8], Result<Document<'_>, Problem>);
-
-/// Whole lines of the stream.
-pub struct Chunk {
-    bytes: Vec<u8>,
-    batch: Batch,
+/// What [`Lines`] finds, with the number of the first line.
+enum Whole {
+    Lines(u64, Vec<u8>),
+    TooLong(u64),
 }
 
-impl Chunk {
-    /// How many bytes it has.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.len() as u64
+impl<'r> Lines<'r> {
+    fn new(input: Box<dyn Read + 'r>, fields: Option<Arc<JsonFields>>) -> Self {
+        Lines { input, fields, rest: Vec::new(), line: 1, passing: false, ended: false }
     }
 
-    /// Parses its lines, in their order. Each document and each problem comes with its line as it stood, line end included; a document
-    /// that had to be repaired comes after the problem that says so.
-    pub fn documents(&self, each: EachLine<'_>) {
-        let mut lines = raw_lines(&self.bytes);
-        let (mut next, mut line): (u32, &[u8]) = (0, &[]);
-        self.batch.selected(&mut |_| true, &mut |record, result| {
-            while next <= record {
-                line = lines.next().map_or(&[], |(raw, _)| raw);
-                next += 1;
-            }
-            each(line, result);
-        });
-    }
-}
-
-impl<R: Read> Live<R> {
-    /// Lines of `input`, called `path`, in the given format: JSON lines, or lines of text.
-    pub fn new(input: R, path: &str, options: &Options) -> Self {
-        let fields = JsonFields { text: options.text_field.clone(), id: options.id_field.clone() };
-        Live {
-            input,
-            path: path.into(),
-            fields: (options.format != Format::Lines).then(|| Arc::new(fields)),
-            max_record: options.max_record,
-            rest: Vec::new(),
-            line: 1,
-            passing: false,
-            ended: false,
-        }
-    }
-
-    /// What is there of whole lines; waits only if there is none. `None` at the end.
-    ///
-    /// # Errors
-    /// The stream breaks off. What was read of its last line is lost.
-    pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
+    fn next(&mut self, max_record: usize) -> io::Result<Option<Whole>> {
         loop {
             if self.passing {
                 match memchr(b'\n', &self.rest) {
@@ -90,16 +168,16 @@ impl<R: Read> Live<R> {
             if let Some(end) = memrchr(b'\n', &self.rest) {
                 let rest = self.rest.split_off(end + 1);
                 let bytes = std::mem::replace(&mut self.rest, rest);
-                return Ok(Some(Ok(self.chunk(bytes))));
+                return Ok(Some(self.whole(bytes)));
             }
-            if self.rest.len() > self.max_record {
+            if self.rest.len() > max_record {
                 self.passing = true;
                 self.rest.clear();
-                return Ok(Some(Err(too_long(&self.path, self.line, self.max_record))));
+                return Ok(Some(Whole::TooLong(self.line)));
             }
             if self.ended {
                 let bytes = std::mem::take(&mut self.rest);
-                return Ok((!bytes.is_empty()).then(|| Ok(self.chunk(bytes))));
+                return Ok((!bytes.is_empty()).then(|| self.whole(bytes)));
             }
             let start = self.rest.len();
             self.rest.resize(start + BLOCK, 0);
@@ -114,22 +192,22 @@ impl<R: Read> Live<R> {
         }
     }
 
-    fn chunk(&mut self, bytes: Vec<u8>) -> Chunk {
+    fn whole(&mut self, bytes: Vec<u8>) -> Whole {
         let line = self.line;
-        self.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
-        let records = Records { path: self.path.clone(), line, bytes: bytes.clone(), max_record: self.max_record };
-        let part = match &self.fields {
-            Some(fields) => Part::Jsonl(records, Arc::clone(fields)),
-            None => Part::Lines(records),
-        };
-        Chunk { batch: Batch::of_part(part, bytes.len() as u64), bytes }
+        self.line += memchr_iter(b'\n', &bytes).count() as u64;
+        Whole::Lines(line, bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::decompress::tests::{ALL, bzip2, gzip, zstd};
     use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use std::io::Write;
 
     /// Gives a few bytes at a time.
     struct Dripping<'a>(&'a [u8], usize);
@@ -144,15 +222,20 @@ mod tests {
     }
 
     fn all(input: impl Read, max_record: usize) -> (Vec<u8>, Vec<String>) {
-        let options = Options { format: Format::Lines, max_record, ..Options::default() };
-        let mut live = Live::new(input, "-", &options);
+        read(input, Format::Lines, max_record)
+    }
+
+    fn read(input: impl Read, format: Format, max_record: usize) -> (Vec<u8>, Vec<String>) {
+        let options = Options { format, max_record, ..Options::default() };
+        let mut live = Live::new(input, "-", &options).open().unwrap();
         let (mut raw, mut found) = (Vec::new(), Vec::new());
         while let Some(next) = live.next_chunk().unwrap() {
             match next {
                 Ok(chunk) => chunk.documents(&mut |line, result| {
                     raw.extend_from_slice(line);
                     found.push(match result {
-                        Ok(document) => format!("{} {}", document.id, document.text),
+                        Ok(Some(document)) => format!("{} {}", document.id, document.text),
+                        Ok(None) => "no document".to_owned(),
                         Err(problem) => problem.to_string(),
                     });
                 }),
@@ -160,6 +243,147 @@ mod tests {
             }
         }
         (raw, found)
+    }
+
+    /// What a [`Live`] stream gives of this, each record beside what was read of it; and whether it broke off.
+    fn records(input: impl Read, format: Format) -> (Vec<(String, String)>, bool) {
+        let mut chunks = Live::new(input, "-", &Options { format, ..Options::default() }).open().unwrap();
+        let mut found = Vec::new();
+        loop {
+            match chunks.next_chunk() {
+                Ok(None) => return (found, false),
+                Err(_) => return (found, true),
+                Ok(Some(Err(problem))) => found.push((String::new(), problem.to_string())),
+                Ok(Some(Ok(chunk))) => chunk.documents(&mut |record, result| {
+                    let read = match result {
+                        Ok(Some(document)) => format!("{}|{}", document.id, document.text),
+                        Ok(None) => "passes".to_owned(),
+                        Err(problem) => format!("{:?} {problem}", problem.severity),
+                    };
+                    found.push((String::from_utf8_lossy(record).into_owned(), read));
+                }),
+            }
+        }
+    }
+
+    fn warc(kind: &str, uri: &str, block: &str) -> String {
+        let length = block.len();
+        let head = format!("WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {uri}\r\nContent-Length: {length}\r\n");
+        format!("{head}Content-Type: text/html\r\n\r\n{block}")
+    }
+
+    fn page(uri: &str, http: &str, body: &str) -> String {
+        warc("response", uri, &format!("HTTP/1.1 200 OK\r\n{http}\r\n\r\n{body}"))
+    }
+
+    #[test]
+    fn records_of_an_archive_come_whole_and_others_pass() {
+        let html = "Content-Type: text/html";
+        let kept = [
+            (warc("warcinfo", "", "software: x\r\n"), "passes".to_owned()),
+            (page("http://a/", html, "<p>a</p>"), "http://a/|a".to_owned()),
+            (warc("request", "http://a/", "GET / HTTP/1.1\r\n\r\n"), "passes".to_owned()),
+            (page("http://logo/", "Content-Type: image/png", "PNG"), "passes".to_owned()),
+            (
+                page("http://br/", &format!("{html}\r\nContent-Encoding: br"), "x"),
+                "Skipped -:5: Content-Encoding 'br' is not read".to_owned(),
+            ),
+            (warc("resource", "http://b/", "b"), "http://b/|b".to_owned()),
+            (warc("metadata", "http://b/", ""), "passes".to_owned()),
+        ];
+        let whole: String = kept.iter().map(|(record, _)| format!("{record}\r\n\r\n")).collect();
+        // Without the last two line ends, with more of them between, through gzip by members.
+        let cut = whole[..whole.len() - 4].to_owned();
+        let wide = whole.replace("\r\n\r\nWARC", "\r\n\r\n\r\n\nWARC");
+        let members: Vec<u8> =
+            kept.iter().flat_map(|(record, _)| gzip(format!("{record}\r\n\r\n").as_bytes())).collect();
+        for input in [whole.as_bytes(), cut.as_bytes(), wide.as_bytes(), &members] {
+            for piece in [1, 7, 100, 1 << 20] {
+                assert_eq!(records(Dripping(input, piece), Format::Warc), (kept.to_vec(), false), "pieces of {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn broken_records_are_named_and_hold_nothing() {
+        let (a, b) = (warc("resource", "a", "text"), warc("resource", "b", "text"));
+        let broken = a.replace("Length: 4", "Length: 5");
+        let (found, _) = records(format!("{broken}\r\n\r\n{b}\r\n\r\n").as_bytes(), Format::Warc);
+        let message = "Failed -:1: Content-Length 5 does not lead to the end of the record";
+        assert_eq!(found, [(String::new(), message.to_owned()), (b.clone(), "b|text".to_owned())]);
+        // What holds no text passes whole or not at all.
+        let long = warc("metadata", "", &"x".repeat(5000));
+        let options = Options { format: Format::Warc, max_record: 4000, ..Options::default() };
+        let input = format!("{long}\r\n\r\n{b}");
+        let mut chunks = Live::new(input.as_bytes(), "-", &options).open().unwrap();
+        let mut found = Vec::new();
+        while let Some(Ok(chunk)) = chunks.next_chunk().unwrap() {
+            chunk.documents(&mut |record, result| found.push((record.len(), result.err().map(|e| e.to_string()))));
+        }
+        let message = "-:1: record longer than 4000 bytes (allow more with --max-record)".to_owned();
+        assert_eq!(found, [(0, Some(message)), (b.len(), None)]);
+    }
+
+    /// Gives its pieces one by one, and then fails: who waits for more than there is loses what there was.
+    struct Pausing(VecDeque<Vec<u8>>);
+
+    impl Read for Pausing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let mut next = self.0.pop_front().ok_or_else(|| io::Error::other("nothing is there yet"))?;
+            let n = next.len().min(buffer.len());
+            buffer[..n].copy_from_slice(&next[..n]);
+            if n < next.len() {
+                self.0.push_front(next.split_off(n));
+            }
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn what_is_there_comes_before_more_is_waited_for() {
+        let flushed = |text: &str| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.flush().unwrap();
+            encoder.get_ref().clone()
+        };
+        let line = ("a\n".to_owned(), "-:1|a".to_owned());
+        let record = warc("resource", "a", "text");
+        let whole = format!("{record}\r\n\r\n");
+        let record = (record, "a|text".to_owned());
+        for (input, format, expected) in [
+            (b"a\n".to_vec(), Format::Lines, &line),
+            (flushed("a\n"), Format::Lines, &line),
+            (gzip(b"a\n"), Format::Lines, &line),
+            (zstd(b"a\n"), Format::Lines, &line),
+            (bzip2(b"a\n"), Format::Lines, &line),
+            (whole.clone().into_bytes(), Format::Warc, &record),
+            (flushed(&whole), Format::Warc, &record),
+        ] {
+            // Only where the next read is asked for does the stream fail.
+            let mut chunks =
+                Live::new(Pausing([input].into()), "-", &Options { format, ..Options::default() }).open().unwrap();
+            let chunk = chunks.next_chunk().unwrap().unwrap().unwrap();
+            let mut found = Vec::new();
+            chunk.documents(&mut |raw, result| {
+                let document = result.unwrap().unwrap();
+                found.push((String::from_utf8(raw.to_vec()).unwrap(), format!("{}|{}", document.id, document.text)));
+            });
+            assert_eq!(found, std::slice::from_ref(expected));
+        }
+    }
+
+    #[test]
+    fn every_compression_and_its_damage() {
+        let text: String = (0..5000).map(|n| format!("line {n}\n")).collect();
+        let expected = all(text.as_bytes(), 1000);
+        for (name, compress) in ALL {
+            let packed = compress(text.as_bytes());
+            assert_eq!(all(Dripping(&packed, 3), 1000), expected, "{name}");
+            let (found, failed) = records(&packed[..packed.len() - 9], Format::Lines);
+            let read: String = found.into_iter().map(|(line, _)| line).collect();
+            assert!(failed && text.starts_with(&read), "{name}");
+        }
     }
 
     proptest! {

@@ -15,7 +15,7 @@
 //! | `decompress`, `reader` | compressed bytes → bytes |
 //! | `file` | one file: its format, its pieces |
 //! | `cut` | bytes → whole records |
-//! | `live` | lines of a stream as they come |
+//! | `live` | lines and records of a stream as they come |
 //! | `warc` | the same for archives; a record → a page |
 //! | `batch` | whole records → documents, on any thread |
 //! | `lines`, `jsonl`, `csv` | what a record is in each format |
@@ -42,8 +42,8 @@ mod warc;
 pub use batch::Batch;
 pub use documents::Documents;
 pub use input::{Counts, Input};
-pub use live::{Chunk, EachLine, Live};
-pub use options::{FORMATS, FieldPath, Format, FormatName, Options};
+pub use live::{Chunk, Chunks, EachRecord, Live};
+pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
 
 use std::borrow::Cow;
 use std::fmt;
@@ -113,6 +113,8 @@ impl fmt::Display for Place {
 /// How bad a [`Problem`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// The main text of a page was wanted and not found, and all its text read. To be counted rather than told one by one.
+    FellBack,
     /// The document was read, but not as it stood: say, bytes that are no text were replaced.
     Repaired,
     /// Left out on purpose, by rule: a binary file, a symbolic link that leads back to itself.

@@ -27,6 +27,17 @@ pub enum Format {
     Warc,
 }
 
+/// Which text of a page of HTML is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PageText {
+    /// All that a reader sees, menus and footers too.
+    #[default]
+    All,
+    /// The main text, as dom_smoothie finds it. Where it finds none, or the page is too large or nested too deeply (10,000 elements,
+    /// 100 within each other, 2 MiB without scripts), all. Takes many times as long. Needs the feature `main-content`.
+    Main,
+}
+
 /// A row of [`FORMATS`].
 #[derive(Debug)]
 pub struct FormatName {
@@ -136,6 +147,8 @@ pub struct Options {
     pub text_field: FieldPath,
     /// Where the id is, in JSON lines and CSV. Records without one are called `path:LINE`.
     pub id_field: FieldPath,
+    /// Which text is read of pages in HTML, files or records of an archive.
+    pub page_text: PageText,
     /// The longest record, in decompressed bytes, that is read: [`Options::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
     /// How many times its compressed size a file may expand to, beyond one record. Bounds what a crafted file can cost.
@@ -154,6 +167,7 @@ impl Default for Options {
             format: Format::Auto,
             text_field: FieldPath::single("text"),
             id_field: FieldPath::single("id"),
+            page_text: PageText::All,
             max_record: 64 << 20,
             max_expansion: 1000,
             hidden: false,
@@ -174,6 +188,11 @@ impl Options {
         }
         if self.max_expansion == 0 {
             return Err(Error::parameter("max-expansion", self.max_expansion, "1 or more"));
+        }
+        if self.page_text == PageText::Main && !cfg!(feature = "main-content") {
+            return Err(Error::Unsuitable(
+                "main text is only found by programs built with the feature main-content".into(),
+            ));
         }
         Ok(())
     }

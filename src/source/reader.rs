@@ -46,6 +46,28 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Appends what there is, at least `least` bytes and at most `most`; fewer only at the end of the stream. Waits for no more
+    /// than the least.
+    pub fn fill_some(&mut self, buffer: &mut Vec<u8>, least: usize, most: usize) {
+        let start = buffer.len();
+        buffer.resize(start + most.max(least), 0);
+        let mut end = start;
+        while let Some(rest) = &mut self.rest
+            && end - start < least
+        {
+            match rest.read(&mut buffer[end..]) {
+                Ok(0) => self.rest = None,
+                Ok(n) => end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failure = Some(error);
+                    self.rest = None;
+                }
+            }
+        }
+        buffer.truncate(end);
+    }
+
     /// The same stream through `adapter`, from its start.
     pub fn map<R: Read + 'a>(self, adapter: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
         let head = Cursor::new(self.head);

@@ -14,6 +14,7 @@ use std::ops::Range;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memchr_iter, memmem};
 
+use super::PageText;
 use super::decode::Decoded;
 use super::html;
 use super::options::display_size;
@@ -31,7 +32,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// The longest line that tells the length of a chunk.
 const LINE_BYTES: usize = 1 << 10;
 
-/// A record that holds text, or is broken; with its number in the file, from 1, all others counted.
+/// A record that is wanted, or is broken; with its number in the file, from 1, all others counted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub number: u64,
@@ -59,6 +60,8 @@ pub(super) struct Archive<'a> {
     /// How many records have been met.
     number: u64,
     found: Vec<Record>,
+    /// Whether every record is handed out, as soon as it is there.
+    live: bool,
     /// How many responses, resources and conversions were passed over because they hold no text.
     pub textless: u64,
 }
@@ -87,7 +90,12 @@ impl<'a> Archive<'a> {
     pub fn new(mut reader: Reader<'a>, block: usize, max_record: usize) -> Self {
         let buffer = std::mem::take(&mut reader.head);
         let (at, number, found) = (0, 0, Vec::new());
-        Archive { reader, block, max_record, buffer, at, lost: false, number, found, textless: 0 }
+        Archive { reader, block, max_record, buffer, at, lost: false, number, found, live: false, textless: 0 }
+    }
+
+    /// Waits for no more than a record, and hands out those too that hold no text. One of those that is too long is broken.
+    pub fn live(reader: Reader<'a>, block: usize, max_record: usize) -> Self {
+        Archive { live: true, ..Self::new(reader, block, max_record) }
     }
 
     /// As many records as there are.
@@ -97,22 +105,28 @@ impl<'a> Archive<'a> {
                 Step::Whole { head, block, wanted } => {
                     self.number += 1;
                     let (start, end) = (self.at + head, self.at + head + block);
-                    if wanted {
+                    if wanted || self.live {
                         self.found.push(Record { number: self.number, found: Ok((self.at..start, start..end)) });
                     }
                     self.at = end;
                 }
                 Step::More(bytes) => {
-                    let piece = self.take();
-                    let bytes = bytes.max(self.block).max(1);
-                    self.reader.fill(&mut self.buffer, bytes);
-                    if piece.is_some() {
-                        return piece;
+                    if let Some(piece) = self.take() {
+                        return Some(piece);
+                    }
+                    let most = bytes.max(self.block).max(1);
+                    if self.live {
+                        self.reader.fill_some(&mut self.buffer, bytes, most);
+                    } else {
+                        self.reader.fill(&mut self.buffer, most);
                     }
                 }
                 Step::Unwanted { textless } => {
                     self.number += 1;
                     self.textless += u64::from(textless);
+                    if self.live {
+                        self.found.push(Record { number: self.number, found: Err(longer(self.max_record)) });
+                    }
                     self.lose();
                 }
                 Step::Broken(message) => {
@@ -219,9 +233,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
             _ if is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_none() => {
                 Step::Unwanted { textless: true }
             }
-            _ => {
-                Step::Broken(format!("record longer than {} (allow more with --max-record)", display_size(max_record)))
-            }
+            _ => Step::Broken(longer(max_record)),
         };
     }
     let whole = head + block;
@@ -239,6 +251,10 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
         return Step::More(whole - rest.len());
     }
     Step::Whole { head, block, wanted: kind != Kind::Other && is_text(&fields, &rest[head..whole]).is_some() }
+}
+
+fn longer(max_record: usize) -> String {
+    format!("record longer than {} (allow more with --max-record)", display_size(max_record))
 }
 
 /// Bytes of the input in a message.
@@ -318,12 +334,19 @@ fn is_text<'a>(fields: &Fields<'a>, block: &'a [u8]) -> Option<Payload<'a>> {
 pub(super) struct Page<'a> {
     /// The URI; `None` if the record names none.
     pub id: Option<Cow<'a, str>>,
+    /// Whether all text was read because no main text was found.
+    pub fell_back: bool,
     pub content: Decoded<'a>,
 }
 
 /// Takes the record apart that has this header and this block. `None` if it holds no text; an error says what its text is
 /// packed in that is not read, or that it is too long.
-pub(super) fn page<'a>(head: &'a [u8], block: &'a [u8], max_record: usize) -> Option<Result<Page<'a>, Trouble>> {
+pub(super) fn page<'a>(
+    head: &'a [u8],
+    block: &'a [u8],
+    max_record: usize,
+    wanted: PageText,
+) -> Option<Result<Page<'a>, Trouble>> {
     let fields = Fields(head);
     let payload = is_text(&fields, block)?;
     let uri = fields.get("warc-target-uri").map(|uri| {
@@ -332,16 +355,15 @@ pub(super) fn page<'a>(head: &'a [u8], block: &'a [u8], max_record: usize) -> Op
     });
     Some(payload.unpack(max_record).map(|Unpacked { bytes, damage }| {
         let Payload { html, charset, .. } = payload;
-        let decoded = match bytes {
-            Cow::Borrowed(bytes) => decoded(bytes, html, charset),
-            Cow::Owned(bytes) => {
-                let Decoded { text, repair } = decoded(&bytes, html, charset);
-                Decoded { text: Cow::Owned(text.into_owned()), repair }
-            }
+        let (decoded, fell_back) = if html {
+            let html::Page { text, fell_back, repair } = html::page(&bytes, charset, wanted);
+            (Decoded { text: Cow::Owned(text), repair }, fell_back)
+        } else {
+            (plain(bytes, charset), false)
         };
         let repairs: Vec<String> = damage.into_iter().chain(decoded.repair).collect();
         let repair = (!repairs.is_empty()).then(|| repairs.join("; "));
-        Page { id: uri.filter(|uri| !uri.is_empty()), content: Decoded { text: decoded.text, repair } }
+        Page { id: uri.filter(|uri| !uri.is_empty()), fell_back, content: Decoded { text: decoded.text, repair } }
     }))
 }
 
@@ -361,9 +383,15 @@ struct Unpacked<'a> {
     damage: Option<String>,
 }
 
-fn decoded<'a>(bytes: &'a [u8], html: bool, charset: Option<&[u8]>) -> Decoded<'a> {
-    let Decoded { text, repair } = html::decode(bytes, charset, html);
-    Decoded { text: if html { Cow::Owned(html::text(&text)) } else { text }, repair }
+/// A text that is no page.
+fn plain<'a>(bytes: Cow<'a, [u8]>, charset: Option<&[u8]>) -> Decoded<'a> {
+    match bytes {
+        Cow::Borrowed(bytes) => html::decode(bytes, charset, false),
+        Cow::Owned(bytes) => {
+            let Decoded { text, repair } = html::decode(&bytes, charset, false);
+            Decoded { text: Cow::Owned(text.into_owned()), repair }
+        }
+    }
 }
 
 impl<'a> Payload<'a> {
@@ -487,8 +515,8 @@ mod tests {
                         continue;
                     }
                 };
-                out.push(match page(head, block, max_record).expect("it holds text") {
-                    Ok(Page { id, content: Decoded { text, repair } }) => {
+                out.push(match page(head, block, max_record, PageText::All).expect("it holds text") {
+                    Ok(Page { id, content: Decoded { text, repair }, .. }) => {
                         let repair = repair.map_or(String::new(), |repair| format!(" ({repair})"));
                         format!("{number} {}|{text}{repair}", id.unwrap_or("-".into()))
                     }

@@ -9,6 +9,7 @@
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
+//! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | passages stand where it says |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
@@ -20,6 +21,7 @@
 mod agreement;
 mod bounds;
 mod compare;
+mod crawl;
 mod endings;
 mod eval;
 mod generated;
@@ -63,6 +65,7 @@ cases!(
     full_disk,
     hashes,
     help,
+    #[cfg_attr(not(feature = "main-content"), ignore = "needs the feature main-content")]
     html,
     imatch,
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]

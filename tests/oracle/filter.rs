@@ -33,6 +33,10 @@ impl Sink for Kept {
         Ok(())
     }
 
+    fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+        panic!("every line is a document: {}", record.escape_ascii());
+    }
+
     fn release(&mut self, counts: &Counts, _index: &Index) -> Result<(), Error> {
         self.released = self.decided.len();
         assert_eq!(counts.documents as usize, self.released);

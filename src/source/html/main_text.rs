@@ -1,0 +1,308 @@
+//! The main text of a page, without its menus and footers: as dom_smoothie finds it, which follows Mozilla's Readability.
+//!
+//! A tree of HTML can be made to cost the square of its page: formatting that is not nested is put right again and again, and depth
+//! and misplaced tables multiply it. So the library never sees the page. It gets another one, written here in one pass over our own
+//! tokens: few kinds of elements, each closed in order, no formatting but links, no link within a link, no scripts, few attributes.
+//! What is deeper or has more elements than any page needs is not written at all.
+
+use super::{Attributes, Content, INLINE, Token, Tokens, is_among, text};
+use dom_smoothie::{Config, Readability};
+
+/// Elements within each other. Browsers go to 512.
+const MAX_DEPTH: usize = 100;
+
+/// Elements in all.
+const MAX_ELEMENTS: usize = 10_000;
+
+/// Bytes of the page that is written.
+const MAX_BYTES: usize = 2 << 20;
+
+/// The longest attribute that is kept.
+const MAX_ATTRIBUTE: usize = 200;
+
+/// Elements that keep their names; other blocks become `div`.
+const KEPT: &[&str] = &[
+    "article",
+    "aside",
+    "blockquote",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "main",
+    "nav",
+    "p",
+    "pre",
+    "section",
+];
+
+/// Elements that may hold only what stands within a line: another block ends them.
+const LEAVES: &[&str] = &["h1", "h2", "h3", "h4", "h5", "h6", "p", "pre"];
+
+/// Elements that end the one before them.
+const ITEMS: &[&[&str]] = &[&["li"], &["dt", "dd"], &["option"], &["tr"], &["td", "th"]];
+
+/// Elements whose end is that of all in them, and who wait for their own end tag.
+const CELLS: &[&str] = &["table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"];
+
+/// Elements without an end tag.
+const VOID: &[&str] =
+    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
+
+/// Attributes by which menus, advertisements and what is hidden are told.
+const ATTRIBUTES: &[&str] = &["aria-hidden", "class", "hidden", "id", "role", "style"];
+
+/// The main text, if there is one to be found within the bounds.
+pub(super) fn main_text(html: &str) -> Option<String> {
+    let page = rewritten(html)?;
+    let config = Config { disable_json_ld: true, max_elements_to_parse: MAX_ELEMENTS + 10, ..Config::default() };
+    let article = Readability::new(page, None, Some(config)).ok()?.parse().ok()?;
+    Some(text(&article.content)).filter(|text| !text.is_empty())
+}
+
+/// The page as the library is to see it; `None` beyond the bounds.
+fn rewritten(html: &str) -> Option<String> {
+    let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0 };
+    let (mut templates, mut inside) = (0u64, Content::Data);
+    for token in Tokens::new(html) {
+        match token {
+            Token::Start { name, .. } if name.eq_ignore_ascii_case("template") => templates += 1,
+            Token::End { name } if name.eq_ignore_ascii_case("template") => templates = templates.saturating_sub(1),
+            Token::Start { name, attributes } => {
+                inside = Content::of(name);
+                if templates == 0 && matches!(inside, Content::Data | Content::Sample | Content::Plain) {
+                    page.start(name, attributes);
+                }
+            }
+            Token::End { name } => {
+                inside = Content::Data;
+                if templates == 0 {
+                    page.end(name);
+                }
+            }
+            Token::Text(_) if templates > 0 => {}
+            Token::Text(run) => match inside {
+                Content::Title | Content::Area | Content::Hidden | Content::Script => {}
+                Content::Data => page.push(run, false),
+                Content::Sample | Content::Plain => page.push(run, true),
+            },
+        }
+        if page.open.len() > MAX_DEPTH || page.elements > MAX_ELEMENTS || page.out.len() > MAX_BYTES {
+            return None;
+        }
+    }
+    page.close_to(0);
+    Some(page.out)
+}
+
+/// The page so far.
+struct Page<'a> {
+    out: String,
+    /// Blocks that are open: the name they came with, and the one they go by.
+    open: Vec<(&'a str, &'static str)>,
+    /// Whether a link is open, in the innermost block.
+    link: bool,
+    elements: usize,
+}
+
+impl<'a> Page<'a> {
+    fn start(&mut self, name: &'a str, attributes: &str) {
+        if name.eq_ignore_ascii_case("a") {
+            self.end_link();
+            self.link = true;
+            return self.tag("a", attributes);
+        }
+        if is_among(INLINE, name) {
+            return;
+        }
+        self.end_link();
+        if name.eq_ignore_ascii_case("br") {
+            return self.tag("br", "");
+        }
+        if is_among(VOID, name) || ["html", "head", "body"].iter().any(|other| name.eq_ignore_ascii_case(other)) {
+            return self.out.push(' ');
+        }
+        while self.open.last().is_some_and(|(_, last)| LEAVES.contains(last)) {
+            self.close_to(self.open.len() - 1);
+        }
+        let before = self.open.last().map_or("", |(last, _)| last);
+        if ITEMS.iter().any(|items| is_among(items, name) && is_among(items, before)) {
+            self.close_to(self.open.len() - 1);
+        }
+        let kept = KEPT.iter().find(|kept| kept.eq_ignore_ascii_case(name)).copied().unwrap_or("div");
+        self.open.push((name, kept));
+        self.tag(kept, attributes);
+    }
+
+    fn end(&mut self, name: &str) {
+        if name.eq_ignore_ascii_case("a") {
+            return self.end_link();
+        }
+        if is_among(INLINE, name) {
+            return;
+        }
+        self.end_link();
+        let of_table = is_among(CELLS, name);
+        for (depth, (open, _)) in self.open.iter().enumerate().rev() {
+            if open.eq_ignore_ascii_case(name) {
+                return self.close_to(depth);
+            }
+            // What is open around a table is not closed from within.
+            if !of_table && is_among(CELLS, open) {
+                break;
+            }
+        }
+        self.out.push(' ');
+    }
+
+    fn close_to(&mut self, depth: usize) {
+        self.end_link();
+        while self.open.len() > depth
+            && let Some((_, kept)) = self.open.pop()
+        {
+            self.out.extend(["</", kept, ">"]);
+        }
+    }
+
+    fn end_link(&mut self) {
+        if std::mem::take(&mut self.link) {
+            self.out.push_str("</a>");
+        }
+    }
+
+    fn tag(&mut self, name: &str, attributes: &str) {
+        self.elements += 1;
+        self.out.extend(["<", name]);
+        let mut seen = 0u32;
+        for (name, value) in Attributes::new(attributes) {
+            let Some(number) = ATTRIBUTES.iter().position(|wanted| wanted.eq_ignore_ascii_case(name)) else { continue };
+            if seen & 1 << number != 0 || value.len() > MAX_ATTRIBUTE {
+                continue;
+            }
+            seen |= 1 << number;
+            self.out.extend([" ", ATTRIBUTES[number], "=\"", &value.replace('"', "&quot;"), "\""]);
+        }
+        // By its address a link is told from an anchor; which one it is makes no difference.
+        self.out.push_str(if name == "a" { " href=\"/\">" } else { ">" });
+    }
+
+    fn push(&mut self, run: &str, as_it_stands: bool) {
+        for c in run.chars() {
+            match c {
+                '<' => self.out.push_str("&lt;"),
+                '&' if as_it_stands => self.out.push_str("&amp;"),
+                '\0' => {}
+                c => self.out.push(c),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The elements of a page as it was written, after checking that each is closed in order.
+    fn elements(page: &str) -> usize {
+        let (mut open, mut elements) = (Vec::new(), 0);
+        for token in Tokens::new(page).skip(1) {
+            match token {
+                Token::Start { name, .. } => {
+                    elements += 1;
+                    let leaf = |name: &&str| LEAVES.contains(name) || *name == "a";
+                    assert!(name == "a" || name == "br" || !open.iter().any(leaf), "{name} in {open:?}: {page}");
+                    assert!(name != "a" || !open.contains(&"a"), "{page}");
+                    if name != "br" {
+                        open.push(name);
+                    }
+                    assert!(open.len() <= MAX_DEPTH + 1);
+                }
+                Token::End { name } => assert_eq!(open.pop(), Some(name), "{page}"),
+                Token::Text(_) => {}
+            }
+        }
+        assert!(open.is_empty(), "{open:?}: {page}");
+        elements
+    }
+
+    /// The tree has just the elements that were written: nothing had to be put right, and nothing was copied.
+    fn check_tree(html: &str) {
+        let Some(page) = rewritten(html) else { return };
+        assert!(page.len() <= 2 * MAX_BYTES);
+        let written = elements(&page);
+        assert!(written <= MAX_ELEMENTS + 1);
+        let library = Readability::new(page, None, None).unwrap();
+        // With html, head and body.
+        assert_eq!(library.doc.select("*").length(), written + 3, "{html}");
+    }
+
+    #[test]
+    fn crafted_pages_cost_no_more_than_the_bounds() {
+        for bit in [
+            "<div>",
+            "<p>",
+            "</p>",
+            "<a>",
+            "<b>",
+            "</b>",
+            "<br>",
+            "<li>",
+            "<h1>",
+            "<table>",
+            "<td>",
+            "<select>",
+            "<svg>",
+            "<form>",
+            "<b><p>x",
+            "<a><div>x",
+            "<a><b><p></a></b>",
+            "<b><i><u><p></b></i></u>x",
+            "<table><a>x<tr><b>y",
+            "<table><tr><td></div><table>",
+            "<p><font size=1><font size=2></p>",
+            "<nobr><nobr><p></nobr>",
+            "<div></p></div></li>",
+            "<template>",
+            "<svg><p><math><mi>",
+            "<frameset>",
+            "</body></html>x",
+        ] {
+            for repeats in [1, 2, 50, 9_000, 40_000] {
+                check_tree(&bit.repeat(repeats));
+            }
+        }
+        assert_eq!(rewritten(&"<div>".repeat(MAX_DEPTH + 1)), None);
+        assert_eq!(rewritten(&"<p>x".repeat(MAX_ELEMENTS + 1)), None);
+        assert_eq!(rewritten(&"text ".repeat(MAX_BYTES / 5 + 1)), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn any_markup_becomes_a_tree_of_just_its_elements(html in super::super::tests::markup(), more in misnested()) {
+            check_tree(&html);
+            check_tree(&more);
+            main_text(&more);
+        }
+    }
+
+    fn misnested() -> impl Strategy<Value = String> {
+        const NAMES: &[&str] = &[
+            "a", "b", "br", "caption", "center", "col", "dd", "div", "dt", "font", "form", "h1", "h2", "head", "html",
+            "body", "li", "math", "nobr", "option", "p", "pre", "section", "select", "svg", "table", "tbody", "td",
+            "textarea", "tr", "ul", "x-y",
+        ];
+        let bit = (prop::sample::select(NAMES), 0..3).prop_map(|(name, kind)| match kind {
+            0 => format!("<{name} class='c\"<' ID=i>x"),
+            1 => format!("</{name}>y&lt;"),
+            _ => format!("<{name}>"),
+        });
+        prop::collection::vec(bit, 0..40).prop_map(|bits| bits.concat())
+    }
+}

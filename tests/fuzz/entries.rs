@@ -1,0 +1,167 @@
+//! What fuzzing calls, a function a target, each with what must hold of any bytes. The tests call them too, with the inputs in
+//! `corpus/`.
+//!
+//! ```text
+//! cd tests/fuzz && cargo +nightly fuzz run --fuzz-dir . warc corpus/warc
+//! ```
+
+use neardups::algorithm::{Entry, parameter::Settings};
+use neardups::filter::Plan;
+use neardups::index::{self, Index, Sync};
+use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source};
+use neardups::tokenizer::Word;
+use serde_json::Value;
+use std::io::{Cursor, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An archive: it is read the same in blocks of any size and as a stream, and what a stream lets through is read the same again.
+pub fn warc(bytes: &[u8]) {
+    let options = Options { format: Format::Warc, max_record: 4 << 10, ..Options::default() };
+    let documents = batch(bytes, &options);
+    assert_eq!(batch(bytes, &Options { batch_bytes: 1, ..options.clone() }), documents);
+    let (live, passed) = stream(bytes, &options, b"\r\n\r\n");
+    assert_eq!(live, documents);
+    let again = stream(&passed, &options, b"\r\n\r\n");
+    assert_eq!(again.1, passed);
+    let texts = |documents: &[String]| -> Vec<String> {
+        documents.iter().map(|d| d.split_once('|').map_or(String::new(), |(_, text)| text.to_owned())).collect()
+    };
+    assert_eq!(texts(&again.0), texts(&documents));
+}
+
+/// A page: its text, or its main text, is not longer than it.
+pub fn html(bytes: &[u8]) {
+    for page_text in [PageText::All, PageText::Main] {
+        let options = Options { format: Format::Html, page_text, ..Options::default() };
+        for document in batch(bytes, &options) {
+            // A byte of an old encoding is up to three of UTF-8; no character reference is so much shorter than what it stands for.
+            assert!(document.len() <= 3 * bytes.len() + 16, "{document}");
+        }
+    }
+}
+
+/// JSON lines, the paths of text and id in the first line: they are read the same as a batch and as a stream.
+pub fn jsonl(bytes: &[u8]) {
+    let (first, lines) = bytes.iter().position(|&byte| byte == b'\n').map_or((bytes, &b""[..]), |end| {
+        let (first, rest) = bytes.split_at(end);
+        (first, &rest[1..])
+    });
+    let first = String::from_utf8_lossy(first);
+    let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
+    let (Ok(text_field), Ok(id_field)) = (FieldPath::parse("text-field", text), FieldPath::parse("id-field", id))
+    else {
+        return;
+    };
+    let options = Options { format: Format::Jsonl, text_field, id_field, max_record: 4 << 10, ..Options::default() };
+    let documents = batch(lines, &options);
+    assert_eq!(batch(lines, &Options { batch_bytes: 1, ..options.clone() }), documents);
+    // A batch guesses at UTF-16 and drops a mark at the start.
+    if !lines.starts_with(b"\xff\xfe") && !lines.starts_with(b"\xfe\xff") {
+        assert_eq!(stream(lines, &options, b"").0, documents);
+    }
+}
+
+/// The log of an index: an even first byte is followed by the file itself, an odd one by changes to a good file, each two bytes of
+/// place and one to put there; the last two bytes tell its length. What opens, opens again with nothing to repair.
+pub fn index(bytes: &[u8]) {
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("index");
+    let file = if first % 2 == 0 { rest.to_vec() } else { changed(good(&path), rest) };
+    std::fs::write(&path, &file).expect("a file can be written");
+    let plan = plan();
+    let Ok((index, _)) = open(&path, &plan) else { return };
+    let documents = index.len();
+    drop(index);
+    let (index, repair) = open(&path, &plan).expect("it opened before");
+    assert_eq!((index.len(), repair), (documents, None));
+}
+
+fn changed(mut file: Vec<u8>, changes: &[u8]) -> Vec<u8> {
+    let word = |bytes: &[u8]| usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+    let changes = changes.chunks_exact(3);
+    if let [low, high] = *changes.remainder() {
+        file.resize(word(&[low, high]).min(2 * file.len()), 0);
+    }
+    for change in changes {
+        if let Some(byte) = file.get_mut(word(change)) {
+            *byte = change[2];
+        }
+    }
+    file
+}
+
+fn plan() -> Plan {
+    let settings = Settings::from_pairs([("shingle", "2")]);
+    let recipe = Entry::by_name("minhash").and_then(|entry| entry.recipe(settings)).expect("the settings are good");
+    Plan::new(&recipe, Arc::new(Word), 0).expect("it goes with a stream")
+}
+
+fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), neardups::Error> {
+    Index::open(
+        path,
+        Arc::clone(&plan.algorithm),
+        &Value::Object(plan.header()),
+        &index::Options { sync: Sync::Off, ..index::Options::default() },
+    )
+}
+
+/// An index of three documents.
+fn good(path: &Path) -> Vec<u8> {
+    let plan = plan();
+    let mut signer = plan.signer();
+    let mut index = open(path, &plan).expect("it is made").0;
+    for text in ["a heron stood in the shallows", "the library opens at nine", "ten beech trees fell"] {
+        index.decide(text, &signer.sign(text), 0).expect("it is written");
+    }
+    index.commit().expect("it is written");
+    drop(index);
+    std::fs::read(path).expect("it is there")
+}
+
+/// The documents of a file, as `id|text`.
+fn batch(bytes: &[u8], options: &Options) -> Vec<String> {
+    let mut input =
+        Input::new(vec![PathBuf::from("-")], options.clone()).with_stdin(Box::new(Cursor::new(bytes.to_vec())));
+    let mut documents = Vec::new();
+    input.read(&mut |batch| {
+        batch.documents(&mut |result| {
+            if let Ok(document) = result {
+                documents.push(format!("{}|{}", document.id, document.text));
+            }
+        });
+        ControlFlow::Continue(())
+    });
+    documents
+}
+
+/// Gives few bytes at a time.
+struct Dripping<'a>(&'a [u8]);
+
+impl Read for Dripping<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = buffer.len().min(97);
+        self.0.read(&mut buffer[..n])
+    }
+}
+
+/// The same of a stream, and every record that is not broken, each with `end` behind it.
+fn stream(bytes: &[u8], options: &Options, end: &[u8]) -> (Vec<String>, Vec<u8>) {
+    let (mut documents, mut passed) = (Vec::new(), Vec::new());
+    let Ok(mut chunks) = Live::new(Dripping(bytes), "-", options).open() else { return (documents, passed) };
+    while let Ok(Some(chunk)) = chunks.next_chunk() {
+        let Ok(chunk) = chunk else { continue };
+        chunk.documents(&mut |record, result| {
+            match &result {
+                Err(problem) if problem.severity != Severity::Skipped => return,
+                Ok(Some(document)) => documents.push(format!("{}|{}", document.id, document.text)),
+                _ => {}
+            }
+            passed.extend_from_slice(record);
+            passed.extend_from_slice(end);
+        });
+    }
+    (documents, passed)
+}

@@ -1,0 +1,40 @@
+//! What fuzzing found, and some of what it tried, through the same functions on every run of the tests.
+
+mod entries;
+
+use std::fs;
+use std::path::Path;
+
+fn check(target: &str, entry: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(target);
+    let mut files: Vec<_> =
+        fs::read_dir(&folder).expect("there is a corpus").map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() > 10, "{} has {} files", folder.display(), files.len());
+    for file in files {
+        let bytes = fs::read(&file).expect("it can be read");
+        // Without this the message of a failure would not say which.
+        let result = std::panic::catch_unwind(|| entry(&bytes));
+        assert!(result.is_ok(), "{}", file.display());
+    }
+}
+
+#[test]
+fn archives() {
+    check("warc", entries::warc);
+}
+
+#[test]
+fn pages() {
+    check("html", entries::html);
+}
+
+#[test]
+fn json_lines() {
+    check("jsonl", entries::jsonl);
+}
+
+#[test]
+fn logs_of_an_index() {
+    check("index", entries::index);
+}
