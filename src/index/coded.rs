@@ -24,51 +24,98 @@ fn low_bits(count: usize) -> u32 {
 pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     let low = low_bits(set.len());
     let (mut held, mut bits, mut before) = (0u64, 0, 0);
+    // At most 7 bits are held, so that 57 can come.
     let mut put = |value: u64, width: u32, out: &mut Vec<u8>| {
-        // At most 7 bits are held, and at most 44 come.
         held |= value << bits;
         bits += width;
-        while bits >= 8 {
-            out.push(held as u8);
-            held >>= 8;
-            bits -= 8;
-        }
+        out.extend_from_slice(&held.to_le_bytes());
+        out.truncate(out.len() - 8 + bits as usize / 8);
+        held = held.checked_shr(bits & !7).unwrap_or(0);
+        bits %= 8;
     };
     for &element in set {
         let difference = element - before;
         before = element;
-        // The high part as so many ones and a zero.
-        (0..difference >> low).for_each(|_| put(1, 1, out));
-        put(0, 1, out);
-        put(difference & ((1 << low) - 1), low, out);
+        // The high part as so many ones and a zero, behind it the low part.
+        let (mut high, rest) = (difference >> low, difference & ((1 << low) - 1));
+        while high > MOST_ONES {
+            put((1 << MOST_ONES) - 1, MOST_ONES as u32, out);
+            high -= MOST_ONES;
+        }
+        put(rest << (high + 1) | ((1 << high) - 1), high as u32 + 1 + low, out);
     }
     put(0, 7, out);
 }
+
+/// So many ones, a zero and the low part are at most 57 bits.
+const MOST_ONES: u64 = 56 - BITS as u64;
 
 /// Fills `set` from the code of `count` elements. `None` if that is not what it is.
 pub(super) fn decode(code: &[u8], count: usize, set: &mut Vec<u64>) -> Option<()> {
     set.clear();
     let low = low_bits(count);
-    let (mut held, mut bits, mut bytes, mut before) = (0u64, 0, code.iter(), 0u64);
-    let mut get = |width: u32| {
-        while bits < width {
-            held |= u64::from(*bytes.next()?) << bits;
-            bits += 8;
-        }
-        let value = held & ((1u64 << width) - 1);
-        held >>= width;
-        bits -= width;
-        Some(value)
-    };
+    let mut bits = Bits { code: code.iter(), held: 0, count: 0 };
+    let mut before = 0u64;
     for _ in 0..count {
-        let mut high = 0u64;
-        while get(1)? == 1 {
-            high += 1;
-        }
-        before = before.checked_add(high.checked_shl(low)? | get(low)?)?;
+        let high = bits.ones()?;
+        before = before.checked_add(high.checked_shl(low)? | bits.number(low)?)?;
         set.push(before);
     }
     Some(())
+}
+
+/// Bits, the lowest of each byte first.
+struct Bits<'a> {
+    code: std::slice::Iter<'a, u8>,
+    held: u64,
+    /// How many are held; those above are zeros.
+    count: u32,
+}
+
+impl Bits<'_> {
+    /// Holds 57 bits or more, if there are so many.
+    #[inline]
+    fn fill(&mut self) {
+        while self.count <= 56
+            && let Some(&byte) = self.code.next()
+        {
+            self.held |= u64::from(byte) << self.count;
+            self.count += 8;
+        }
+    }
+
+    #[inline]
+    fn drop(&mut self, count: u32) {
+        self.held = self.held.checked_shr(count).unwrap_or(0);
+        self.count -= count;
+    }
+
+    /// How many ones come before a zero, which goes with them.
+    #[inline]
+    fn ones(&mut self) -> Option<u64> {
+        let mut ones = 0;
+        loop {
+            self.fill();
+            let run = self.held.trailing_ones();
+            if run < self.count {
+                self.drop(run + 1);
+                return Some(ones + u64::from(run));
+            }
+            (self.count > 0).then_some(())?;
+            ones += u64::from(self.count);
+            self.drop(self.count);
+        }
+    }
+
+    /// A number of at most 57 bits.
+    #[inline]
+    fn number(&mut self, width: u32) -> Option<u64> {
+        self.fill();
+        (self.count >= width).then_some(())?;
+        let number = self.held & ((1 << width) - 1);
+        self.drop(width);
+        Some(number)
+    }
 }
 
 #[cfg(test)]
@@ -76,12 +123,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The code of a set bit by bit, as the text says it.
+    fn plainly(set: &[u64]) -> Vec<u8> {
+        let (low, mut bits, mut before) = (low_bits(set.len()), Vec::new(), 0);
+        for &element in set {
+            let difference = element - before;
+            before = element;
+            bits.extend((0..difference >> low).map(|_| true));
+            bits.push(false);
+            bits.extend((0..low).map(|bit| difference >> bit & 1 == 1));
+        }
+        bits.chunks(8).map(|byte| (0..).zip(byte).map(|(at, &bit)| u8::from(bit) << at).sum()).collect()
+    }
+
     proptest! {
         #[test]
         fn what_was_coded_comes_back(elements in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..4], 0..300)) {
             let set = cut(&elements);
             let mut code = vec![7];
             encode(&set, &mut code);
+            prop_assert_eq!(&code[1..], plainly(&set));
             let mut back = Vec::new();
             prop_assert_eq!(decode(&code[1..], set.len(), &mut back), Some(()));
             prop_assert_eq!(back, set);

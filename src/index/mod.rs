@@ -432,6 +432,7 @@ impl Index {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let mut capped = false;
+        signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
         for &tag in &signature.tags {
             capped |= self.keys.find(tag, MOST_OF_A_KEY, |document| candidates.push(document)).map_err(cannot_read)?;
         }
@@ -480,6 +481,7 @@ impl Index {
         } else {
             self.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
         }
+        tags.iter().for_each(|&tag| self.keys.fetch(tag));
         tags.iter().for_each(|&tag| self.keys.insert(tag, document));
         self.ids.insert(id_tag(&record.id, record.sequence), document);
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::log::read_at;
 use crate::hash::mix;
+use crate::kernel::fetch::fetch;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -69,6 +70,12 @@ impl Run {
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         4 * self.fences.capacity() as u64 + 8 * self.filter.0.capacity() as u64
+    }
+
+    /// Tells the processor that a tag will be looked for.
+    #[inline]
+    pub fn fetch(&self, tag: u32) {
+        fetch(&self.filter.0, self.filter.place(tag).0);
     }
 
     /// Hands over the documents of a tag, the latest first, as long as `each` wants more. Returns whether it does.

@@ -1,6 +1,7 @@
 //! A table from keys to documents, of which each key can have many.
 
 use super::run::{Posting, Run};
+use crate::kernel::fetch::fetch;
 use rayon::slice::ParallelSliceMut;
 use std::io;
 use std::path::Path;
@@ -24,6 +25,14 @@ impl Table {
     #[inline]
     pub fn insert(&mut self, tag: u32, document: u32) {
         self.young.insert(tag, document);
+    }
+
+    /// Tells the processor that a tag will be looked for. All tags of a document are told before the first is looked for, so that waiting
+    /// for memory is done for all of them at once.
+    #[inline]
+    pub fn fetch(&self, tag: u32) {
+        self.young.fetch(tag);
+        self.runs.iter().for_each(|run| run.fetch(tag));
     }
 
     /// Hands over the documents of a tag, the latest first, `most` at most. Returns whether there may be more.
@@ -156,12 +165,23 @@ impl Young {
         4 * (self.used + 1) > 3 * self.slots.len()
     }
 
+    fn fetch(&self, tag: u32) {
+        if !self.slots.is_empty() {
+            fetch(&self.slots, self.first_slot(tag));
+        }
+    }
+
+    /// Where the search for a tag begins.
+    #[inline]
+    fn first_slot(&self, tag: u32) -> usize {
+        // Multiplied, so that neighbouring tags do not make one long run.
+        (u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & (self.slots.len() - 1)
+    }
+
     /// Where a tag is, or where it would go.
     #[inline]
     fn slot(&self, tag: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        // Multiplied, so that neighbouring tags do not make one long run.
-        let mut slot = (u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & mask;
+        let (mask, mut slot) = (self.slots.len() - 1, self.first_slot(tag));
         while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != tag {
             slot = (slot + 1) & mask;
         }
