@@ -247,6 +247,15 @@ pub fn size(typed: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// The first of some words, and how many more there are.
+pub fn some_of<'a>(words: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 10;
+    let more = words.len().saturating_sub(SHOWN);
+    let shown: Vec<_> = words.take(SHOWN).map(|word| format!("'{}'", super::terminal::escaped(word))).collect();
+    let shown = shown.join(", ");
+    if more > 0 { format!("{shown} and {} more", count(more as u64)) } else { shown }
+}
+
 /// A number of bytes, for people.
 pub fn bytes(n: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -8,13 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Sync};
+use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live, PageText};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,15 +71,16 @@ pub fn command() -> Command {
                 .help("Append a verdict for each duplicate to this file"),
         )
         .arg(
-            number("window", "N|DURATION")
-                .value_parser(window)
-                .help("Remember only the last N documents let through, or those of the last 30m, 12h, 7d"),
+            Arg::new("drop-known")
+                .long("drop-known")
+                .action(ArgAction::SetTrue)
+                .help("Drop documents that come again with the same id and text, as duplicates of themselves")
+                .long_help(
+                    "Drop documents that come again with the same id and text, as duplicates of themselves, such as pages that are crawled \
+                     again. Without it they are let through again, so that whatever a crash may have lost can be fed again.",
+                ),
         )
-        .arg(
-            number("expire", "DURATION")
-                .value_parser(duration)
-                .help("Forget a document so long after it was let through: 30m, 12h, 7d"),
-        )
+        .args(forgetting_args())
         .arg(
             number("max-docs", "N")
                 .value_parser(arguments::whole_number(1..=u32::MAX.into()))
@@ -106,6 +108,31 @@ pub fn command() -> Command {
                 .help_heading(input::RUN_OPTIONS)
                 .help("Write counts, rate and sizes to a file, as one JSON object"),
         )
+}
+
+/// The options that say what is forgotten.
+pub(super) fn forgetting_args() -> [Arg; 2] {
+    let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
+    [
+        number("window", "N|DURATION")
+            .value_parser(window)
+            .help("Remember only the last N documents let through, or those of the last 30m, 12h, 7d"),
+        number("expire", "DURATION")
+            .value_parser(duration)
+            .help("Forget a document so long after it was let through: 30m, 12h, 7d"),
+    ]
+}
+
+/// What they say.
+pub(super) fn forgetting(given: &ArgMatches) -> Limits {
+    let expire = given.get_one::<u64>("expire").copied();
+    let (window, age) = match given.get_one("window") {
+        Some(Window::Documents(documents)) => (Some(*documents), None),
+        Some(Window::Seconds(seconds)) => (None, Some(*seconds)),
+        None => (None, None),
+    };
+    let expire = expire.into_iter().chain(age).min();
+    Limits { window, expire, ..Limits::default() }
 }
 
 /// The options that say what documents are and how signatures are made.
@@ -159,11 +186,10 @@ pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<(Plan,
 
 /// The seed of an index; a new one if it is not there.
 fn seed_of(index: Option<&Path>) -> Result<u64, Error> {
-    match index.filter(|path| path.metadata().is_ok_and(|file| file.len() > 0)) {
-        // The standard library seeds its maps from the system.
-        None => Ok(RandomState::new().build_hasher().finish()),
-        Some(path) => Ok(index::header(path)?["seed"].as_u64().unwrap_or_default()),
-    }
+    let header = index.map(index::header).transpose()?.flatten();
+    let seed = header.and_then(|header| header["seed"].as_u64());
+    // The standard library seeds its maps from the system.
+    Ok(seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()))
 }
 
 /// Opens an index for documents that are signed so, and says what had to be cut off.
@@ -196,7 +222,9 @@ fn window(typed: &str) -> Result<Window, String> {
     match typed.parse() {
         Ok(0) => Err("expected 1 or more documents".into()),
         Ok(documents) => Ok(Window::Documents(documents)),
-        Err(_) => duration(typed).map(Window::Seconds),
+        Err(_) => duration(typed).map(Window::Seconds).map_err(|_| {
+            "expected a number of documents, or a number with s, m, h or d behind it, such as 12h".to_string()
+        }),
     }
 }
 
@@ -227,7 +255,7 @@ pub(super) fn stream_options(given: &ArgMatches) -> Result<source::Options, Erro
     Ok(options)
 }
 
-/// Stops what this is given to when the process is told to end, and leaves it time to finish.
+/// Set when the process is told to end, so that it finishes what it is at.
 pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&stop);
@@ -250,20 +278,15 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     }
     let (plan, header) = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
     let limits = Limits {
-        window: given
-            .get_one("window")
-            .and_then(|window| if let Window::Documents(n) = window { Some(*n) } else { None }),
-        expire: match (given.get_one("window"), given.get_one::<u64>("expire")) {
-            (Some(Window::Seconds(a)), Some(b)) => Some(*a.min(b)),
-            (Some(Window::Seconds(a)), None) => Some(*a),
-            (_, expire) => expire.copied(),
-        },
         max_documents: given.get_one("max-docs").copied(),
         memory: given.get_one("memory").copied(),
+        ..forgetting(given)
     };
     let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, &[])).transpose()?;
     let terminal = Terminal::new(given.get_flag("quiet"), None);
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
+    let duplicates = given.get_one::<PathBuf>("duplicates");
+    let duplicates = duplicates.map(|path| Duplicates::open(path, given.get_one::<PathBuf>("index"))).transpose()?;
     let mut index = match given.get_one::<PathBuf>("index") {
         None => Index::in_memory(Arc::clone(&plan.algorithm), limits),
         Some(path) => {
@@ -276,11 +299,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         }
     };
     let stop = stop_on_signals();
-    let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
+    let drops_known = given.get_flag("drop-known");
     let mut sink = Output {
         out: Vec::new(),
         mark,
+        drops_known,
+        remembers: given.contains_id("index"),
+        told_of_names: false,
         is_warc,
         duplicates,
         terminal: &terminal,
@@ -301,9 +327,13 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     terminal.line(&format!(
         "{}: {} let through, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
-        count(counts.fresh + counts.known),
+        count(counts.fresh + if drops_known { 0 } else { counts.known }),
         counted(counts.duplicates, "duplicate"),
-        if counts.known > 0 { format!(", {} known", count(counts.known)) } else { String::new() },
+        match counts.known {
+            0 => String::new(),
+            known if drops_known => format!(", {} known and dropped", count(known)),
+            known => format!(", {} known", count(known)),
+        },
         count(remembered),
         count(index.len()),
     ));
@@ -314,6 +344,12 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         bytes(index.bytes_held() as f64),
         bytes(index.bytes_stored() as f64),
     ));
+    if counts.featureless > 0 {
+        terminal.line(&format!(
+            "let through without a look: {} with too few features",
+            counted(counts.featureless, "document")
+        ));
+    }
     if index.capped() > 0 {
         terminal.line(&format!(
             "{} shared a key with more than {} others, of which the latest were looked at",
@@ -328,7 +364,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
     }
     if counts.failed > 0 {
-        terminal.line(&format!("{} could not be read, and were not let through", counted(counts.failed, "record")));
+        terminal.line(&format!("not read, and not let through: {}", counted(counts.failed, "record")));
     }
     if let Some(stats) = stats {
         let (bytes_held, bytes_stored) = (index.bytes_held(), index.bytes_stored());
@@ -346,7 +382,16 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         };
         stats.write(&(json(&record) + "\n"))?;
     }
-    Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
+    Ok(ended(&counts, &stop, &terminal))
+}
+
+/// How a stream ended.
+pub(super) fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status {
+    if stop.load(Ordering::Relaxed) {
+        terminal.line("stopped by a signal before the end of the input");
+        return Status::Stopped;
+    }
+    if counts.failed > 0 { Status::Failed } else { Status::Done }
 }
 
 /// What a lexicon file is known by.
@@ -365,9 +410,28 @@ struct Duplicates {
 }
 
 impl Duplicates {
-    fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::options().append(true).create(true).open(path);
-        let file = file.map_err(|error| Error::io(format!("cannot write {}", path.display()), error))?;
+    /// Neither the index nor the input.
+    fn open(path: &Path, index: Option<&PathBuf>) -> Result<Self, Error> {
+        let stdin = PathBuf::from("/dev/stdin");
+        for other in index.into_iter().chain([&stdin]) {
+            if path == other
+                || path
+                    .canonicalize()
+                    .is_ok_and(|path| path.is_file() && other.canonicalize().is_ok_and(|other| other == path))
+            {
+                return Err(usage_error(format!("--duplicates would write into {}, which is read", path.display())));
+            }
+        }
+        let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
+        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
+        // What was killed within a line left half of it.
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last).map_err(failed)?;
+        }
+        if last != *b"\n" {
+            file.write_all(b"\n").map_err(failed)?;
+        }
         Ok(Duplicates { file, path: path.to_path_buf(), lines: Vec::new() })
     }
 }
@@ -376,6 +440,10 @@ impl Duplicates {
 struct Output<'a> {
     out: Vec<u8>,
     mark: bool,
+    drops_known: bool,
+    /// Whether there is an index, and whether it was said that documents have no ids.
+    remembers: bool,
+    told_of_names: bool,
     is_warc: bool,
     duplicates: Option<Duplicates>,
     terminal: &'a Terminal,
@@ -459,6 +527,20 @@ impl Sink for Output<'_> {
     }
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        if self.remembers && !self.told_of_names && id.starts_with("-:") {
+            self.told_of_names = true;
+            self.terminal.warning(&format!(
+                "{id} has no id: it is called by its number in this run, and so is another one in the next; --id-field says where ids are"
+            ));
+        }
+        let itself;
+        let decision = match decision {
+            Decision::Known if self.drops_known => {
+                itself = Decision::Duplicate { of: id.to_string(), similarity: Similarity::ratio(1, 1) };
+                &itself
+            }
+            decision => decision,
+        };
         let Decision::Duplicate { of, similarity } = decision else { return self.passed(line) };
         if let Some(duplicates) = &mut self.duplicates {
             duplicates.lines.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());

@@ -1,13 +1,16 @@
 //! `dedup index`: what is in an index, and what is done with it beside the stream.
 
-use super::arguments::{bytes, count, counted};
-use super::filter::{Verdict, duration, json, opened, signing, signing_args, stop_on_signals, stream_options};
+use super::arguments::{bytes, count, counted, some_of, whole_number};
+use super::filter::{
+    Verdict, duration, ended, forgetting, forgetting_args, json, opened, signing, signing_args, stop_on_signals,
+    stream_options,
+};
 use super::terminal::Terminal;
 use super::{Status, input};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Sink, filter};
-use neardups::index::{self, Compacted, Decision, Index, Mode, Summary, compact, inspect, remove};
+use neardups::index::{self, Compacted, Decision, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove};
 use neardups::source::Live;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,7 +40,8 @@ pub fn command() -> Command {
                     "Says whether it is whole: status 2 if it is damaged, or if its end is torn. A torn end is what an interrupted write \
                      leaves; dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
                 )
-                .arg(file()),
+                .arg(file())
+                .arg(quiet()),
         )
         .subcommand(
             Command::new("export")
@@ -52,15 +56,16 @@ pub fn command() -> Command {
                      not changed, and may be in use meanwhile. Takes the options that the index was made with.",
                 )
                 .arg(file())
+                .args(forgetting_args())
                 .args(signing_args()),
         )
         .subcommand(
             Command::new("add")
                 .about("Remembers the documents on standard input, whatever they are like; prints nothing")
                 .long_about(
-                    "Remembers the documents on standard input, whatever they are like, so that dedup filter drops what is like them. \
-                     Makes the index if it is not there. Takes the options that the index was made with. Documents that are known, by id \
-                     and text, are not added again.",
+                    "Remembers the documents on standard input, whatever they are like, so that dedup filter drops them and what is like \
+                     them. Makes the index if it is not there. Takes the options that the index was made with. Documents that it has, by \
+                     id and text, are not added again.",
                 )
                 .arg(file())
                 .args(signing_args()),
@@ -83,8 +88,8 @@ pub fn command() -> Command {
             Command::new("compact")
                 .about("Writes it anew without the documents that were removed")
                 .long_about(
-                    "Writes it anew without the documents that were removed, and with --expire without the old ones. The new file takes \
-                     the place of the old one when it is whole and on the disk; until then both take room.",
+                    "Writes it anew without the documents that were removed, and with --expire or --window without the old ones. The new \
+                     file takes the place of the old one when it is whole and on the disk; until then both take room.",
                 )
                 .arg(file())
                 .arg(
@@ -93,6 +98,19 @@ pub fn command() -> Command {
                         .value_name("DURATION")
                         .value_parser(duration)
                         .help("Drop documents that were let through longer ago than this: 12h, 30d"),
+                )
+                .arg(
+                    Arg::new("window")
+                        .long("window")
+                        .value_name("N")
+                        .value_parser(whole_number(1..=u64::MAX))
+                        .help("Drop all but the last N documents"),
+                )
+                .arg(
+                    Arg::new("salvage")
+                        .long("salvage")
+                        .action(ArgAction::SetTrue)
+                        .help("Pass over what is damaged, and keep what is whole before and behind it"),
                 )
                 .arg(quiet()),
         )
@@ -134,7 +152,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let path = given.get_one::<PathBuf>("file").expect("clap asks for it");
     match name {
         "stats" => stats(path),
-        "verify" => verify(path),
+        "verify" => verify(path, given),
         "export" => export(path),
         "query" => query(path, given),
         "add" => add(path, given),
@@ -166,13 +184,23 @@ fn stats(path: &Path) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-fn verify(path: &Path) -> Result<Status, Error> {
-    let Summary { bytes, torn, .. } = inspect(path, |_| Ok(()))?;
+fn verify(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
+    let Summary { bytes: whole, documents, torn, .. } = inspect(path, |_| Ok(()))?;
     match torn.map_or(0, |torn| torn.bytes) {
-        0 => Ok(Status::Done),
+        0 => {
+            let terminal = Terminal::new(given.get_flag("quiet"), None);
+            terminal.line(&format!(
+                "{}: whole: {}, {}",
+                path.display(),
+                counted(documents, "document"),
+                bytes(whole as f64)
+            ));
+            Ok(Status::Done)
+        }
         torn => {
-            let message =
-                format!("the last {torn} bytes, from byte {bytes} on, are torn; dedup filter will cut them off");
+            let message = format!(
+                "the last {torn} bytes, from byte {whole} on, are torn, or just being written; dedup filter cuts torn ones off"
+            );
             Err(Error::Index { path: path.display().to_string(), message })
         }
     }
@@ -188,12 +216,13 @@ fn export(path: &Path) -> Result<Status, Error> {
 }
 
 fn query(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
-    let (counts, _) = stream(path, given, Mode::Query, &mut Verdicts::default())?;
-    Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
+    let options = index::Options { mode: Mode::Query, limits: forgetting(given), ..index::Options::default() };
+    stream(path, given, options, &mut Verdicts::default()).map(|(.., status)| status)
 }
 
 fn add(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
-    let (counts, index) = stream(path, given, Mode::Add, &mut Nothing)?;
+    let options = index::Options { mode: Mode::Add, ..index::Options::default() };
+    let (counts, index, status) = stream(path, given, options, &mut Nothing)?;
     Terminal::new(given.get_flag("quiet"), None).line(&format!(
         "{}: {} added, {} known; {} remembered now",
         counted(counts.documents, "document"),
@@ -201,21 +230,27 @@ fn add(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
         count(counts.known),
         count(index.len()),
     ));
-    Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
+    Ok(status)
 }
 
 /// Takes the documents on standard input to an index.
-fn stream(path: &Path, given: &ArgMatches, mode: Mode, sink: &mut dyn Sink) -> Result<(Counts, Index), Error> {
+fn stream(
+    path: &Path,
+    given: &ArgMatches,
+    options: index::Options,
+    sink: &mut dyn Sink,
+) -> Result<(Counts, Index, Status), Error> {
     let terminal = Terminal::new(given.get_flag("quiet"), None);
+    let live = Live::new(io::stdin(), "-", &stream_options(given)?);
     let (plan, header) = signing(given, Some(path))?;
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
-    let options = index::Options { mode, temp_dir: given.get_one("temp-dir").cloned(), ..index::Options::default() };
+    let options = index::Options { temp_dir: given.get_one("temp-dir").cloned(), ..options };
     let mut index = opened(path, (&plan, &header), &options, &terminal)?;
-    let live = Live::new(io::stdin(), "-", &stream_options(given)?);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
-    let result = filter(live, &plan, &mut index, threads, &stop_on_signals(), &terminal, sink);
+    let stop = stop_on_signals();
+    let result = filter(live, &plan, &mut index, threads, &stop, &terminal, sink);
     terminal.done();
-    result.map(|counts| (counts, index))
+    result.map(|counts| (counts, index, ended(&counts, &stop, &terminal)))
 }
 
 /// Prints a verdict for each document.
@@ -269,13 +304,17 @@ fn forget(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
         read.map_err(|error| Error::io(format!("cannot read {}", list.display()), error))?;
         ids.extend(text.lines().map(String::from));
     }
-    let (removed, torn) = remove(path, &ids)?;
+    let asked = ids.len() as u64;
+    let Removed { documents, unknown, torn } = remove(path, ids)?;
     let terminal = Terminal::new(given.get_flag("quiet"), None);
     if let Some(torn) = torn {
         let bytes = counted(torn.bytes, "byte");
         terminal.warning(&format!("{}: {bytes} that an interrupted write left were cut off", path.display()));
     }
-    terminal.line(&format!("{} removed, of {}", counted(removed, "document"), counted(ids.len() as u64, "id")));
+    if !unknown.is_empty() {
+        terminal.warning(&format!("no document has the id {}", some_of(unknown.iter().map(String::as_str))));
+    }
+    terminal.line(&format!("{} removed, of {}", counted(documents, "document"), counted(asked, "id")));
     Ok(Status::Done)
 }
 
@@ -283,8 +322,17 @@ fn rewrite(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
     // What is exactly as old is forgotten, as in a stream.
     let since = given.get_one::<u64>("expire").map_or(0, |expire| now.saturating_sub(*expire) + 1);
-    let Compacted { documents, dropped, bytes: (before, after) } = compact(path, since)?;
-    Terminal::new(given.get_flag("quiet"), None).line(&format!(
+    let outdated =
+        Outdated { before: since, window: given.get_one("window").copied(), damaged: given.get_flag("salvage") };
+    let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
+    let terminal = Terminal::new(given.get_flag("quiet"), None);
+    let torn = torn.map_or(0, |torn| torn.bytes);
+    for (lost, what) in [(damaged, "that were damaged"), (torn, "that an interrupted write left")] {
+        if lost > 0 {
+            terminal.warning(&format!("{}: {} {what} are left out", path.display(), counted(lost, "byte")));
+        }
+    }
+    terminal.line(&format!(
         "kept {}, dropped {}; {} before, {} now",
         counted(documents, "document"),
         count(dropped),

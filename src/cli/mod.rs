@@ -25,6 +25,8 @@ enum Status {
     Done,
     /// Some input could not be read, or the command could not run.
     Failed,
+    /// It was told to end before it was done.
+    Stopped,
 }
 
 impl From<Status> for ExitCode {
@@ -32,6 +34,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Done => ExitCode::SUCCESS,
             Status::Failed => ExitCode::from(2),
+            Status::Stopped => ExitCode::from(130),
         }
     }
 }

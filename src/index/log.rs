@@ -7,12 +7,15 @@
 //!         or kind 3, places of documents that are removed; or kind 4 alone: all before it was on the disk before it was written
 //! ```
 //!
+//! The kind of a document that was added, and never let through, has its highest bit set.
+//!
 //! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands. Version 1 has documents alone.
 
 use super::coded::{decode, encode};
 use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::Error;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -42,6 +45,8 @@ pub(super) struct End {
     pub torn: Option<Repair>,
     /// Whether the last frame says that all before it is on the disk.
     pub is_marked: bool,
+    /// Bytes that were passed over.
+    pub damaged: u64,
 }
 
 /// What is stored of a document.
@@ -52,6 +57,8 @@ pub(super) struct Record {
     /// In seconds since 1970.
     pub time: u64,
     pub kind: Kind,
+    /// Whether it was added, and never let through.
+    pub is_added: bool,
     /// Tags of keys, if features are stored.
     pub tags: Vec<u32>,
     /// The fingerprint, or features.
@@ -76,6 +83,7 @@ pub(super) enum Entry {
 
 const REMOVED: u8 = 3;
 const SYNCED: u8 = 4;
+const ADDED: u8 = 0x80;
 
 impl Entry {
     /// `None` if the bytes are no entry.
@@ -92,7 +100,7 @@ impl Entry {
 }
 
 impl Record {
-    pub fn new(id: &str, signature: &Signature, time: u64, algorithm: &dyn Algorithm) -> Self {
+    pub fn new(id: &str, signature: &Signature, time: u64, is_added: bool, algorithm: &dyn Algorithm) -> Self {
         let kind = match algorithm.compares() {
             _ if signature.featureless => Kind::Featureless,
             Compares::Fingerprints => Kind::Fingerprint,
@@ -100,7 +108,7 @@ impl Record {
         };
         let tags = if kind == Kind::Features { signature.tags.clone() } else { Vec::new() };
         let evidence = signature.evidence.clone();
-        Record { id: id.into(), sequence: signature.sequence, time, kind, tags, evidence }
+        Record { id: id.into(), sequence: signature.sequence, time, kind, is_added, tags, evidence }
     }
 
     /// The tags of its keys.
@@ -113,7 +121,7 @@ impl Record {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.kind as u8);
+        out.push(self.kind as u8 | if self.is_added { ADDED } else { 0 });
         put(self.id.len() as u64, out);
         out.extend_from_slice(self.id.as_bytes());
         out.extend_from_slice(&self.sequence.to_le_bytes());
@@ -136,7 +144,9 @@ impl Record {
     /// `None` if the bytes are no record.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
-        let kind = match take(&mut rest, 1)?[0] {
+        let kind = take(&mut rest, 1)?[0];
+        let is_added = kind & ADDED != 0;
+        let kind = match kind & !ADDED {
             0 => Kind::Featureless,
             1 => Kind::Fingerprint,
             2 => Kind::Features,
@@ -160,7 +170,7 @@ impl Record {
                 decode(rest, count, &mut evidence)?;
             }
         }
-        Some(Record { id, sequence, time, kind, tags, evidence })
+        Some(Record { id, sequence, time, kind, is_added, tags, evidence })
     }
 }
 
@@ -236,14 +246,10 @@ impl Log {
     pub fn open(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let mut file = lock(path, File::options().create(true))?;
-        let expected = file_header(header);
-        let mut found = Vec::new();
-        (&file).take(expected.len() as u64).read_to_end(&mut found).map_err(failed)?;
-        // A new file, or one whose very first write was interrupted.
-        if found.len() < expected.len() && expected.starts_with(&found) {
+        if is_unfinished(&file).map_err(failed)? {
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
-            file.write_all(&expected).and_then(|()| file.sync_all()).map_err(failed)?;
+            file.write_all(&file_header(header)).and_then(|()| file.sync_all()).map_err(failed)?;
             sync_folder(path);
         }
         let stored = Stored::open(path)?;
@@ -275,7 +281,7 @@ impl Log {
         let stored = Stored::open(path)?;
         stored.check(header)?;
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-        let file = Some((File::open(path).map_err(failed)?, path.to_path_buf()));
+        let file = Some((stored.reader.get_ref().try_clone().map_err(failed)?, path.to_path_buf()));
         let written = stored.length;
         Ok((Log { file, written, ..Log::in_memory() }, stored))
     }
@@ -468,20 +474,49 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
     let in_use = || damaged(path, "another process writes to this index; one at a time can");
-    let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
-    let mut locked = file.try_lock();
-    for _ in 1..TRIES {
-        if !matches!(locked, Err(TryLockError::WouldBlock)) {
-            break;
+    for again in 0..TRIES {
+        if again > 0 {
+            thread::sleep(BETWEEN_TRIES);
         }
-        thread::sleep(BETWEEN_TRIES);
-        locked = file.try_lock();
+        let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
+        match file.try_lock() {
+            // While it was opened another may have come into its place.
+            Ok(()) if is_at(&file, path).map_err(failed)? => return Ok(file),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
-    match locked {
-        // While it was opened another may have come into its place.
-        Ok(()) if is_at(&file, path).map_err(failed)? => Ok(file),
-        Ok(()) | Err(TryLockError::WouldBlock) => Err(in_use()),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    Err(in_use())
+}
+
+/// Whether a file is new, or its very first write was interrupted: it ends within its header, and holds no more than a part of it.
+fn is_unfinished(mut file: &File) -> io::Result<bool> {
+    file.rewind()?;
+    let mut head = Vec::new();
+    file.take(20).read_to_end(&mut head)?;
+    let Some(&length) = head.last_chunk().filter(|_| head.len() == 20) else {
+        return Ok(MAGIC.starts_with(&head[..head.len().min(MAGIC.len())]));
+    };
+    let needs = u64::from(u32::from_le_bytes(length).min(MAX_HEADER)) + 8;
+    let mut rest = Vec::new();
+    file.take(needs).read_to_end(&mut rest)?;
+    let mut objects = serde_json::Deserializer::from_slice(&rest).into_iter::<IgnoredAny>();
+    let is_part = match objects.next() {
+        None => true,
+        Some(Ok(_)) => rest.len() - objects.byte_offset() < 8,
+        Some(Err(error)) => error.is_eof(),
+    };
+    Ok(head.starts_with(MAGIC) && (rest.len() as u64) < needs && is_part)
+}
+
+/// The header of an index. `None` if it is not there, or was never finished.
+pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
+    let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+        Ok(file) if is_unfinished(&file).map_err(failed)? => Ok(None),
+        Ok(_) => Stored::open(path).map(|stored| Some(stored.header)),
     }
 }
 
@@ -532,9 +567,12 @@ pub(super) struct Stored {
     path: PathBuf,
     pub header: Value,
     pub version: u32,
-    /// Where the next frame starts, and where the file ends.
+    /// Where the first frame starts, where the next one does, and where the file ends.
+    first: u64,
     at: u64,
     length: u64,
+    /// Whether what is damaged is passed over.
+    pub salvages: bool,
 }
 
 impl Stored {
@@ -569,7 +607,8 @@ impl Stored {
         let (text, sum) = bytes.split_last_chunk().expect("eight bytes were added");
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(text) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
-        Ok(Stored { reader, path: path.to_path_buf(), header, version, at: 20 + bytes.len() as u64, length })
+        let (path, first) = (path.to_path_buf(), 20 + bytes.len() as u64);
+        Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false })
     }
 
     /// Whether it was made with these settings.
@@ -579,38 +618,50 @@ impl Stored {
         };
         let mut names: Vec<&String> = own.keys().chain(asked.keys()).collect();
         names.sort_unstable();
-        let shown = |value: Option<&Value>| value.map_or("nothing".into(), Value::to_string);
-        match names.into_iter().find(|name| own.get(*name) != asked.get(*name)) {
-            None => Ok(()),
-            Some(name) => Err(damaged(
-                &self.path,
-                &format!(
-                    "made with {name} {}, and this run has {}: use the same options, or another index",
-                    shown(own.get(name)),
-                    shown(asked.get(name))
-                ),
-            )),
+        names.dedup();
+        names.retain(|name| own.get(*name) != asked.get(*name));
+        if names.is_empty() {
+            return Ok(());
         }
+        let shown = |of: &serde_json::Map<String, Value>| {
+            let shown = |name: &&String| match of.get(*name) {
+                None | Some(Value::Null) => format!("no {name}"),
+                Some(value) => format!("{name} {}", value.to_string().replace('"', "")),
+            };
+            names.iter().map(shown).collect::<Vec<_>>().join(", ")
+        };
+        let hint =
+            if names.iter().any(|name| *name == "seed") { " (--random-seed takes that of the index)" } else { "" };
+        let (own, asked) = (shown(own), shown(asked));
+        let message =
+            format!("made with {own}, and this run has {asked}: use the same options, or another index{hint}");
+        Err(damaged(&self.path, &message))
     }
 
-    /// Hands over what was written, each with its place and its bytes.
+    /// Hands over what was written, each with its place and its bytes; all of it each time, of the file as it was when it was opened.
     ///
     /// # Errors
     /// The file cannot be read, or is damaged elsewhere than at its end; or what `each` returns.
-    pub fn each(mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
+    pub fn each(&mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
         let path = self.path.clone();
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
-        let (mut frame, mut has_marks, mut is_marked) = (Vec::new(), false, false);
+        let (mut frame, mut has_marks, mut is_marked, mut damaged) = (Vec::new(), false, false, 0);
+        self.at = self.first;
+        self.reader.seek(SeekFrom::Start(self.first)).map_err(failed)?;
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
-            let torn = Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked });
+            let torn = Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked, damaged });
             if left < AROUND {
                 return torn;
             }
             let mut head = [0; 8];
             self.reader.read_exact(&mut head).map_err(failed)?;
             let Some(length) = length_of(head, place) else {
-                return if self.is_torn(place, has_marks)? { torn } else { Err(self.damage(place)) };
+                if self.is_torn(place, has_marks)? {
+                    return torn;
+                }
+                damaged += self.pass_over(place)?;
+                continue;
             };
             if length + AROUND > left {
                 return torn;
@@ -624,15 +675,45 @@ impl Stored {
                     each(place, entry, bytes)?;
                 }
                 None if length + AROUND == left || self.is_torn(place, has_marks)? => return torn,
-                None => return Err(self.damage(place)),
+                None => {
+                    damaged += self.pass_over(place)?;
+                    continue;
+                }
             }
             self.at += length + AROUND;
         }
-        Ok(End { at: self.at, torn: None, is_marked })
+        Ok(End { at: self.at, torn: None, is_marked, damaged })
     }
 
-    fn damage(&self, place: u64) -> Error {
-        damaged(&self.path, &format!("damaged at byte {place}: what stands there was not written so"))
+    /// Goes on at the next whole frame behind a place, or at the end of the file. Returns how many bytes that passes over.
+    ///
+    /// # Errors
+    /// That was not asked for; or the file cannot be read.
+    fn pass_over(&mut self, place: u64) -> Result<u64, Error> {
+        if !self.salvages {
+            return Err(damaged(
+                &self.path,
+                &format!(
+                    "damaged at byte {place}: what stands there was not written so (dedup index compact --salvage keeps what is whole)"
+                ),
+            ));
+        }
+        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+        // Windows that overlap by half, so that no frame up to that size is missed.
+        let (mut window, mut from) = (Vec::new(), place + 1);
+        while from < self.length {
+            self.reader.seek(SeekFrom::Start(from)).map_err(failed)?;
+            window.clear();
+            self.reader.by_ref().take(TORN).read_to_end(&mut window).map_err(failed)?;
+            if let Some(at) = (0..window.len()).find(|&at| frame_at(&window[at..], from + at as u64).is_some()) {
+                from += at as u64;
+                break;
+            }
+            from = if window.len() as u64 == TORN { from + TORN / 2 } else { self.length };
+        }
+        self.at = from;
+        self.reader.seek(SeekFrom::Start(from)).map_err(failed)?;
+        Ok(from - place)
     }
 
     /// Whether what is wrong at a place is an interrupted write: no frame behind it says that everything before it was on the disk. Where
@@ -647,10 +728,7 @@ impl Stored {
         self.reader.read_to_end(&mut rest).map_err(failed)?;
         let mut at = 1;
         while at + AROUND as usize <= rest.len() {
-            let own = place + at as u64;
-            let length = rest[at..].first_chunk().and_then(|&head| length_of(head, own));
-            let frame = length.and_then(|length| rest[at + 8..].get(..length as usize + 8));
-            match frame.and_then(|frame| checked(frame, own)) {
+            match frame_at(&rest[at..], place + at as u64) {
                 None => at += 1,
                 Some(bytes) if has_marks && *bytes != [SYNCED] => at += bytes.len() + AROUND as usize,
                 Some(_) => return Ok(false),
@@ -658,6 +736,12 @@ impl Stored {
         }
         Ok(true)
     }
+}
+
+/// The record of the whole frame that some bytes start with, which stand at a place.
+fn frame_at(bytes: &[u8], place: u64) -> Option<&[u8]> {
+    let length = length_of(*bytes.first_chunk()?, place)?;
+    checked(bytes[8..].get(..length as usize + 8)?, place)
 }
 
 /// No write is longer than this.

@@ -11,7 +11,7 @@
 //!
 //! The log is all that stays: records one after the other, each with a checksum. The tables that find them are made again when the log is
 //! opened; they are in memory, and beyond a bound in sorted runs on the disk. What a crash tore at the end of the log is cut off and said;
-//! damage anywhere else is an error.
+//! damage before what is known to have been on the disk is an error.
 //!
 //! Memory, bytes a document of MinHash with 16 keys: some 400 while its postings are in memory, 30 when they are in runs.
 
@@ -24,7 +24,7 @@ mod signature;
 mod table;
 
 pub use log::{FORMAT_VERSION, Repair};
-pub use maintain::{Compacted, Entry, Summary, compact, header, inspect, remove};
+pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, header, inspect, remove};
 pub use signature::{Signature, Signer};
 
 use crate::algorithm::{Algorithm, Compares};
@@ -201,7 +201,7 @@ impl Index {
         options: &Options,
     ) -> Result<(Self, Option<Repair>), Error> {
         let asked = options.mode == Mode::Query;
-        let (log, stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
+        let (log, mut stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
         let folder = options.temp_dir.as_deref().unwrap_or(folder_of(path));
         let mut index = Self::with_log(algorithm, log, options, Some(folder.to_path_buf()));
         let end = stored.each(|place, entry, _| match entry {
@@ -314,9 +314,10 @@ impl Index {
 
     fn keep(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(), Error> {
         self.check_limits()?;
-        let record = Record::new(id, signature, now, &*self.algorithm);
+        self.make_room(signature.tags.len())?;
+        let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
-        self.remember(place, &record)?;
+        self.enter(place, &record);
         self.forget(now)?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
@@ -329,7 +330,10 @@ impl Index {
     /// # Errors
     /// The log cannot be written.
     pub fn commit(&mut self) -> Result<(), Error> {
-        self.log.commit(self.sync != Sync::Off)
+        match self.mode {
+            Mode::Query => Ok(()),
+            Mode::Filter | Mode::Add => self.log.commit(self.sync != Sync::Off),
+        }
     }
 
     /// Writes everything to the disk, whatever [`Sync`] says, and that it is there. To be called when a stream ends.
@@ -373,6 +377,9 @@ impl Index {
                 self.forgotten += 1;
             }
         }
+        if !self.removed.is_empty() {
+            self.removed = self.removed.split_off(&self.forgotten);
+        }
         if self.forgotten as usize > self.places.len() / 2 + FEW { self.make_again() } else { Ok(()) }
     }
 
@@ -382,10 +389,7 @@ impl Index {
         let (first, removed) = (self.forgotten, std::mem::take(&mut self.removed));
         let mut number = first..;
         places.retain(|_| !removed.contains(&number.next().expect("numbers do not end")));
-        self.places.clear();
-        self.times.clear();
-        self.fingerprints.clear();
-        self.ends.clear();
+        (self.places, self.times, self.fingerprints, self.ends) = Default::default();
         (self.outlines, self.keys, self.ids) = Default::default();
         self.forgotten = 0;
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
@@ -416,12 +420,14 @@ impl Index {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let tag = id_tag(id, signature.sequence);
-        self.ids.find(tag, MOST_OF_A_KEY, |document| candidates.push(document)).map_err(cannot_read)?;
-        candidates.retain(|&document| self.has(document));
+        let counted = |document| self.has(document);
+        self.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
         let mut known = false;
         for &document in &candidates {
             let record = self.log.read(self.places[document as usize])?;
-            known |= record.id == id && record.sequence == signature.sequence;
+            // What was added was never let through, and is not now.
+            let counts = !record.is_added || self.mode == Mode::Add;
+            known |= record.id == id && record.sequence == signature.sequence && counts;
         }
         self.candidates = candidates;
         Ok(known)
@@ -434,17 +440,22 @@ impl Index {
         let mut capped = false;
         signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
         for &tag in &signature.tags {
-            capped |= self.keys.find(tag, MOST_OF_A_KEY, |document| candidates.push(document)).map_err(cannot_read)?;
+            let counted = |document| self.has(document);
+            let found = self.keys.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document));
+            capped |= found.map_err(cannot_read)?;
         }
         self.capped += u64::from(capped);
         candidates.sort_unstable();
         candidates.dedup();
-        candidates.retain(|&document| self.has(document));
         let mut best: Option<(u32, Similarity)> = None;
         for &document in &candidates {
             let similarity = self.similarity(document, signature)?;
             if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
                 best = similarity.map(|similarity| (document, similarity));
+            }
+            // No later one is more similar.
+            if best.is_some_and(|(_, similarity)| similarity.value() >= 1.0) {
+                break;
             }
         }
         self.candidates = candidates;
@@ -468,8 +479,14 @@ impl Index {
 
     /// Enters a document of the log into the tables.
     fn remember(&mut self, place: u64, record: &Record) -> Result<(), Error> {
+        self.make_room(record.tags(&*self.algorithm).len())?;
+        self.enter(place, record);
+        Ok(())
+    }
+
+    /// There must be room.
+    fn enter(&mut self, place: u64, record: &Record) {
         let tags = record.tags(&*self.algorithm);
-        self.make_room(tags.len())?;
         let document = self.places.len() as u32;
         self.places.push(place);
         if self.limits.expire.is_some() {
@@ -484,7 +501,6 @@ impl Index {
         tags.iter().for_each(|&tag| self.keys.fetch(tag));
         tags.iter().for_each(|&tag| self.keys.insert(tag, document));
         self.ids.insert(id_tag(&record.id, record.sequence), document);
-        Ok(())
     }
 
     /// Moves tables to the disk before they outgrow what memory they may take.
@@ -512,7 +528,7 @@ impl Index {
 }
 
 fn cannot_read(error: io::Error) -> Error {
-    Error::io("cannot read the tables of the index", error)
+    Error::io("cannot read what the index keeps in temporary files", error)
 }
 
 /// So many forgotten documents may stay in the tables.

@@ -3,7 +3,7 @@
 use super::log::read_at;
 use crate::engine::outline::Parities;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// The size and the parities of a set.
@@ -74,7 +74,10 @@ impl Outlines {
             bytes.extend_from_slice(&size.to_le_bytes());
             bytes.extend(parities.iter().flat_map(|word| word.to_le_bytes()));
         }
-        self.old.as_mut().expect("was made").write_all(&bytes)?;
+        let file = self.old.as_mut().expect("was made");
+        // Wherever a failed write left off.
+        file.seek(SeekFrom::Start((BYTES * self.frozen) as u64))?;
+        file.write_all(&bytes)?;
         self.frozen += self.young.len();
         self.young = Vec::new();
         // It may have been the last one, and short.

@@ -7,7 +7,7 @@ use neardups::Error;
 use neardups::algorithm::Recipe;
 use neardups::engine::{self, KeepPolicy};
 use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{self, Decision, Index, Limits, Mode, Options, Repair, Sync};
+use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Repair, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live};
 use neardups::tokenizer::Word;
@@ -342,14 +342,17 @@ proptest! {
         };
         let (first, rest) = documents.split_at(40);
         feed(&path, first, Mode::Add);
-        let ids = which.iter().map(|&number| first[number].0.clone()).chain(["unknown".into()]).collect();
-        prop_assert_eq!(index::remove(&path, &ids).unwrap(), (which.len() as u64, None));
-        prop_assert_eq!(index::remove(&path, &ids).unwrap(), (0, None));
+        let ids: std::collections::BTreeSet<String> = which.iter().map(|&number| first[number].0.clone()).chain(["unknown".into()]).collect();
+        let unknown = |ids: &[&str]| ids.iter().map(|id| id.to_string()).collect();
+        let removed = index::Removed { documents: which.len() as u64, unknown: unknown(&["unknown"]), torn: None };
+        prop_assert_eq!(index::remove(&path, ids.clone()).unwrap(), removed);
+        let nothing = index::Removed { documents: 0, unknown: ids.clone(), torn: None };
+        prop_assert_eq!(index::remove(&path, ids.clone()).unwrap(), nothing);
         let left: Vec<Text> = first.iter().filter(|(id, _)| !ids.contains(id)).cloned().collect();
         feed(&other, &left, Mode::Add);
         let expected = feed(&other, rest, Mode::Query);
         prop_assert_eq!(&feed(&path, rest, Mode::Query), &expected);
-        let compacted = index::compact(&path, 0).unwrap();
+        let compacted = index::compact(&path, Outdated::default()).unwrap();
         prop_assert_eq!((compacted.documents, compacted.dropped), (left.len() as u64, which.len() as u64));
         prop_assert!(which.is_empty() || compacted.bytes.1 < compacted.bytes.0);
         prop_assert_eq!(&feed(&path, rest, Mode::Query), &expected);
@@ -374,9 +377,147 @@ fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
         }
         index.commit().unwrap();
         drop(index);
-        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options }).unwrap().0;
+        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options.clone() }).unwrap().0;
         assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "10"));
         assert_eq!(index.capped(), 1);
+        drop(index);
+        // Those that were removed do not stand in the way of others.
+        index::remove(&path, (1..most + 10).map(|number| number.to_string()).collect()).unwrap();
+        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options }).unwrap().0;
+        assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "0"));
+        assert_eq!(index.capped(), 0);
+    }
+}
+
+/// A small index of documents that have nothing in common, at the times 0, 1, 2 and so on.
+fn with_times(path: &Path, plan: &Plan, documents: u64) {
+    let (mut index, mut signer) = (open_with(path, plan, &Options::default()).unwrap().0, plan.signer());
+    for number in 0..documents {
+        let text = format!("some words of document number {number} and of no other {number}");
+        assert_eq!(index.decide(&number.to_string(), &signer.sign(&text), number).unwrap(), Decision::Fresh);
+    }
+    index.seal().unwrap();
+}
+
+fn ids(path: &Path) -> Vec<u64> {
+    let mut ids = Vec::new();
+    index::inspect(path, |entry| {
+        ids.push(entry.id.parse().unwrap());
+        Ok(())
+    })
+    .unwrap();
+    ids
+}
+
+#[test]
+fn what_was_removed_counts_once_when_it_is_forgotten_too() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    with_times(&path, &plan, 100);
+    index::remove(&path, (0..50).chain([98]).map(|number| number.to_string()).collect()).unwrap();
+    let limits = Limits { window: Some(5), max_documents: Some(5), ..Limits::default() };
+    let mut index = open_with(&path, &plan, &Options { limits, ..Options::default() }).unwrap().0;
+    assert_eq!(index.len(), 4);
+    for number in 100..300 {
+        let signature = plan.signer().sign(&format!("some words of document number {number} and of no other {number}"));
+        assert_eq!(index.decide(&number.to_string(), &signature, 0).unwrap(), Decision::Fresh, "{number}");
+        assert!((4..=5).contains(&index.len()), "{number}: {}", index.len());
+    }
+}
+
+#[test]
+fn compacting_leaves_out_what_is_old() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    with_times(&path, &plan, 20);
+    index::remove(&path, ["7".to_string(), "15".to_string()].into()).unwrap();
+    let compacted = index::compact(&path, Outdated { before: 5, ..Outdated::default() }).unwrap();
+    assert_eq!((compacted.documents, compacted.dropped), (13, 7));
+    let compacted = index::compact(&path, Outdated { window: Some(6), ..Outdated::default() }).unwrap();
+    assert_eq!((compacted.documents, compacted.dropped), (6, 7));
+    assert_eq!(ids(&path), [13, 14, 16, 17, 18, 19]);
+}
+
+#[test]
+fn what_is_whole_is_salvaged() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    with_times(&path, &plan, 20);
+    let bytes = fs::read(&path).unwrap();
+    for at in (first_end(&bytes) as usize..bytes.len() - MARK as usize).step_by(23) {
+        let mut damaged = bytes.clone();
+        let until = (at + 40).min(bytes.len() - MARK as usize);
+        damaged[at..until].fill(0xff);
+        fs::write(&path, &damaged).unwrap();
+        let refused = index::compact(&path, Outdated::default()).unwrap_err().to_string();
+        assert!(refused.contains("damaged at byte") && refused.contains("--salvage"), "{refused}");
+        let compacted = index::compact(&path, Outdated { damaged: true, ..Outdated::default() }).unwrap();
+        assert!(compacted.damaged >= (until - at) as u64 && compacted.torn.is_none(), "{at}: {compacted:?}");
+        assert!((17..=20).contains(&compacted.documents), "{at}: {compacted:?}");
+        let left = ids(&path);
+        assert!(left.is_sorted() && left.len() as u64 == compacted.documents, "{at}: {left:?}");
+    }
+}
+
+#[test]
+fn what_was_added_never_comes_through() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    let signature = plan.signer().sign("a page that nobody should ever see again, whoever asks for it");
+    let decide = |mode| {
+        let mut index = open_with(&path, &plan, &Options { mode, ..Options::default() }).unwrap().0;
+        let decision = index.decide("page", &signature, 0).unwrap();
+        index.seal().unwrap();
+        decision
+    };
+    assert_eq!(decide(Mode::Add), Decision::Fresh);
+    assert_eq!(decide(Mode::Add), Decision::Known);
+    for mode in [Mode::Filter, Mode::Query] {
+        assert!(matches!(decide(mode), Decision::Duplicate { of, .. } if of == "page"));
+    }
+}
+
+/// Two keep their places while the file is replaced; a third is not put into the old one.
+#[test]
+fn readers_see_the_file_that_they_opened() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    with_times(&path, &plan, 20);
+    index::remove(&path, ["0".to_string()].into()).unwrap();
+    let mut reader = open_with(&path, &plan, &Options { mode: Mode::Query, ..Options::default() }).unwrap().0;
+    let mut seen = Vec::new();
+    index::inspect(&path, |entry| {
+        if seen.is_empty() {
+            index::compact(&path, Outdated::default()).unwrap();
+        }
+        seen.push(entry.id.to_string());
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, (1..20).map(|number| number.to_string()).collect::<Vec<_>>());
+    for number in 0..20 {
+        let signature = plan.signer().sign(&format!("some words of document number {number} and of no other {number}"));
+        let decision = reader.decide("other", &signature, 0).unwrap();
+        assert_eq!(
+            matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()),
+            number > 0,
+            "{number}"
+        );
+    }
+}
+
+#[test]
+fn a_header_that_was_torn_is_written_again_with_other_settings() {
+    let (one, other) = (plan(&recipe("minhash", &[("shingle", "3")])), plan(&recipe("minhash", &[("shingle", "4")])));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen");
+    drop(open(&path, &one).unwrap());
+    let bytes = fs::read(&path).unwrap();
+    for length in 0..bytes.len() {
+        fs::write(&path, &bytes[..length]).unwrap();
+        assert_eq!(index::header(&path).unwrap(), None);
+        drop(open(&path, &other).unwrap_or_else(|error| panic!("{length}: {error}")));
+        assert_eq!(index::header(&path).unwrap(), Some(Value::Object(other.header())));
     }
 }
 
@@ -388,8 +529,8 @@ fn other_settings_are_refused_by_name() {
     drop(open(&path, &three).unwrap());
     let refused = |plan: &Plan| open(&path, plan).err().map(|error| error.to_string()).unwrap_or_default();
     let message = refused(&plan(&recipe("minhash", &[("shingle", "4")])));
-    assert!(message.contains("made with shingle 3, and this run has 4"), "{message}");
-    assert!(refused(&plan(&recipe("simhash", &[("force", "true")]))).contains("made with algo \"minhash\""));
+    assert!(message.contains("made with shingle 3, and this run has shingle 4"), "{message}");
+    assert!(refused(&plan(&recipe("simhash", &[("force", "true")]))).contains("made with algo minhash, bands 16"));
     let (_writer, _) = open(&path, &three).unwrap();
     assert!(refused(&three).contains("another process writes"), "{}", refused(&three));
 }
