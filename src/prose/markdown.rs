@@ -44,6 +44,10 @@ impl Reader<'_, '_, '_> {
             Event::Start(tag) => self.start(tag, source),
             Event::End(tag) => self.end(tag, source),
             Event::Html(_) => {}
+            Event::Text(text) if self.is_container(&text, place.start) => {
+                let length = container(&text);
+                self.builder.verbatim_as(&text[length..], source.start + length);
+            }
             Event::Text(text) if *text == self.markdown[place] => self.builder.verbatim_as(&text, source.start),
             Event::Text(text) => self.builder.replaced(&text, source),
             Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
@@ -88,6 +92,12 @@ impl Reader<'_, '_, '_> {
         }
     }
 
+    /// Whether a line starts there that opens or closes a container, as `:::note` does.
+    fn is_container(&self, text: &str, start: usize) -> bool {
+        let starts_line = start == 0 || self.markdown[..start].ends_with('\n');
+        starts_line && text.starts_with(":::") && self.markdown[start..].starts_with(text)
+    }
+
     fn keep_target(&mut self, target: &str) {
         if self.builder.options().links {
             self.targets.push(target.to_string());
@@ -99,4 +109,14 @@ impl Reader<'_, '_, '_> {
             self.builder.target(&target, place);
         }
     }
+}
+
+/// The length of colons that open or close a container, and of its name, perhaps in braces. A title may follow.
+fn container(text: &str) -> usize {
+    let name = text.trim_start_matches(':').trim_start();
+    let title = match name.strip_prefix('{').and_then(|name| name.split_once('}')) {
+        Some((_, title)) => title,
+        None => name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-'),
+    };
+    text.len() - title.len()
 }

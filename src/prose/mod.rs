@@ -82,7 +82,8 @@ use std::path::Path;
 /// A language that pages are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Markup {
-    /// CommonMark with the extensions of GitHub: tables, task lists, strikethrough, footnotes, alerts.
+    /// CommonMark with the extensions of GitHub (tables, task lists, strikethrough, footnotes, alerts), and containers that
+    /// `:::` opens.
     Markdown,
     /// Markdown with JSX and expressions. From a tag or an expression that never ends on, a page is read as Markdown.
     /// Indented lines are text, not code; markup within them stays.

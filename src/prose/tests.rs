@@ -122,6 +122,14 @@ mod markdown {
     }
 
     #[test]
+    fn containers() {
+        check(
+            ":::note\na\n:::\n\n:::tip[b c]\n\nd ::: e\n\n:::\n\n::: {.warning} f\ng\n::::\n",
+            "2:1 paragraph: a\n5:7 paragraph: [b c]\n7:1 paragraph: d ::: e\n11:16 paragraph: f g\n",
+        );
+    }
+
+    #[test]
     fn targets_count_if_asked_for() {
         let links = Options { links: true, ..Options::default() };
         check_with(
