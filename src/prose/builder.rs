@@ -302,6 +302,13 @@ impl<'a> Builder<'a> {
         if let Some(block) = blocks.last_mut() {
             block.text.end = text.len();
         }
+        // Further words that stand for the same.
+        if let Some(last) = pieces.last_mut().filter(|last| last.text.end >= start && !verbatim && !last.verbatim)
+            && last.source == place
+        {
+            last.text.end = text.len();
+            return;
+        }
         let last_end = pieces.last().map_or(0, |last| last.source.end);
         // Readers keep the order; if one should fail to, places stay in order all the same.
         let source = place.start.max(last_end)..place.end.max(last_end);

@@ -471,6 +471,10 @@ fn places_in_the_source() {
     ] {
         assert_eq!(of(text.clone()), place, "{text:?}");
     }
+    let table = "| a `b\\|c d` |\n|---|\n";
+    let prose = read(Markup::Markdown, table, &Options::default());
+    let d = prose.text().find('d').unwrap();
+    assert_eq!(&table[prose.source_of(d..d + 1)], "`b\\|c d`");
     let accents = read(Markup::Plain, "éa中", &Options::default());
     assert_eq!(accents.source_of(1..4), 0..6);
 }
