@@ -2,5 +2,6 @@
 
 mod cli;
 mod oracle;
+mod prose;
 mod readme;
 mod support;

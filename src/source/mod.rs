@@ -28,7 +28,7 @@ mod decode;
 mod decompress;
 mod documents;
 mod file;
-mod html;
+pub(crate) mod html;
 mod input;
 mod jsonl;
 mod lines;
