@@ -21,6 +21,7 @@
 //! | [`filter`] | the stream: lines in, decisions in their order, new lines out |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
+//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
@@ -63,6 +64,7 @@
 #![warn(missing_docs)]
 
 pub mod algorithm;
+pub mod check;
 pub mod compare;
 pub mod engine;
 mod error;
