@@ -57,6 +57,6 @@ mod tests {
         // Two words at the end of a block; then three at the beginning of another, by the other document.
         assert_eq!(trimmed(&runs, [&[0..4, 4..40], &[]]), [run(4, 14, 1), run(6, 15, 20)]);
         assert_eq!(trimmed(&runs, [&[], &[10..15, 15..32, 32..90]]), [run(6, 15, 17)]);
-        assert_eq!(trimmed(&[run(0, 0, 3)], [&[0..3], &[0..9]]), []);
+        assert_eq!(trimmed(&[run(0, 0, 3)], [&[0..3, 3..9], &[0..9, 9..12]]), []);
     }
 }
