@@ -7,7 +7,8 @@
 //! # What is found
 //!
 //! * **Passages**: stretches of at least [`Options::min_words`] words, wherever they begin and end, that are similar enough.
-//! * **Paragraphs**: blocks of at least [`Options::paragraph_words`] words that are similar enough as a whole.
+//! * **Paragraphs**: blocks of at least [`Options::paragraph_words`] words, and at most 400, that are similar enough as a
+//!   whole.
 //! * **Files**: documents that are similar enough as a whole, or of which one is contained in the other, wherever its
 //!   passages stand there.
 //!

@@ -8,7 +8,7 @@ use crate::similarity::overlap_at_least;
 use std::ops::Range;
 
 /// Longer blocks are not compared as a whole: what they have in common is a passage.
-pub(super) const LONGEST: usize = 400;
+const LONGEST: usize = 400;
 
 /// The paragraphs of a document.
 pub(super) struct Paragraphs {

@@ -5,6 +5,7 @@ use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
 use neardups::check::{Document, Finding, Found, Kind, Options, find, word};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Documents without blocks.
@@ -218,11 +219,27 @@ fn a_thousand_copies_of_a_passage() {
         })
         .collect();
     let found = found(&documents);
-    let copies: std::collections::BTreeSet<usize> =
+    let copies: BTreeSet<usize> =
         found.findings.iter().flat_map(|finding| [finding.a.document, finding.b.document]).collect();
     assert!(copies.len() >= 999, "{} of 1000", copies.len());
     assert!(found.findings.len() <= 1100, "{} findings", found.findings.len());
     assert!(found.frequent > 0);
+}
+
+#[test]
+fn thirty_versions_of_a_page() {
+    // Each made from the one before: the last has half of the words of the first.
+    let mut random = Random::new(11);
+    let mut versions = vec![text(&mut random, 500)];
+    for _ in 1..30 {
+        versions.push(edited(&mut random, &versions[versions.len() - 1], 0.02));
+    }
+    random.shuffle(&mut versions);
+    let found = found(&versions).findings;
+    let files = found.iter().filter(|finding| finding.kind == Kind::File);
+    let told: BTreeSet<usize> = files.flat_map(|finding| [finding.a.document, finding.b.document]).collect();
+    assert_eq!(told.len(), 30);
+    assert!(found.len() <= 40, "{} findings", found.len());
 }
 
 #[test]
