@@ -22,6 +22,7 @@
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML |
+//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
@@ -64,6 +65,7 @@
 #![warn(missing_docs)]
 
 pub mod algorithm;
+pub mod check;
 pub mod compare;
 pub mod engine;
 mod error;

@@ -39,6 +39,7 @@ mod rewind;
 mod walk;
 mod warc;
 
+pub use decode::page_text;
 pub use batch::Batch;
 pub use documents::Documents;
 pub use input::{Counts, Input};
