@@ -245,6 +245,7 @@ pub fn filter<R: Read + Send + 'static>(
     }
     index.commit()?;
     sink.release(&counts, index)?;
+    index.seal()?;
     failure.map_or(Ok(counts), Err)
 }
 

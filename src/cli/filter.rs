@@ -7,12 +7,13 @@ use super::{Status, input, preparation, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{Decision, Index, Limits, Sync};
+use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Sync};
 use neardups::source::Live;
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +28,6 @@ const SYNCS: &[(&str, Sync, &str)] = &[
 
 /// `dedup filter`.
 pub fn command() -> Command {
-    let of_input = |arg: &Arg| ["format", "text-field", "id-field", "max-record"].contains(&arg.get_id().as_str());
-    let of_run = |arg: &Arg| ["threads", "seed", "quiet"].contains(&arg.get_id().as_str());
     let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("filter")
         .about("Lets new documents of a stream through, and remembers them")
@@ -45,8 +44,6 @@ pub fn command() -> Command {
              zcat crawl.jsonl.gz | dedup filter --algo simhash --id-field url --duplicates dropped.jsonl > fresh.jsonl\n  \
              tail -f posts.txt | dedup filter --format lines --window 100000",
         )
-        .arg(arguments::algorithm())
-        .arg(arguments::preset())
         .arg(
             Arg::new("index")
                 .long("index")
@@ -86,17 +83,17 @@ pub fn command() -> Command {
         .arg(
             number("memory", "SIZE")
                 .value_parser(arguments::size)
-                .help("Stop, and say so, when the tables of the index take more memory than this"),
+                .help(
+                    "Stop, and say so, when the index takes more memory than this. With --index, tables go to the disk from half of it on, \
+                     or from 512 MiB on if it is not given",
+                ),
         )
         .arg(
             input::choice("sync", "WHEN", SYNCS.iter().map(|&(name, _, help)| (name, help)), "How sure it is that the index has what left")
                 .default_value("batch")
                 .requires("index"),
         )
-        .args(arguments::tokens())
-        .args(arguments::parameters())
-        .args(input::input_args().into_iter().filter(of_input))
-        .args(input::run_args().into_iter().filter(of_run))
+        .args(signing_args())
         .arg(
             Arg::new("stats")
                 .long("stats")
@@ -105,6 +102,72 @@ pub fn command() -> Command {
                 .help_heading(input::RUN_OPTIONS)
                 .help("Write counts, rate and sizes to a file, as one JSON object"),
         )
+}
+
+/// The options that say what documents are and how signatures are made.
+pub(super) fn signing_args() -> Vec<Arg> {
+    let of_input = |arg: &Arg| ["format", "text-field", "id-field", "max-record"].contains(&arg.get_id().as_str());
+    let of_run = |arg: &Arg| ["threads", "seed", "temp-dir", "quiet"].contains(&arg.get_id().as_str());
+    let mut args = vec![arguments::algorithm(), arguments::preset()];
+    args.extend(arguments::tokens());
+    args.extend(arguments::parameters());
+    args.extend(input::input_args().into_iter().filter(of_input));
+    args.extend(input::run_args().into_iter().filter(of_run));
+    args.push(
+        Arg::new("random-seed")
+            .long("random-seed")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("seed")
+            .help_heading(input::RUN_OPTIONS)
+            .help("Let a new index choose its seed, and take that of one that is there: nobody can prepare texts whose keys collide"),
+    );
+    args
+}
+
+/// How signatures are made for an index, and what it says of it.
+pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<(Plan, Value), Error> {
+    let (_, recipe) = arguments::recipe(given)?;
+    let (tokenizer, prepared) = preparation::tokenizer(given)?;
+    let seed = match given.get_flag("random-seed") {
+        false => *given.get_one("seed").expect("has a default"),
+        true => seed_of(index)?,
+    };
+    let plan = Plan::new(&recipe, tokenizer, seed)?;
+    let mut header = plan.header();
+    header.insert("tokenizer".into(), value!(arguments::chosen_tokenizer(given)?));
+    header.insert("preparation".into(), value!(prepared));
+    if let Some(lexicon) = given.try_get_one::<PathBuf>("lexicon").ok().flatten() {
+        header.insert("lexicon".into(), value!(digest(lexicon)?));
+    }
+    Ok((plan, Value::Object(header)))
+}
+
+/// The seed of an index; a new one if it is not there.
+fn seed_of(index: Option<&Path>) -> Result<u64, Error> {
+    match index.filter(|path| path.metadata().is_ok_and(|file| file.len() > 0)) {
+        // The standard library seeds its maps from the system.
+        None => Ok(RandomState::new().build_hasher().finish()),
+        Some(path) => Ok(index::header(path)?["seed"].as_u64().unwrap_or_default()),
+    }
+}
+
+/// Opens an index for documents that are signed so, and says what had to be cut off.
+pub(super) fn opened(
+    path: &Path,
+    (plan, header): (&Plan, &Value),
+    options: &index::Options,
+    terminal: &Terminal,
+) -> Result<Index, Error> {
+    let (index, repair) = Index::open(path, Arc::clone(&plan.algorithm), header, options)?;
+    if let Some(repair) = repair {
+        terminal.warning(&format!(
+            "{}: {} that an interrupted write left at byte {} were cut off; feed again what came last",
+            path.display(),
+            counted(repair.bytes, "byte"),
+            repair.at,
+        ));
+    }
+    Ok(index)
 }
 
 /// A number of documents, or a number of seconds.
@@ -123,7 +186,7 @@ fn window(typed: &str) -> Result<Window, String> {
 }
 
 /// Seconds.
-fn duration(typed: &str) -> Result<u64, String> {
+pub(super) fn duration(typed: &str) -> Result<u64, String> {
     let wrong = || "expected a number with s, m, h or d behind it, such as 12h".to_string();
     let unit = match typed.as_bytes().last() {
         Some(b's') => 1,
@@ -136,10 +199,18 @@ fn duration(typed: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|&seconds| seconds > 0).ok_or_else(wrong)
 }
 
+/// Stops what this is given to when the process is told to end, and leaves it time to finish.
+pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let on_signal = Arc::clone(&stop);
+    // Without it a signal ends the program as it does any other; the index bears that too.
+    _ = ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed));
+    stop
+}
+
 /// Filters standard input.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let started = Instant::now();
-    let (_, recipe) = arguments::recipe(given)?;
     let format = given.get_one::<String>("format").map_or("auto", String::as_str);
     if !["auto", "jsonl", "ndjson", "lines"].contains(&format) {
         return Err(usage_error(format!("a stream comes as --format jsonl or lines, not as {format}")));
@@ -148,9 +219,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     if mark && format == "lines" {
         return Err(usage_error("--mark adds a field, and lines of text have none"));
     }
-    let (tokenizer, prepared) = preparation::tokenizer(given)?;
-    let seed = *given.get_one("seed").expect("has a default");
-    let plan = Plan::new(&recipe, tokenizer, seed)?;
+    let (plan, header) = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
     let limits = Limits {
         window: given
             .get_one("window")
@@ -166,37 +235,29 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, &[])).transpose()?;
     let terminal = Terminal::new(given.get_flag("quiet"), None);
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
-    let mut header = plan.header();
-    header.insert("tokenizer".into(), value!(arguments::chosen_tokenizer(given)?));
-    header.insert("preparation".into(), value!(prepared));
-    if let Some(lexicon) = given.try_get_one::<PathBuf>("lexicon").ok().flatten() {
-        header.insert("lexicon".into(), value!(digest(lexicon)?));
-    }
     let mut index = match given.get_one::<PathBuf>("index") {
         None => Index::in_memory(Arc::clone(&plan.algorithm), limits),
         Some(path) => {
             let named = given.get_one::<String>("sync").expect("has a default");
             let sync = SYNCS.iter().find(|(name, ..)| name == named).expect("clap knows the names").1;
-            let (index, repair) = Index::open(path, Arc::clone(&plan.algorithm), &Value::Object(header), limits, sync)?;
-            if let Some(repair) = repair {
-                terminal.warning(&format!(
-                    "{}: {} that an interrupted write left at byte {} were cut off; feed again what came last",
-                    path.display(),
-                    counted(repair.bytes, "byte"),
-                    repair.at,
-                ));
-            }
-            index
+            let temp_dir = given.get_one("temp-dir").cloned();
+            let tables = limits.memory.map_or(index::Options::default().tables, |memory| memory / 2);
+            let options = index::Options { limits, sync, mode: Mode::Filter, tables, temp_dir };
+            opened(path, (&plan, &header), &options, &terminal)?
         }
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let on_signal = Arc::clone(&stop);
-    // Without it a signal ends the program as it does any other; the index bears that too.
-    _ = ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed));
-
+    let stop = stop_on_signals();
     let duplicates = given.get_one::<PathBuf>("duplicates").map(|path| Duplicates::open(path)).transpose()?;
     let remembered = index.len();
-    let mut sink = Lines { out: Vec::new(), mark, duplicates, terminal: &terminal, told: Instant::now(), started };
+    let mut sink = Lines {
+        out: Vec::new(),
+        mark,
+        duplicates,
+        terminal: &terminal,
+        told: Instant::now(),
+        pace: Pace::default(),
+        started,
+    };
     let live = Live::new(io::stdin(), "-", &input::source_options(given)?);
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, &mut sink);
@@ -223,12 +284,30 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         bytes(index.bytes_held() as f64),
         bytes(index.bytes_stored() as f64),
     ));
+    if index.capped() > 0 {
+        terminal.line(&format!(
+            "{} shared a key with more than {} others, of which the latest were looked at",
+            counted(index.capped(), "document"),
+            count(MOST_OF_A_KEY as u64)
+        ));
+    }
     if counts.failed > 0 {
         terminal.line(&format!("{} could not be read, and were not let through", counted(counts.failed, "record")));
     }
     if let Some(stats) = stats {
         let (bytes_held, bytes_stored) = (index.bytes_held(), index.bytes_stored());
-        let record = Stats { r#type: "stats", counts, remembered: index.len(), bytes_held, bytes_stored, seconds };
+        let (remembered, capped, pace) = (index.len(), index.capped(), index.pace());
+        let record = Stats {
+            r#type: "stats",
+            counts,
+            remembered,
+            bytes_held,
+            bytes_stored,
+            capped,
+            seconds,
+            seconds_deciding: pace.total.as_secs_f64(),
+            longest_decision: pace.longest.as_secs_f64(),
+        };
         stats.write(&(json(&record) + "\n"))?;
     }
     Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
@@ -264,24 +343,39 @@ struct Lines<'a> {
     duplicates: Option<Duplicates>,
     terminal: &'a Terminal,
     told: Instant,
+    /// How decisions went until then.
+    pace: Pace,
     started: Instant,
 }
 
 /// What a document is a duplicate of.
 #[derive(Serialize)]
-struct Duplicate<'a> {
+pub(super) struct Duplicate<'a> {
     duplicate_of: &'a str,
     similarity: f64,
 }
 
 /// The record of a duplicate, as a scan has it.
 #[derive(Serialize)]
-struct Verdict<'a> {
+pub(super) struct Verdict<'a> {
     r#type: &'static str,
     id: &'a str,
     keep: bool,
-    #[serde(flatten)]
-    duplicate: Duplicate<'a>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    duplicate: Option<Duplicate<'a>>,
+}
+
+impl<'a> Verdict<'a> {
+    /// That of a document.
+    pub fn new(id: &'a str, decision: &'a Decision) -> Self {
+        let duplicate = match decision {
+            Decision::Duplicate { of, similarity } => {
+                Some(Duplicate { duplicate_of: of, similarity: similarity.value() })
+            }
+            _ => None,
+        };
+        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate }
+    }
 }
 
 /// The object of `--stats`.
@@ -292,10 +386,15 @@ struct Stats {
     remembered: u64,
     bytes_held: u64,
     bytes_stored: u64,
+    /// Documents that shared a key with more than are looked at.
+    capped: u64,
     seconds: f64,
+    /// Of that, deciding, and the slowest decision.
+    seconds_deciding: f64,
+    longest_decision: f64,
 }
 
-fn json(record: &impl Serialize) -> String {
+pub(super) fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("strings and numbers make JSON")
 }
 
@@ -319,9 +418,7 @@ impl Sink for Lines<'_> {
             return Ok(());
         };
         if let Some(duplicates) = &mut self.duplicates {
-            let (r#type, duplicate) = ("verdict", Duplicate { duplicate_of: of, similarity: similarity.value() });
-            let verdict = Verdict { r#type, id, keep: false, duplicate };
-            duplicates.lines.extend_from_slice(json(&verdict).as_bytes());
+            duplicates.lines.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
             duplicates.lines.push(b'\n');
         }
         if self.mark {
@@ -349,12 +446,18 @@ impl Sink for Lines<'_> {
         written.map_err(|error| Error::io("cannot write results", error))?;
         if self.told.elapsed() > TELL {
             self.told = Instant::now();
+            let (pace, mean) = (index.pace(), index.pace().mean_since(self.pace));
+            self.pace = pace;
             self.terminal.line(&format!(
-                "{} ({}/s), {}, {} remembered",
+                "{} ({}/s), {}, {} remembered; a decision takes {:.0} µs, at most {:.1} ms; index: {} in memory, {} stored",
                 counted(counts.documents, "document"),
                 count((counts.documents as f64 / self.started.elapsed().as_secs_f64()) as u64),
                 counted(counts.duplicates, "duplicate"),
                 count(index.len()),
+                mean.as_secs_f64() * 1e6,
+                pace.longest.as_secs_f64() * 1e3,
+                bytes(index.bytes_held() as f64),
+                bytes(index.bytes_stored() as f64),
             ));
         }
         Ok(())

@@ -4,22 +4,26 @@
 //! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), checksum (8); then frames
 //! frame   length of the record (4), check of the length and the place (4), record, checksum (8)
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
+//!         or kind 3, places of documents that are removed; or kind 4 alone: all before it was on the disk before it was written
 //! ```
 //!
-//! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands.
+//! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands. Version 1 has documents alone.
 
 use super::coded::{decode, encode};
 use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::Error;
 use serde_json::Value;
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The version of the format that is written.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: &[u8; 12] = b"dedup index\n";
 
@@ -30,6 +34,14 @@ pub struct Repair {
     pub at: u64,
     /// How many bytes that were.
     pub bytes: u64,
+}
+
+/// Where what is whole ends.
+pub(super) struct End {
+    pub at: u64,
+    pub torn: Option<Repair>,
+    /// Whether the last frame says that all before it is on the disk.
+    pub is_marked: bool,
 }
 
 /// What is stored of a document.
@@ -51,6 +63,32 @@ pub(super) enum Kind {
     Featureless = 0,
     Fingerprint = 1,
     Features = 2,
+}
+
+/// What a frame holds.
+pub(super) enum Entry {
+    Document(Record),
+    /// The documents at these places are forgotten.
+    Removed(Vec<u64>),
+    /// Everything before it was on the disk before it was written.
+    Synced,
+}
+
+const REMOVED: u8 = 3;
+const SYNCED: u8 = 4;
+
+impl Entry {
+    /// `None` if the bytes are no entry.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [SYNCED] => Some(Entry::Synced),
+            [REMOVED, rest @ ..] => {
+                let (places, rest) = rest.as_chunks();
+                rest.is_empty().then(|| Entry::Removed(places.iter().map(|&place| u64::from_le_bytes(place)).collect()))
+            }
+            _ => Record::parse(bytes).map(Entry::Document),
+        }
+    }
 }
 
 impl Record {
@@ -180,6 +218,10 @@ pub(super) struct Log {
     file: Option<(File, PathBuf)>,
     /// How much is in the file.
     written: u64,
+    /// How much of that is known to be on the disk.
+    synced: u64,
+    /// Where the last frame that says so ends, if anything is known of it.
+    marked: u64,
     /// What is not yet; in memory, all there is.
     pending: Vec<u8>,
     buffer: Vec<u8>,
@@ -187,21 +229,13 @@ pub(super) struct Log {
 
 impl Log {
     pub fn in_memory() -> Self {
-        Log { file: None, written: 0, pending: Vec::new(), buffer: Vec::new() }
+        Log { file: None, written: 0, synced: 0, marked: 0, pending: Vec::new(), buffer: Vec::new() }
     }
 
     /// Opens a file for writing, or makes it. What it holds is still to be gone through.
     pub fn open(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(damaged(path, "another process writes to this index; one at a time can"));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        let mut file = lock(path, File::options().create(true))?;
         let expected = file_header(header);
         let mut found = Vec::new();
         (&file).take(expected.len() as u64).read_to_end(&mut found).map_err(failed)?;
@@ -214,20 +248,74 @@ impl Log {
         }
         let stored = Stored::open(path)?;
         stored.check(header)?;
-        let log = Log { file: Some((file, path.to_path_buf())), written: 0, pending: Vec::new(), buffer: Vec::new() };
-        Ok((log, stored))
+        Log::behind(file, path, stored)
+    }
+
+    /// Opens a file that is there for writing, whatever it was made with.
+    pub fn open_any(path: &Path) -> Result<(Self, Stored), Error> {
+        let file = lock(path, &mut File::options())?;
+        let stored = Stored::open(path)?;
+        Log::behind(file, path, stored)
+    }
+
+    fn behind(mut file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
+        if stored.version < FORMAT_VERSION {
+            // Whatever an older version has is the same in this one.
+            let written = file.seek(SeekFrom::Start(MAGIC.len() as u64));
+            let written = written.and_then(|_| file.write_all(&FORMAT_VERSION.to_le_bytes()));
+            let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
+            written.and_then(|()| file.sync_all()).map_err(failed)?;
+        }
+        let file = Some((file, path.to_path_buf()));
+        Ok((Log { file, ..Log::in_memory() }, stored))
+    }
+
+    /// Opens a file for reading alone; another process may write to it. What it holds is still to be gone through. Nothing is ever pending.
+    pub fn open_to_read(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
+        let stored = Stored::open(path)?;
+        stored.check(header)?;
+        let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+        let file = Some((File::open(path).map_err(failed)?, path.to_path_buf()));
+        let written = stored.length;
+        Ok((Log { file, written, ..Log::in_memory() }, stored))
+    }
+
+    /// A new file that takes the place of another when it is [done](Self::replace).
+    pub fn beside(path: &Path, header: &Value) -> Result<(Self, NamedTempFile), Error> {
+        let failed = |error| Error::io(format!("cannot write beside the index {}", path.display()), error);
+        let new = NamedTempFile::new_in(folder_of(path)).map_err(failed)?;
+        let mut file = new.reopen().map_err(failed)?;
+        let header = file_header(header);
+        file.write_all(&header).map_err(failed)?;
+        let written = header.len() as u64;
+        Ok((Log { file: Some((file, new.path().to_path_buf())), written, synced: written, ..Log::in_memory() }, new))
+    }
+
+    /// Puts a file [beside](Self::beside) another in its place, all or nothing.
+    pub fn replace(mut self, new: NamedTempFile, path: &Path) -> Result<u64, Error> {
+        self.seal()?;
+        let failed = |error| Error::io(format!("cannot replace the index {}", path.display()), error);
+        let permissions = std::fs::metadata(path).map_err(failed)?.permissions();
+        new.as_file().set_permissions(permissions).map_err(failed)?;
+        new.persist(path).map_err(|error| failed(error.error))?;
+        sync_folder(path);
+        Ok(self.written)
     }
 
     /// Goes on behind what is stored, and cuts off the rest.
-    pub fn start_at(&mut self, end: u64) -> Result<(), Error> {
+    pub fn start_at(&mut self, end: &End) -> Result<(), Error> {
         if let Some((file, path)) = &mut self.file {
             let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
-            if file.metadata().map_err(failed)?.len() > end {
-                file.set_len(end).and_then(|()| file.sync_all()).map_err(failed)?;
+            if file.metadata().map_err(failed)?.len() > end.at {
+                file.set_len(end.at).map_err(failed)?;
             }
-            file.seek(SeekFrom::Start(end)).map_err(failed)?;
+            // What an earlier process left with the operating system is written before anything is said of it.
+            file.sync_all().map_err(failed)?;
+            file.seek(SeekFrom::Start(end.at)).map_err(failed)?;
+            self.synced = end.at;
+            self.marked = if end.is_marked { end.at } else { 0 };
         }
-        self.written = end;
+        self.written = end.at;
         Ok(())
     }
 
@@ -236,28 +324,70 @@ impl Log {
         self.written + self.pending.len() as u64
     }
 
+    /// Bytes that are not written yet.
+    pub fn bytes_pending(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         self.pending.capacity() as u64
     }
 
-    /// Adds a record. Returns its place.
+    /// Adds a document. Returns its place.
     pub fn append(&mut self, record: &Record) -> Result<u64, Error> {
-        let place = self.len();
+        self.begin();
         self.buffer.clear();
         record.write(&mut self.buffer);
-        let length = u32::try_from(self.buffer.len())
-            .map_err(|_| Error::Usage(format!("document '{}' is too large for the index", record.id)))?;
+        self.frame().ok_or_else(|| Error::Usage(format!("document '{}' is too large for the index", record.id)))
+    }
+
+    /// Adds an entry as it stands in another log.
+    pub fn copy(&mut self, entry: &[u8]) {
+        self.begin();
+        self.buffer.clear();
+        self.buffer.extend_from_slice(entry);
+        self.frame().expect("it was a frame before");
+    }
+
+    /// Adds that documents are forgotten, by their places.
+    pub fn remove(&mut self, places: &[u64]) {
+        // A frame is small, so that a torn one is.
+        for places in places.chunks(1 << 16) {
+            self.begin();
+            self.buffer.clear();
+            self.buffer.push(REMOVED);
+            self.buffer.extend(places.iter().flat_map(|place| place.to_le_bytes()));
+            self.frame().expect("half a megabyte is a frame");
+        }
+    }
+
+    /// If all that is written is known to be on the disk, what comes next begins with a frame that says so. What a power cut leaves of
+    /// it may be there in part, in any order; what stands before the last such frame must be whole.
+    fn begin(&mut self) {
+        let is_due = self.synced == self.written && self.marked < self.written;
+        if self.pending.is_empty() && self.file.is_some() && is_due {
+            self.buffer.clear();
+            self.buffer.push(SYNCED);
+            self.frame().expect("a byte is a frame");
+            self.marked = self.len();
+        }
+    }
+
+    /// Adds the buffer as a frame. `None` if it is too long.
+    fn frame(&mut self) -> Option<u64> {
+        let place = self.len();
+        let length = u32::try_from(self.buffer.len()).ok()?;
         self.pending.extend_from_slice(&frame_head(length, place));
         self.pending.extend_from_slice(&self.buffer);
         self.pending.extend_from_slice(&xxh3_64_with_seed(&self.buffer, place).to_le_bytes());
-        Ok(place)
+        Some(place)
     }
 
     /// Writes what is pending; to the disk, if it is to be there.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
         let Some((file, path)) = &mut self.file else { return Ok(()) };
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && (!to_disk || self.synced == self.written) {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
@@ -269,7 +399,17 @@ impl Log {
         }
         self.written += self.pending.len() as u64;
         self.pending.clear();
+        if to_disk {
+            self.synced = self.written;
+        }
         Ok(())
+    }
+
+    /// Writes all that is pending to the disk, and behind it that it is there: what is wrong before that is damage from then on.
+    pub fn seal(&mut self) -> Result<(), Error> {
+        self.commit(true)?;
+        self.begin();
+        self.commit(true)
     }
 
     /// Lets go of what stands before a place, if it is all in memory. It must not be read again.
@@ -307,23 +447,66 @@ fn checked(frame: &[u8], place: u64) -> Option<&[u8]> {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
+pub(super) fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, place)
 }
 
 /// Moves the cursor, and moves it back.
 #[cfg(not(unix))]
-fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
+pub(super) fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
     let cursor = file.stream_position()?;
     file.seek(SeekFrom::Start(place))?;
     file.read_exact(buffer)?;
     file.seek(SeekFrom::Start(cursor)).map(drop)
 }
 
+/// How often it is tried to lock a file, and how long is waited in between: another process may be about to end.
+const TRIES: usize = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+/// Opens a file that no other process has open for writing.
+fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
+    let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+    let in_use = || damaged(path, "another process writes to this index; one at a time can");
+    let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
+    let mut locked = file.try_lock();
+    for _ in 1..TRIES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        thread::sleep(BETWEEN_TRIES);
+        locked = file.try_lock();
+    }
+    match locked {
+        // While it was opened another may have come into its place.
+        Ok(()) if is_at(&file, path).map_err(failed)? => Ok(file),
+        Ok(()) | Err(TryLockError::WouldBlock) => Err(in_use()),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Whether a file is what a path leads to.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (own, there) = (file.metadata()?, std::fs::metadata(path)?);
+    Ok((own.dev(), own.ino()) == (there.dev(), there.ino()))
+}
+
+/// Elsewhere a file that is open is not replaced.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// The folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Makes sure that a new file is found after a power cut, where folders can be told so.
 fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    _ = File::open(folder).and_then(|folder| folder.sync_all());
+    _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
 }
 
 fn damaged(path: &Path, message: &str) -> Error {
@@ -348,6 +531,7 @@ pub(super) struct Stored {
     reader: BufReader<File>,
     path: PathBuf,
     pub header: Value,
+    pub version: u32,
     /// Where the next frame starts, and where the file ends.
     at: u64,
     length: u64,
@@ -372,8 +556,9 @@ impl Stored {
         if !head.starts_with(MAGIC) {
             return Err(damaged(path, "no index of dedup: it does not start with 'dedup index'"));
         }
-        if word(12) != FORMAT_VERSION {
-            let message = format!("has format version {}; this program reads version {FORMAT_VERSION}", word(12));
+        let version = word(12);
+        if !(1..=FORMAT_VERSION).contains(&version) {
+            let message = format!("has format version {version}; this program reads versions 1 to {FORMAT_VERSION}");
             return Err(damaged(path, &message));
         }
         if word(16) > MAX_HEADER {
@@ -384,7 +569,7 @@ impl Stored {
         let (text, sum) = bytes.split_last_chunk().expect("eight bytes were added");
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(text) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
-        Ok(Stored { reader, path: path.to_path_buf(), header, at: 20 + bytes.len() as u64, length })
+        Ok(Stored { reader, path: path.to_path_buf(), header, version, at: 20 + bytes.len() as u64, length })
     }
 
     /// Whether it was made with these settings.
@@ -408,59 +593,70 @@ impl Stored {
         }
     }
 
-    /// Hands over every record with its place. Returns where the last one ends, and what was torn behind it.
+    /// Hands over what was written, each with its place and its bytes.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged elsewhere than at its end.
-    pub fn each(mut self, mut each: impl FnMut(u64, Record)) -> Result<(u64, Option<Repair>), Error> {
+    /// The file cannot be read, or is damaged elsewhere than at its end; or what `each` returns.
+    pub fn each(mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
         let path = self.path.clone();
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
-        let mut frame = Vec::new();
+        let (mut frame, mut has_marks, mut is_marked) = (Vec::new(), false, false);
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
-            let torn = Ok((place, Some(Repair { at: place, bytes: left })));
+            let torn = Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked });
             if left < AROUND {
                 return torn;
             }
             let mut head = [0; 8];
             self.reader.read_exact(&mut head).map_err(failed)?;
             let Some(length) = length_of(head, place) else {
-                return if self.has_frame_behind(place)? { Err(self.damage(place)) } else { torn };
+                return if self.is_torn(place, has_marks)? { torn } else { Err(self.damage(place)) };
             };
             if length + AROUND > left {
                 return torn;
             }
             frame.resize(length as usize + 8, 0);
             self.reader.read_exact(&mut frame).map_err(failed)?;
-            match checked(&frame, place).and_then(Record::parse) {
-                Some(record) => each(place, record),
-                None if length + AROUND == left || !self.has_frame_behind(place)? => return torn,
+            match checked(&frame, place).and_then(|bytes| Some((Entry::parse(bytes)?, bytes))) {
+                Some((Entry::Synced, _)) => (has_marks, is_marked) = (true, true),
+                Some((entry, bytes)) => {
+                    is_marked = false;
+                    each(place, entry, bytes)?;
+                }
+                None if length + AROUND == left || self.is_torn(place, has_marks)? => return torn,
                 None => return Err(self.damage(place)),
             }
             self.at += length + AROUND;
         }
-        Ok((self.at, None))
+        Ok(End { at: self.at, torn: None, is_marked })
     }
 
     fn damage(&self, place: u64) -> Error {
         damaged(&self.path, &format!("damaged at byte {place}: what stands there was not written so"))
     }
 
-    /// Whether a whole frame stands anywhere behind a place: then what is wrong there is no interrupted write.
-    fn has_frame_behind(&mut self, place: u64) -> Result<bool, Error> {
+    /// Whether what is wrong at a place is an interrupted write: no frame behind it says that everything before it was on the disk. Where
+    /// no frame ever said so, no whole frame stands behind it at all.
+    fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
         let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
         if self.length - place > TORN {
-            return Ok(true);
+            return Ok(false);
         }
         self.reader.seek(SeekFrom::Start(place)).map_err(failed)?;
         let mut rest = Vec::new();
         self.reader.read_to_end(&mut rest).map_err(failed)?;
-        Ok((1..rest.len().saturating_sub(AROUND as usize - 1)).any(|at| {
+        let mut at = 1;
+        while at + AROUND as usize <= rest.len() {
             let own = place + at as u64;
             let length = rest[at..].first_chunk().and_then(|&head| length_of(head, own));
             let frame = length.and_then(|length| rest[at + 8..].get(..length as usize + 8));
-            frame.is_some_and(|frame| checked(frame, own).is_some())
-        }))
+            match frame.and_then(|frame| checked(frame, own)) {
+                None => at += 1,
+                Some(bytes) if has_marks && *bytes != [SYNCED] => at += bytes.len() + AROUND as usize,
+                Some(_) => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -9,26 +9,37 @@
 //! Decisions are as if documents came one by one: each is let through unless one that was let through before it is similar enough.
 //! That is what a scan with `--emit verdicts --keep first` keeps.
 //!
-//! The log is all there is on disk: records one after the other, each with a checksum. The tables that find them are in memory, and
-//! are made again when the log is opened. What a crash tore at its end is cut off and said; damage anywhere else is an error.
+//! The log is all that stays: records one after the other, each with a checksum. The tables that find them are made again when the log is
+//! opened; they are in memory, and beyond a bound in sorted runs on the disk. What a crash tore at the end of the log is cut off and said;
+//! damage anywhere else is an error.
+//!
+//! Memory, bytes a document of MinHash with 16 keys: some 400 while its postings are in memory, 30 when they are in runs.
 
 mod coded;
 mod log;
+mod maintain;
+mod outlines;
+mod run;
 mod signature;
 mod table;
 
 pub use log::{FORMAT_VERSION, Repair};
+pub use maintain::{Compacted, Entry, Summary, compact, header, inspect, remove};
 pub use signature::{Signature, Signer};
 
 use crate::algorithm::{Algorithm, Compares};
-use crate::engine::outline::{Parities, can_reach, parities};
+use crate::engine::outline::{can_reach, parities};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::similarity::Similarity;
-use log::{Log, Record, Stored};
+use log::{Log, Record, folder_of};
+use outlines::Outlines;
 use serde_json::Value;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use table::Table;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -70,8 +81,70 @@ pub struct Limits {
     pub expire: Option<u64>,
     /// The most documents that may be remembered.
     pub max_documents: Option<u64>,
-    /// The most bytes of memory that tables may take.
+    /// The most bytes of memory that the index may take.
     pub memory: Option<u64>,
+}
+
+/// What is done with documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// They are decided on, and those that are let through are remembered.
+    #[default]
+    Filter,
+    /// They are decided on, and none is remembered. Another process may write to the file meanwhile.
+    Query,
+    /// All are remembered, whatever they are like, but those that are known.
+    Add,
+}
+
+/// How an index in a file is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Limits of what is remembered.
+    pub limits: Limits,
+    /// How sure it is that what was let through is remembered.
+    pub sync: Sync,
+    /// What is done with documents.
+    pub mode: Mode,
+    /// Tables go to the disk before they take more bytes of memory than this. What finds them there takes some 30 bytes a document.
+    pub tables: u64,
+    /// Where they go: to the folder of the file, if it is not given.
+    pub temp_dir: Option<PathBuf>,
+}
+
+impl Default for Options {
+    /// No limits; on the disk before it leaves; 512 MiB of tables in memory.
+    fn default() -> Self {
+        Options { limits: Limits::default(), sync: Sync::Batch, mode: Mode::Filter, tables: 512 << 20, temp_dir: None }
+    }
+}
+
+/// Of the documents that share a key the latest so many are looked at.
+pub const MOST_OF_A_KEY: usize = 1 << 14;
+
+/// How long decisions took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// How many there were.
+    pub decisions: u64,
+    /// All together.
+    pub total: Duration,
+    /// The slowest.
+    pub longest: Duration,
+}
+
+impl Pace {
+    fn add(&mut self, time: Duration) {
+        self.decisions += 1;
+        self.total += time;
+        self.longest = self.longest.max(time);
+    }
+
+    /// A decision on average, since an earlier moment.
+    pub fn mean_since(&self, earlier: Pace) -> Duration {
+        let decisions = u32::try_from(self.decisions - earlier.decisions).unwrap_or(u32::MAX);
+        (self.total - earlier.total).checked_div(decisions).unwrap_or_default()
+    }
 }
 
 /// The index.
@@ -80,6 +153,10 @@ pub struct Index {
     log: Log,
     limits: Limits,
     sync: Sync,
+    mode: Mode,
+    /// Where tables go that take more than so many bytes of memory.
+    folder: Option<PathBuf>,
+    tables: u64,
     /// Where the record of each document is in the log.
     places: Vec<u64>,
     /// When each came, in seconds, if documents expire.
@@ -88,11 +165,16 @@ pub struct Index {
     fingerprints: Vec<u64>,
     ends: Vec<u64>,
     /// The size and the parities of each set, if sets are compared.
-    outlines: Vec<(u32, Parities)>,
+    outlines: Outlines,
     keys: Table,
     ids: Table,
     /// Documents below this number are forgotten.
     forgotten: u32,
+    /// Of the others, those that were removed.
+    removed: BTreeSet<u32>,
+    /// How many documents shared a key with more than are looked at.
+    capped: u64,
+    pace: Pace,
     /// A buffer.
     candidates: Vec<u32>,
 }
@@ -100,10 +182,12 @@ pub struct Index {
 impl Index {
     /// An index in memory that is gone with the process.
     pub fn in_memory(algorithm: Arc<dyn Algorithm>, limits: Limits) -> Self {
-        Self::with_log(algorithm, Log::in_memory(), limits, Sync::Off)
+        let options = Options { limits, sync: Sync::Off, ..Options::default() };
+        Self::with_log(algorithm, Log::in_memory(), &options, None)
     }
 
-    /// Opens the index in a file, or makes it. `header` says how signatures are made; an index of another header is refused.
+    /// Opens the index in a file, or makes it unless it is only asked. `header` says how signatures are made; an index of another header
+    /// is refused.
     ///
     /// # Errors
     /// The file cannot be read or written, is no index, was made with other settings, has another writer, or is damaged.
@@ -114,43 +198,70 @@ impl Index {
         path: &Path,
         algorithm: Arc<dyn Algorithm>,
         header: &Value,
-        limits: Limits,
-        sync: Sync,
+        options: &Options,
     ) -> Result<(Self, Option<Repair>), Error> {
-        let (log, stored) = Log::open(path, header)?;
-        let mut index = Self::with_log(algorithm, log, limits, sync);
-        let (end, repair) = stored.each(|place, record| index.remember(place, &record))?;
-        index.log.start_at(end)?;
+        let asked = options.mode == Mode::Query;
+        let (log, stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
+        let folder = options.temp_dir.as_deref().unwrap_or(folder_of(path));
+        let mut index = Self::with_log(algorithm, log, options, Some(folder.to_path_buf()));
+        let end = stored.each(|place, entry, _| match entry {
+            log::Entry::Document(record) => index.remember(place, &record),
+            log::Entry::Removed(places) => {
+                index.remove_places(&places);
+                Ok(())
+            }
+            log::Entry::Synced => Ok(()),
+        })?;
+        if !asked {
+            index.log.start_at(&end)?;
+        }
         index.forget(0)?;
-        Ok((index, repair))
+        // Who only reads cuts nothing off.
+        Ok((index, end.torn.filter(|_| !asked)))
     }
 
-    fn with_log(algorithm: Arc<dyn Algorithm>, log: Log, limits: Limits, sync: Sync) -> Self {
+    fn with_log(algorithm: Arc<dyn Algorithm>, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
         Index {
             algorithm,
             log,
-            limits,
-            sync,
+            limits: options.limits,
+            sync: options.sync,
+            mode: options.mode,
+            folder,
+            tables: options.tables,
             places: Vec::new(),
             times: Vec::new(),
             fingerprints: Vec::new(),
             ends: Vec::new(),
-            outlines: Vec::new(),
+            outlines: Outlines::default(),
             keys: Table::default(),
             ids: Table::default(),
             forgotten: 0,
+            removed: BTreeSet::new(),
+            capped: 0,
+            pace: Pace::default(),
             candidates: Vec::new(),
         }
     }
 
     /// How many documents are remembered.
     pub fn len(&self) -> u64 {
-        self.places.len() as u64 - u64::from(self.forgotten)
+        self.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
     }
 
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many documents shared a key with more than [`MOST_OF_A_KEY`] others, of which the latest were looked at.
+    pub fn capped(&self) -> u64 {
+        self.capped
+    }
+
+    /// How long decisions took.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// Bytes of the log.
@@ -163,7 +274,7 @@ impl Index {
         let a_document = 8 + 4 * usize::from(self.limits.expire.is_some());
         (a_document * self.places.len()) as u64
             + 8 * (self.fingerprints.len() + self.ends.len()) as u64
-            + size_of_val(&*self.outlines) as u64
+            + self.outlines.bytes_held()
             + self.keys.bytes_held()
             + self.ids.bytes_held()
             + self.log.bytes_held()
@@ -177,25 +288,40 @@ impl Index {
     /// # Errors
     /// The log cannot be read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        let started = Instant::now();
+        let decision = self.decision(id, signature, now);
+        self.pace.add(started.elapsed());
+        decision
+    }
+
+    fn decision(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
         self.forget(now)?;
         if self.is_known(id, signature)? {
             return Ok(Decision::Known);
         }
-        if !signature.featureless
+        if self.mode != Mode::Add
+            && !signature.featureless
             && let Some((document, similarity)) = self.most_similar(signature)?
         {
             let of = self.log.read(self.places[document as usize])?.id;
             return Ok(Decision::Duplicate { of, similarity });
         }
-        self.check_limits(signature)?;
+        if self.mode != Mode::Query {
+            self.keep(id, signature, now)?;
+        }
+        Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
+    }
+
+    fn keep(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(), Error> {
+        self.check_limits()?;
         let record = Record::new(id, signature, now, &*self.algorithm);
         let place = self.log.append(&record)?;
-        self.remember(place, &record);
+        self.remember(place, &record)?;
         self.forget(now)?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
         }
-        Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
+        Ok(())
     }
 
     /// Writes what was let through; after it those documents may leave.
@@ -206,7 +332,18 @@ impl Index {
         self.log.commit(self.sync != Sync::Off)
     }
 
-    fn check_limits(&self, signature: &Signature) -> Result<(), Error> {
+    /// Writes everything to the disk, whatever [`Sync`] says, and that it is there. To be called when a stream ends.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub fn seal(&mut self) -> Result<(), Error> {
+        match self.mode {
+            Mode::Query => Ok(()),
+            Mode::Filter | Mode::Add => self.log.seal(),
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String| {
             Err(Error::Usage(format!(
                 "the index is full: {what}; --window or --expire make it forget old documents, a larger limit lets it grow"
@@ -217,13 +354,9 @@ impl Index {
                 full(format!("it holds {most} documents (--max-docs)"))
             }
             Limits { memory: Some(most), .. } if self.bytes_held() > most => {
-                full(format!("its tables take more than {most} bytes (--memory)"))
+                full(format!("it takes more than {most} bytes of memory (--memory)"))
             }
-            _ if self.keys.len() + signature.tags.len() >= u32::MAX as usize
-                || self.places.len() >= u32::MAX as usize =>
-            {
-                full("it holds 4,294,967,295 documents or keys of documents".into())
-            }
+            _ if self.places.len() >= u32::MAX as usize => full("it holds 4,294,967,295 documents".into()),
             _ => Ok(()),
         }
     }
@@ -245,28 +378,48 @@ impl Index {
 
     /// Makes the tables again, of what is not forgotten.
     fn make_again(&mut self) -> Result<(), Error> {
-        let places = self.places.split_off(self.forgotten as usize);
+        let mut places = self.places.split_off(self.forgotten as usize);
+        let (first, removed) = (self.forgotten, std::mem::take(&mut self.removed));
+        let mut number = first..;
+        places.retain(|_| !removed.contains(&number.next().expect("numbers do not end")));
         self.places.clear();
         self.times.clear();
         self.fingerprints.clear();
         self.ends.clear();
-        self.outlines.clear();
-        (self.keys, self.ids) = Default::default();
+        (self.outlines, self.keys, self.ids) = Default::default();
         self.forgotten = 0;
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
             let record = self.log.read(place)?;
-            self.remember(place, &record);
+            self.remember(place, &record)?;
         }
         Ok(())
+    }
+
+    /// Whether a document is still remembered.
+    fn has(&self, document: u32) -> bool {
+        document >= self.forgotten && !self.removed.contains(&document)
+    }
+
+    /// Forgets the documents at these places.
+    fn remove_places(&mut self, places: &[u64]) {
+        for place in places {
+            if let Ok(document) = self.places.binary_search(place)
+                && document >= self.forgotten as usize
+            {
+                self.removed.insert(document as u32);
+            }
+        }
     }
 
     fn is_known(&mut self, id: &str, signature: &Signature) -> Result<bool, Error> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        self.ids.find(id_tag(id, signature.sequence), |document| candidates.push(document));
+        let tag = id_tag(id, signature.sequence);
+        self.ids.find(tag, MOST_OF_A_KEY, |document| candidates.push(document)).map_err(cannot_read)?;
+        candidates.retain(|&document| self.has(document));
         let mut known = false;
-        for &document in candidates.iter().filter(|&&document| document >= self.forgotten) {
+        for &document in &candidates {
             let record = self.log.read(self.places[document as usize])?;
             known |= record.id == id && record.sequence == signature.sequence;
         }
@@ -278,14 +431,16 @@ impl Index {
     fn most_similar(&mut self, signature: &Signature) -> Result<Option<(u32, Similarity)>, Error> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
+        let mut capped = false;
         for &tag in &signature.tags {
-            self.keys.find(tag, |document| candidates.push(document));
+            capped |= self.keys.find(tag, MOST_OF_A_KEY, |document| candidates.push(document)).map_err(cannot_read)?;
         }
+        self.capped += u64::from(capped);
         candidates.sort_unstable();
         candidates.dedup();
+        candidates.retain(|&document| self.has(document));
         let mut best: Option<(u32, Similarity)> = None;
-        let forgotten = self.forgotten;
-        for &document in candidates.iter().filter(|&&document| document >= forgotten) {
+        for &document in &candidates {
             let similarity = self.similarity(document, signature)?;
             if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
                 best = similarity.map(|similarity| (document, similarity));
@@ -302,8 +457,8 @@ impl Index {
             let fingerprint = &self.fingerprints[start..self.ends[at] as usize];
             return Ok(self.algorithm.compare(fingerprint, &signature.evidence));
         }
-        let (size, own) = &self.outlines[at];
-        if !can_reach(&*self.algorithm, (*size, own), (signature.evidence.len() as u32, &signature.parities)) {
+        let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
+        if !can_reach(&*self.algorithm, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
             return Ok(None);
         }
         let stored = self.log.read(self.places[at])?;
@@ -311,7 +466,9 @@ impl Index {
     }
 
     /// Enters a document of the log into the tables.
-    fn remember(&mut self, place: u64, record: &Record) {
+    fn remember(&mut self, place: u64, record: &Record) -> Result<(), Error> {
+        let tags = record.tags(&*self.algorithm);
+        self.make_room(tags.len())?;
         let document = self.places.len() as u32;
         self.places.push(place);
         if self.limits.expire.is_some() {
@@ -323,9 +480,37 @@ impl Index {
         } else {
             self.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
         }
-        record.tags(&*self.algorithm).iter().for_each(|&tag| self.keys.insert(tag, document));
+        tags.iter().for_each(|&tag| self.keys.insert(tag, document));
         self.ids.insert(id_tag(&record.id, record.sequence), document);
+        Ok(())
     }
+
+    /// Moves tables to the disk before they outgrow what memory they may take.
+    fn make_room(&mut self, keys: usize) -> Result<(), Error> {
+        let bytes = self.keys.bytes_to_free() + self.ids.bytes_to_free() + self.outlines.bytes_held();
+        let Some(folder) = &self.folder else {
+            return match self.keys.room() > keys {
+                true => Ok(()),
+                false => {
+                    Err(Error::Usage("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
+                }
+            };
+        };
+        if bytes <= self.tables && self.keys.room() > keys {
+            return Ok(());
+        }
+        let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
+        frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
+            Error::io(
+                format!("cannot move tables of the index to {} (--temp-dir names another folder)", folder.display()),
+                error,
+            )
+        })
+    }
+}
+
+fn cannot_read(error: io::Error) -> Error {
+    Error::io("cannot read the tables of the index", error)
 }
 
 /// So many forgotten documents may stay in the tables.
@@ -334,46 +519,4 @@ const FEW: usize = 1000;
 /// What a document goes by in the table of ids: by its tokens too, as an id can come again and again with others.
 fn id_tag(id: &str, sequence: u128) -> u32 {
     (combine(xxh3_64(id.as_bytes()), sequence as u64) >> 32) as u32
-}
-
-/// What an index file says of itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// How its signatures were made.
-    pub header: Value,
-    /// Documents in it, those without features included.
-    pub documents: u64,
-    /// Documents without features.
-    pub featureless: u64,
-    /// When the first and the last of them were let through, in seconds since 1970.
-    pub times: Option<(u64, u64)>,
-    /// Bytes of the file that hold whole records.
-    pub bytes: u64,
-    /// What an interrupted write left behind them. It is not cut off.
-    pub torn: Option<Repair>,
-}
-
-/// Reads an index from start to end, every checksum included, and hands over the id of each document with the time when it was let
-/// through. The file is not changed, and may have a writer meanwhile.
-///
-/// # Errors
-/// The file cannot be read, is no index, or is damaged; or what `each` returns.
-pub fn inspect(path: &Path, mut each: impl FnMut(&str, u64) -> Result<(), Error>) -> Result<Summary, Error> {
-    let stored = Stored::open(path)?;
-    let (header, mut documents, mut featureless, mut times) = (stored.header.clone(), 0, 0, None::<(u64, u64)>);
-    let mut failure = None;
-    let (bytes, torn) = stored.each(|_, record| {
-        documents += 1;
-        featureless += u64::from(record.kind == log::Kind::Featureless);
-        times = Some(
-            times.map_or((record.time, record.time), |(first, last)| (first.min(record.time), last.max(record.time))),
-        );
-        if failure.is_none() {
-            failure = each(&record.id, record.time).err();
-        }
-    })?;
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(Summary { header, documents, featureless, times, bytes, torn }),
-    }
 }

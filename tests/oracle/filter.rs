@@ -5,9 +5,9 @@ use crate::support::random::Random;
 use crate::support::scanning::{outcome_with, recipe};
 use neardups::Error;
 use neardups::algorithm::Recipe;
-use neardups::engine::{KeepPolicy, Options};
+use neardups::engine::{self, KeepPolicy};
 use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{Decision, Index, Limits, Sync};
+use neardups::index::{self, Decision, Index, Limits, Mode, Options, Repair, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live};
 use neardups::tokenizer::Word;
@@ -81,7 +81,8 @@ fn a_stream_keeps_what_a_scan_keeps() {
             let documents = with_articles(related(&mut Random::new(seed), 120, 80));
             let plan = plan(&recipe);
             let decided = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1 + seed as usize % 3);
-            let outcome = outcome_with(&documents, &recipe, &Options { threads: 2, ..Options::default() });
+            let outcome =
+                outcome_with(&documents, &recipe, &engine::Options { threads: 2, ..engine::Options::default() });
             let mut expected = Vec::new();
             outcome
                 .keep(KeepPolicy::First)
@@ -152,11 +153,18 @@ proptest! {
     }
 }
 
-fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), Error> {
-    Index::open(path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), Limits::default(), Sync::Off)
+fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<Repair>), Error> {
+    open_with(path, plan, &Options { sync: Sync::Off, ..Options::default() })
 }
 
-/// An index of a few documents in a file, with the length of the file after each.
+fn open_with(path: &Path, plan: &Plan, options: &Options) -> Result<(Index, Option<Repair>), Error> {
+    Index::open(path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), options)
+}
+
+/// A frame that says that all before it is on the disk.
+const MARK: u64 = 17;
+
+/// An index of a few documents in a file, a run each, and where the record of each ends. A mark is before the first and behind each.
 fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
     let path = folder.join("small");
     let mut lengths = Vec::new();
@@ -166,7 +174,7 @@ fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
             "{{\"id\":\"d{number}\",\"text\":\"some words of document number {number} and of no other {number}\"}}\n"
         );
         assert_eq!(run(Cursor::new(text), plan, &mut index, 1)[0].1, Decision::Fresh);
-        lengths.push(index.bytes_stored());
+        lengths.push(index.bytes_stored() - MARK);
     }
     (fs::read(path).unwrap(), lengths)
 }
@@ -177,14 +185,17 @@ fn a_file_that_was_cut_anywhere_opens_with_what_is_whole() {
         let plan = plan(&recipe(algorithm, settings));
         let folder = tempfile::tempdir().unwrap();
         let (bytes, lengths) = small(folder.path(), &plan);
-        let header = bytes.len() - (lengths[5] - first_end(&bytes)) as usize;
+        let header = first_end(&bytes);
+        let mut ends = lengths.clone();
+        ends.extend(lengths.iter().map(|end| end + MARK));
+        ends.push(header + MARK);
         let path = folder.path().join("cut");
         for length in 0..=bytes.len() {
             fs::write(&path, &bytes[..length]).unwrap();
             let (index, repair) = open(&path, &plan).unwrap_or_else(|error| panic!("{length}: {error}"));
             let whole = lengths.iter().filter(|&&end| end <= length as u64).count() as u64;
             assert_eq!(index.len(), whole, "{length}");
-            let clean = length <= header || lengths.contains(&(length as u64));
+            let clean = length as u64 <= header || ends.contains(&(length as u64));
             assert_eq!(repair.is_none(), clean, "{length}");
             drop(index);
             let (index, repair) = open(&path, &plan).unwrap();
@@ -199,7 +210,7 @@ fn first_end(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn a_changed_byte_is_found_or_takes_the_last_record_with_it() {
+fn a_changed_byte_is_found() {
     let plan = plan(&recipe("minhash", &[("shingle", "3")]));
     let folder = tempfile::tempdir().unwrap();
     let (bytes, lengths) = small(folder.path(), &plan);
@@ -213,12 +224,155 @@ fn a_changed_byte_is_found_or_takes_the_last_record_with_it() {
                 assert!(error.to_string().contains("changed: "), "{error}");
                 assert!(fs::read(&path).unwrap() == changed, "a damaged file is left alone");
             }
-            // It cannot be told from an interrupted write, and is said.
+            // The mark behind the last record cannot be told from an interrupted write. That is said.
             Ok((index, repair)) => {
-                assert_eq!((index.len(), repair.map(|repair| repair.at)), (5, Some(lengths[4])), "{at}");
-                assert!(at as u64 >= lengths[4]);
+                assert_eq!((index.len(), repair.map(|repair| repair.at)), (6, Some(lengths[5])), "{at}");
+                assert!(at as u64 >= lengths[5]);
             }
         }
+    }
+}
+
+/// Writes batches of ten documents. Returns where each ends.
+fn batches(path: &Path, plan: &Plan, batches: usize) -> Vec<u64> {
+    let (mut index, mut signer) = (open_with(path, plan, &Options::default()).unwrap().0, plan.signer());
+    let mut end = |batch: usize| {
+        for number in 10 * batch..10 * batch + 10 {
+            let text = format!("some words of document number {number} and of no other {number}");
+            assert_eq!(index.decide(&number.to_string(), &signer.sign(&text), 0).unwrap(), Decision::Fresh);
+        }
+        index.commit().unwrap();
+        index.bytes_stored()
+    };
+    (0..batches).map(&mut end).collect()
+}
+
+/// After a power cut some of what was written last is there and some is not.
+#[test]
+fn a_batch_that_is_there_in_part_is_cut_off_and_one_before_it_is_damage() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let path = folder.path().join("seen");
+    let ends = batches(&path, &plan, 3);
+    let bytes = fs::read(&path).unwrap();
+    for (batch, ends) in ends.windows(2).enumerate() {
+        for hole in (ends[0]..ends[1]).step_by(50) {
+            let mut torn = bytes.clone();
+            torn[hole as usize..ends[1].min(hole + 90) as usize].fill(0);
+            fs::write(&path, &torn).unwrap();
+            match open(&path, &plan) {
+                Ok((index, repair)) => {
+                    assert!(batch == 1 && repair.is_some() && (20..30).contains(&index.len()), "{hole}");
+                }
+                Err(error) => assert!(batch == 0 && error.to_string().contains("damaged at byte"), "{hole}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_of_the_first_version_opens_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let articles = fs::read_to_string("fixtures/jsonl/docs/articles.jsonl").unwrap();
+    let articles = articles.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let documents: Vec<Text> = articles
+        .map(|article| ["id", "text"].map(|field| article[field].as_str().unwrap().to_string()).into())
+        .collect();
+    for (algorithm, fresh) in [("minhash", 31), ("simhash", 35)] {
+        let (old, path) = (format!("fixtures/index/version-1-{algorithm}.idx"), folder.path().join(algorithm));
+        fs::copy(&old, &path).unwrap();
+        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        assert_eq!((summary.version, summary.documents, summary.torn), (1, fresh, None));
+        let header = summary.header.as_object().unwrap();
+        let plan = plan(&recipe(algorithm, &[]));
+        for (name, value) in plan.header() {
+            assert_eq!(header.get(&name), Some(&value), "{algorithm}: {name}");
+        }
+        let mut index =
+            Index::open(&path, Arc::clone(&plan.algorithm), &summary.header, &Options::default()).unwrap().0;
+        let mut signer = plan.signer();
+        let mut known = 0;
+        for (id, text) in &documents {
+            known += u64::from(index.decide(id, &signer.sign(text), 0).unwrap() == Decision::Known);
+        }
+        assert_eq!((known, index.len()), (fresh, fresh), "{algorithm}");
+        assert_eq!(index.decide("new", &signer.sign("a new text of eight words is here"), 0).unwrap(), Decision::Fresh);
+        index.commit().unwrap();
+        drop(index);
+        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        assert_eq!((summary.version, summary.documents, summary.torn), (2, fresh + 1, None));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// However little of the tables is in memory, and however often the index is opened.
+    #[test]
+    fn tables_on_the_disk_decide_the_same(seed: u64, tables in 0u64..60_000, cut in 0usize..80, which in 0usize..2) {
+        let documents = related(&mut Random::new(seed), 80, 60);
+        let plan = plan(&[recipe("minhash", &[("shingle", "3")]), recipe("simhash", &[("force", "true")])][which]);
+        let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seen");
+        let options = Options { tables, sync: Sync::Off, ..Options::default() };
+        let mut found = Vec::new();
+        for part in [&documents[..cut], &documents[cut..]] {
+            let mut index = open_with(&path, &plan, &options).unwrap().0;
+            found.extend(run(Cursor::new(jsonl(part)), &plan, &mut index, 1));
+        }
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else stays");
+    }
+
+    /// Removing is as if the documents had not come; compacting changes nothing but the size; asking changes nothing.
+    #[test]
+    fn what_is_removed_never_was(seed: u64, which in prop::collection::btree_set(0usize..40, 0..20), tables in 0u64..20_000) {
+        let documents = related(&mut Random::new(seed), 60, 60);
+        let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("seen"), folder.path().join("other"));
+        let options = Options { tables, sync: Sync::Off, mode: Mode::Add, ..Options::default() };
+        let feed = |path: &Path, documents: &[Text], mode| {
+            let mut index = open_with(path, &plan, &Options { mode, ..options.clone() }).unwrap().0;
+            run(Cursor::new(jsonl(documents)), &plan, &mut index, 1)
+        };
+        let (first, rest) = documents.split_at(40);
+        feed(&path, first, Mode::Add);
+        let ids = which.iter().map(|&number| first[number].0.clone()).chain(["unknown".into()]).collect();
+        prop_assert_eq!(index::remove(&path, &ids).unwrap(), (which.len() as u64, None));
+        prop_assert_eq!(index::remove(&path, &ids).unwrap(), (0, None));
+        let left: Vec<Text> = first.iter().filter(|(id, _)| !ids.contains(id)).cloned().collect();
+        feed(&other, &left, Mode::Add);
+        let expected = feed(&other, rest, Mode::Query);
+        prop_assert_eq!(&feed(&path, rest, Mode::Query), &expected);
+        let compacted = index::compact(&path, 0).unwrap();
+        prop_assert_eq!((compacted.documents, compacted.dropped), (left.len() as u64, which.len() as u64));
+        prop_assert!(which.is_empty() || compacted.bytes.1 < compacted.bytes.0);
+        prop_assert_eq!(&feed(&path, rest, Mode::Query), &expected);
+        prop_assert_eq!(feed(&path, &documents, Mode::Filter), feed(&other, &documents, Mode::Filter));
+        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        prop_assert_eq!((summary.removed, summary.torn), (0, None));
+    }
+}
+
+/// Who prepares documents that share a key with all others costs no more than a bound, which is said.
+#[test]
+fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
+    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let signature = plan.signer().sign("the same words again and again and again");
+    let most = index::MOST_OF_A_KEY;
+    for tables in [1 << 16, 1 << 30] {
+        let path = folder.path().join(tables.to_string());
+        let options = Options { tables, mode: Mode::Add, sync: Sync::Off, ..Options::default() };
+        let mut index = open_with(&path, &plan, &options).unwrap().0;
+        for number in 0..most + 10 {
+            assert_eq!(index.decide(&number.to_string(), &signature, 0).unwrap(), Decision::Fresh);
+        }
+        index.commit().unwrap();
+        drop(index);
+        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options }).unwrap().0;
+        assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "10"));
+        assert_eq!(index.capped(), 1);
     }
 }
 
@@ -270,7 +424,7 @@ fn forgetting_frees_memory_and_the_tables_are_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { window: Some(50), max_documents: Some(50), ..Limits::default() };
     let path = folder.path().join("seen");
-    let in_file = Index::open(&path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), limits, Sync::Off);
+    let in_file = open_with(&path, &plan, &Options { limits, sync: Sync::Off, ..Options::default() });
     let mut signer = plan.signer();
     for mut index in [Index::in_memory(Arc::clone(&plan.algorithm), limits), in_file.unwrap().0] {
         let text = |number: usize| (0..20).map(|i| format!("w{} ", 100 * number + i)).collect::<String>();
