@@ -39,8 +39,8 @@ mod rewind;
 mod walk;
 mod warc;
 
-pub use decode::page_text;
 pub use batch::Batch;
+pub use decode::page_text;
 pub use documents::Documents;
 pub use input::{Counts, Input};
 pub use live::{Chunk, EachLine, Live};

@@ -105,8 +105,8 @@ impl Config {
             }
         };
         let Some(path) = found else { return Ok(Config::default()) };
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
+        let text =
+            fs::read_to_string(&path).map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
         let file: File = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             wrong(&path, &format!("{line}: {}", error.message()))
@@ -149,7 +149,8 @@ impl Config {
 
     /// An error at the first line that sets a key.
     fn at(&self, text: &str, key: &str, message: &str) -> Error {
-        let sets = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
+        let sets =
+            |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
         let line = text.lines().position(sets).map_or(1, |line| line + 1);
         wrong(self.path.as_deref().unwrap_or(Path::new(NAME)), &format!("{line}: {message}"))
     }
@@ -159,7 +160,9 @@ impl Config {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
             let folder = self.folder.to_string_lossy().replace('\\', "/");
-            let from = |glob: &str| if folder.is_empty() { glob.to_string() } else { format!("{}/{glob}", globset::escape(&folder)) };
+            let from = |glob: &str| {
+                if folder.is_empty() { glob.to_string() } else { format!("{}/{glob}", globset::escape(&folder)) }
+            };
             // A folder stands for all that is in it, and a name without a slash for files of that name anywhere.
             let glob = glob.strip_prefix("./").unwrap_or(glob);
             let anywhere = if glob.trim_end_matches('/').contains('/') { String::new() } else { format!("**/{glob}") };

@@ -117,7 +117,7 @@ impl Copy {
                 let (part, whole) = (&self.places[part], &self.places[whole]);
                 format!("{} % of {} is in {}", a.max(b), part.path, whole.path)
             }
-            Kind::File => format!("the whole file, {} words, {} % alike", self.words(), self.percent()),
+            Kind::File => format!("whole file of {} words, {} % alike", self.words(), self.percent()),
             _ => format!("{} of {} words, {} % alike", self.name(), self.words(), self.percent()),
         }
     }

@@ -401,7 +401,11 @@ impl Rules {
         let globs = |globs: &[String]| config.globs(globs).map_err(usage_error);
         Ok(Rules {
             allow: check.allow.iter().map(|allow| globs(&allow.paths)).collect::<Result<_, _>>()?,
-            rules: check.rule.iter().map(|rule| Ok((globs(&rule.paths)?, rule.clone()))).collect::<Result<_, Error>>()?,
+            rules: check
+                .rule
+                .iter()
+                .map(|rule| Ok((globs(&rule.paths)?, rule.clone())))
+                .collect::<Result<_, Error>>()?,
         })
     }
 

@@ -193,7 +193,9 @@ fn files(
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file() || named && !kind.is_dir());
             let markup = Markup::of_path(entry.path()).or(named.then_some(Markup::Plain));
             let name = shown(entry.path());
-            if let Some(markup) = markup.filter(|_| is_file && !selection.ignored.iter().any(|globs| globs.is_match(&name))) {
+            if let Some(markup) =
+                markup.filter(|_| is_file && !selection.ignored.iter().any(|globs| globs.is_match(&name)))
+            {
                 files.entry(name).or_insert((entry.into_path(), markup, named));
             }
         }

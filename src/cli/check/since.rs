@@ -17,9 +17,8 @@ impl Changes {
     /// # Errors
     /// There is no git or no repository, or the commit is not there.
     pub fn since(reference: &str) -> Result<Self, Error> {
-        let top = git(["rev-parse", "--show-toplevel"]).map_err(|message| {
-            Error::Usage(format!("--since looks at what git knows, and that failed: {message}"))
-        })?;
+        let top = git(["rev-parse", "--show-toplevel"])
+            .map_err(|message| Error::Usage(format!("--since looks at what git knows, and that failed: {message}")))?;
         let top = PathBuf::from(text(top).trim_end_matches(['\r', '\n']));
         let top = fs::canonicalize(&top).unwrap_or(top);
         let commit = format!("{reference}^{{commit}}");
@@ -35,9 +34,11 @@ impl Changes {
         let base = git(["merge-base", reference, "HEAD"]).map(text).unwrap_or_else(|_| reference.to_string());
         let base = base.trim();
         let failed = |message| Error::Usage(format!("--since {reference}: git failed: {message}"));
-        let options = ["--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=d", "--ignore-submodules"];
+        let options =
+            ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=d", "--ignore-submodules"];
+        let folder = top.to_string_lossy();
         let diff = |how: &[&str]| {
-            let args = ["-C", &top.to_string_lossy(), "diff"].into_iter().chain(options).chain(how.iter().copied());
+            let args = ["-C", &folder, "diff"].into_iter().chain(options).chain(how.iter().copied());
             git(args.chain([base, "--"])).map_err(failed)
         };
         let names = diff(&["--name-only", "-z"])?;
@@ -47,7 +48,7 @@ impl Changes {
         for (name, lines) in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).zip(sections) {
             changes.insert(top.join(path_of(name)), lines);
         }
-        let untracked = ["-C", &top.to_string_lossy(), "ls-files", "--others", "--exclude-standard", "-z"];
+        let untracked = ["-C", &folder, "ls-files", "--others", "--exclude-standard", "-z"];
         for name in git(untracked).map_err(failed)?.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
         }

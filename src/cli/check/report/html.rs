@@ -2,7 +2,9 @@
 
 use super::super::copies::{Copy, Piece, Place};
 use super::Outcome;
-use minijinja::{Environment, context};
+use crate::cli::check::baseline::Entry;
+use minijinja::Environment;
+use minijinja::value::Serde;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,6 +13,20 @@ const ON_MAP: usize = 24;
 
 /// So many characters of a text are shown.
 const SHOWN: usize = 20_000;
+
+#[derive(Serialize)]
+struct Page<'a> {
+    version: &'static str,
+    pages: usize,
+    words: usize,
+    new: usize,
+    known: usize,
+    allowed: usize,
+    stale: &'a [Entry],
+    copies: Vec<Shown<'a>>,
+    map: Vec<Row<'a>>,
+    left_off: usize,
+}
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -46,18 +62,18 @@ pub fn render(outcome: &Outcome) -> String {
     let template = environment.get_template("page.html").expect("it was added");
     let copies: Vec<Shown> = (1..).zip(outcome.copies).map(|(number, copy)| shown(number, copy)).collect();
     let (map, left_off) = map(outcome);
-    let page = template.render(context! {
-        version => env!("CARGO_PKG_VERSION"),
-        pages => outcome.pages,
-        words => outcome.words,
-        new => outcome.new_copies().count(),
-        known => outcome.copies.iter().filter(|copy| copy.known).count(),
-        allowed => outcome.allowed,
-        stale => outcome.stale,
-        copies => copies,
-        map => map,
-        left_off => left_off,
-    });
+    let page = template.render(Serde(Page {
+        version: env!("CARGO_PKG_VERSION"),
+        pages: outcome.pages,
+        words: outcome.words,
+        new: outcome.new_copies().count(),
+        known: outcome.copies.iter().filter(|copy| copy.known).count(),
+        allowed: outcome.allowed,
+        stale: outcome.stale,
+        copies,
+        map,
+        left_off,
+    }));
     page.expect("all that the template asks for is there")
 }
 

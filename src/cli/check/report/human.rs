@@ -28,7 +28,7 @@ fn one(copy: &Copy, out: &mut String) {
     let (here, there) = copy.looked_at();
     let line = |place: &Place| format!("{}:{}", escaped(&place.path), place.stretch.start);
     _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}", line(here), escaped(&copy.summary()));
-    _ = writeln!(out, "{DIM}{}{DIM:#}: is this one{}", line(there), under(there));
+    _ = writeln!(out, "{DIM}{}{DIM:#}: the other place{}", line(there), under(there));
     if copy.kind != Kind::File {
         _ = writeln!(out, "{}", marked(&copy.pieces, copy.primary));
     }

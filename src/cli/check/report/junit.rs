@@ -1,7 +1,7 @@
 //! JUnit XML, as its consumers agree on it: a failed test for each new copy, or a passed one.
 
-use super::Outcome;
 use super::super::copies::Copy;
+use super::Outcome;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use std::io;
@@ -42,9 +42,11 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &class), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let message = legal(&format!("{}; the other place is {place}", copy.summary()));
-        let text = copy.pieces.iter().map(|piece| piece.first()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let text =
+            copy.pieces.iter().map(|piece| piece.first()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let text: String = legal(&text).chars().take(2000).collect();
-        let failure = writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
+        let failure =
+            writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
         failure.write_text_content(BytesText::new(&text))?;
         Ok(())
     })?;
@@ -53,6 +55,7 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
 
 /// Without the characters that XML 1.0 cannot have at all.
 fn legal(text: &str) -> String {
-    let is_legal = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let is_legal =
+        |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(is_legal).collect()
 }

@@ -11,7 +11,12 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 const RULES: [(&str, Kind, &str, &str); 3] = [
     ("copied-file", Kind::File, "CopiedFile", "A file is nearly the same as another, or is contained in it."),
     ("copied-passage", Kind::Passage, "CopiedPassage", "A passage stands, nearly word for word, in another place too."),
-    ("copied-paragraph", Kind::Paragraph, "CopiedParagraph", "A paragraph stands, nearly word for word, in another place too."),
+    (
+        "copied-paragraph",
+        Kind::Paragraph,
+        "CopiedParagraph",
+        "A paragraph stands, nearly word for word, in another place too.",
+    ),
 ];
 
 /// Accepted copies are there too, as unchanged.
@@ -78,5 +83,7 @@ fn location(place: &Place) -> Value {
 /// A path as part of a URI (RFC 3986): everything but unreserved characters and `/` as `%XX`.
 fn uri(path: &str) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.bytes().map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    path.bytes()
+        .map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
