@@ -21,6 +21,8 @@
 //! | [`filter`] | the stream: lines in, decisions in their order, new lines out |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
+//! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML |
+//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
@@ -63,6 +65,7 @@
 #![warn(missing_docs)]
 
 pub mod algorithm;
+pub mod check;
 pub mod compare;
 pub mod engine;
 mod error;
@@ -75,6 +78,7 @@ pub mod index;
 pub mod kernel;
 pub mod lexicon;
 pub mod passages;
+pub mod prose;
 pub mod report;
 pub mod similarity;
 pub mod source;

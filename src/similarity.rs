@@ -103,6 +103,11 @@ impl Threshold {
         whole.try_into().unwrap_or(usize::MAX)
     }
 
+    /// Its numerator and denominator, without common factors.
+    pub(crate) fn fraction(self) -> [u64; 2] {
+        [self.numerator, self.denominator]
+    }
+
     /// The nearest double, for probabilities and for people; never for a decision.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64

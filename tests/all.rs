@@ -3,5 +3,6 @@
 mod cli;
 mod fuzz;
 mod oracle;
+mod prose;
 mod readme;
 mod support;

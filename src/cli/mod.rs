@@ -1,6 +1,7 @@
 //! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
 
 mod arguments;
+mod check;
 mod compare;
 mod eval;
 mod filter;
@@ -23,6 +24,8 @@ use std::process::ExitCode;
 enum Status {
     /// It did what was asked.
     Done,
+    /// It found what should not be there.
+    Found,
     /// Some input could not be read, or the command could not run.
     Failed,
     /// It was told to end before it was done.
@@ -33,6 +36,7 @@ impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
         match status {
             Status::Done => ExitCode::SUCCESS,
+            Status::Found => ExitCode::from(1),
             Status::Failed => ExitCode::from(2),
             Status::Stopped => ExitCode::from(130),
         }
@@ -49,6 +53,7 @@ pub fn run() -> ExitCode {
         Some(("scan", given)) => scan::run(given),
         Some(("filter", given)) => filter::run(given),
         Some(("index", given)) => index::run(given),
+        Some(("check", given)) => check::run(given),
         Some(("compare", given)) => compare::run(given),
         Some(("eval", given)) => eval::run(given),
         Some(("plan", given)) => plan::run(given),
@@ -91,12 +96,13 @@ fn command() -> Command {
         .long_about(
             "Finds near-duplicate texts, and says exactly how similar they are.\n\n\
              Results go to standard output, one JSON object a line; everything for people goes to standard error.\n\
-             Exit status: 0 done, 2 usage error or some input failed.",
+             Exit status: 0 done, 1 check found copies, 2 usage error or some input failed.",
         )
         .after_help(
             "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \
              zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
+             dedup check docs/                          copied pages and passages of documentation\n  \
              dedup plan --threshold 0.9                 what the options find and cost\n\n\
              dedup help COMMAND says more about a command.",
         )
@@ -105,6 +111,7 @@ fn command() -> Command {
         .subcommand(scan::command())
         .subcommand(filter::command())
         .subcommand(index::command())
+        .subcommand(check::command())
         .subcommand(compare::command())
         .subcommand(eval::command())
         .subcommand(plan::command())

@@ -43,6 +43,17 @@ pub(super) fn whole(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
+/// The text of a page that somebody wrote, and what had to be done to get it if that was more than reading it. `None` if it is no text: a
+/// zero byte stands near its start, and it is not UTF-16 by its mark. Of HTML, `charset` in a `meta` element counts.
+pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<String>)> {
+    const NEAR: usize = 8 << 10;
+    if utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
+        return None;
+    }
+    let Decoded { text, repair } = if html { super::html::decode(bytes, None, true) } else { whole(bytes) };
+    Some((text, repair))
+}
+
 /// Decodes a piece of a file, in which a UTF-16 mark would mean nothing.
 pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
     match legacy_encoding(bytes) {

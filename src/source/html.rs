@@ -1,6 +1,6 @@
 //! A page of HTML: its markup is taken off, the text that readers see stays.
 //!
-//! Pages are cut into tags and text by the rules of the HTML standard for tokens (section 13.2.5), without building a tree:
+//! Pages are cut into tags, comments and text by the rules of the HTML standard for tokens (section 13.2.5), without building a tree:
 //! one pass, linear in the length whatever the nesting, and no recursion. Tests compare it with html5ever's tokenizer, of
 //! which only the table of named characters is used here: for text alone the whole of it takes several times as long, and
 //! attributes of one tag cost it their number squared.
@@ -25,7 +25,7 @@ const DECLARATION_BYTES: usize = 4096;
 const NAME_BYTES: usize = 32;
 
 /// Elements within a line of text: their tags do not separate words.
-const INLINE: &[&str] = &[
+pub(crate) const INLINE: &[&str] = &[
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
     "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
     "u", "var", "wbr",
@@ -134,6 +134,7 @@ pub(super) fn text(html: &str) -> String {
                 inside = Content::Data;
                 text.tag(name);
             }
+            Token::Comment(_) => {}
             Token::Text(_) if templates > 0 => {}
             Token::Text(run) => match inside {
                 Content::Title if titled => {}
@@ -186,7 +187,7 @@ impl Text {
     }
 }
 
-fn is_among(names: &[&str], name: &str) -> bool {
+pub(crate) fn is_among(names: &[&str], name: &str) -> bool {
     names.iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 
@@ -216,7 +217,7 @@ fn unescape(run: &str, out: &mut String) {
 }
 
 /// The character or two that the reference after an ampersand stands for (the second is NUL if it is one), and its length.
-fn reference(rest: &str) -> Option<(usize, [char; 2])> {
+pub(crate) fn reference(rest: &str) -> Option<(usize, [char; 2])> {
     let Some(number) = rest.strip_prefix('#') else { return named(rest) };
     let hex = number.strip_prefix(['x', 'X']);
     let (digits, radix) = hex.map_or((number, 10), |digits| (digits, 16));
@@ -252,7 +253,7 @@ fn named(rest: &str) -> Option<(usize, [char; 2])> {
 
 /// What stands between the tags of an element, as far as that makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
+pub(crate) enum Content {
     Data,
     /// Text up to the end tag, with references.
     Title,
@@ -267,7 +268,7 @@ enum Content {
 }
 
 impl Content {
-    fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         const HIDDEN: &[&str] = &["style", "noscript", "iframe", "noembed", "noframes"];
         // A look at the length spares most names the comparisons.
         match name.len() {
@@ -283,7 +284,7 @@ impl Content {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// Not empty; references are not resolved.
     Text(&'a str),
     Start {
@@ -293,10 +294,12 @@ enum Token<'a> {
     End {
         name: &'a str,
     },
+    /// With its marks.
+    Comment(&'a str),
 }
 
 /// Cuts a page into tags and text.
-struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     rest: &'a str,
     /// The element whose end tag alone ends what follows.
     within: Option<(&'a str, Content)>,
@@ -305,8 +308,13 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    fn new(html: &'a str) -> Self {
+    pub(crate) fn new(html: &'a str) -> Self {
         Tokens { rest: html, within: None, is_xml: html.trim_start().starts_with("<?xml") }
+    }
+
+    /// How many bytes follow the last token.
+    pub(crate) fn left(&self) -> usize {
+        self.rest.len()
     }
 
     /// Takes the next `bytes` bytes.
@@ -360,7 +368,7 @@ impl<'a> Iterator for Tokens<'a> {
             let end = match bytes[1..] {
                 [b'a'..=b'z' | b'A'..=b'Z', ..] => return self.tag(1),
                 [b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => return self.tag(2),
-                [b'!', b'-', b'-', ..] => comment_end(bytes),
+                [b'!', b'-', b'-', ..] => return Some(Token::Comment(self.take(comment_end(bytes)))),
                 // Whatever else it was meant to be, it ends like a declaration.
                 [b'!' | b'?', ..] | [b'/', _, ..] => memchr(b'>', bytes).map_or(bytes.len(), |at| at + 1),
                 [b'/'] => return Some(Token::Text(self.take(2))),
@@ -373,14 +381,14 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// The attributes of a tag, in what follows its name. Names and values as they stand, without quotes.
-struct Attributes<'a> {
+pub(crate) struct Attributes<'a> {
     rest: &'a str,
     /// What follows the tag, once its end has been found.
     after: Option<&'a str>,
 }
 
 impl<'a> Attributes<'a> {
-    fn new(rest: &'a str) -> Self {
+    pub(crate) fn new(rest: &'a str) -> Self {
         Attributes { rest, after: None }
     }
 }
@@ -558,6 +566,7 @@ pub(super) mod tests {
                     inside = Content::Data;
                     tokens.push(format!("</{}", name.to_ascii_lowercase()));
                 }
+                Token::Comment(_) => {}
                 Token::Text(run) => {
                     let mut text = String::new();
                     match inside {

@@ -28,7 +28,7 @@ mod decode;
 mod decompress;
 mod documents;
 mod file;
-mod html;
+pub(crate) mod html;
 mod input;
 mod jsonl;
 mod lines;
@@ -40,6 +40,7 @@ mod walk;
 mod warc;
 
 pub use batch::Batch;
+pub use decode::page_text;
 pub use documents::Documents;
 pub use input::{Counts, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};

@@ -3,6 +3,7 @@
 
 mod arrange;
 mod candidates;
+mod check;
 mod common;
 mod compare;
 mod copies;

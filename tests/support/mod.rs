@@ -3,6 +3,7 @@
 
 pub mod corpus;
 pub mod plain;
+pub mod planted;
 pub mod random;
 pub mod scanning;
 pub mod statistics;

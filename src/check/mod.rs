@@ -1,0 +1,294 @@
+//! Copies in documentation: pages, passages and paragraphs that stand elsewhere with small edits.
+//!
+//! [`find`] is given documents as words, with the places of their blocks, and knows nothing of files and markup. Words are
+//! hashes of folded words without punctuation, made by [`word`], so that copies in other case, with other punctuation or
+//! wrapped at another column are equal by construction.
+//!
+//! # What is found
+//!
+//! * **Passages**: stretches of at least [`Options::min_words`] words, wherever they begin and end, that are similar enough.
+//! * **Paragraphs**: blocks of at least [`Options::paragraph_words`] words, and at most 400, that are similar enough as a
+//!   whole.
+//! * **Files**: documents that are similar enough as a whole, or of which one is contained in the other, wherever its
+//!   passages stand there.
+//!
+//! Similar is `2·matched / (|a| + |b|)`, over words: `matched` are those that an alignment keeps, so words in another order
+//! count as edits. Of whole files what matters is the words in common passages, in whatever order they are.
+//!
+//! # How
+//!
+//! Places with the same four words in a row meet and are extended to common runs; runs that rise in both documents
+//! are chained; what is between them is aligned exactly; and the chain is cut into the stretches that score above the
+//! threshold. It ends with a block if it would reach less than four words into the next. Paragraphs with a common run are
+//! compared exactly.
+//!
+//! # What is not told
+//!
+//! * What is told already: a finding is told if half of it, or [`Options::min_words`], is not in findings told before, in
+//!   either place. So n copies of a passage give n − 1 findings, about, and not n²; and of whatever has a copy at least
+//!   half is in a finding, so those that touch a document are enough to judge it.
+//! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
+//!   numbers and rows of the same word are not found.
+//! * What is written alike: within one document, paragraphs that are shorter than a passage may have half as many edits.
+//! * What is contained in a larger file and has fewer words than two passages: it is a passage and not a file.
+//!
+//! # Cost
+//!
+//! Linear in the words, but for a sort. A place meets at most six of those before it where the same four words stand; how
+//! many runs of four words stand more often than that is [`Found::frequent`]. Texts that repeat themselves without end are
+//! cut short, which is [`Found::cut_short`].
+
+mod align;
+mod grams;
+mod lcs;
+mod paragraphs;
+mod select;
+mod trim;
+
+use crate::hash::{sequence_hash, token_hash};
+use crate::passages::Run;
+use crate::similarity::{Similarity, Threshold};
+use grams::{Grams, Text};
+use lcs::Lcs;
+use paragraphs::Paragraphs;
+use rayon::prelude::*;
+use select::{Candidate, Selection};
+use std::ops::Range;
+
+/// A document as it is looked at here.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// Its words, each by [`word`].
+    pub words: &'a [u64],
+    /// Its blocks, such as paragraphs, headings, items and cells: places among the words, ascending and disjoint. What is in
+    /// no block can be in a passage all the same.
+    pub blocks: &'a [Range<usize>],
+}
+
+/// The hash of a word, which the caller has folded and freed of punctuation. Its lowest bit is set if it has no letter.
+pub fn word(folded: &str) -> u64 {
+    token_hash(folded.as_bytes(), 0) & !1 | u64::from(!folded.chars().any(char::is_alphabetic))
+}
+
+fn has_letter(word: u64) -> bool {
+    word & 1 == 0
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The fewest words of a passage, in the longer of its two places. Those that do not match count twice: a copy with edits
+    /// has them at its ends too, and is found from the first to the last words that match.
+    pub min_words: usize,
+    /// How similar passages are.
+    pub passage_similarity: Threshold,
+    /// The fewest words of a paragraph.
+    pub paragraph_words: usize,
+    /// How similar paragraphs are.
+    pub paragraph_similarity: Threshold,
+    /// How similar whole files are; and how much of a file is contained in another.
+    pub file_similarity: Threshold,
+}
+
+/// Passages of 40 words at 0.7, paragraphs of 15 words at 0.8, files at 0.8.
+impl Default for Options {
+    fn default() -> Self {
+        let threshold = |hundredths| Threshold::new(hundredths, 100).expect("a share above 0 and up to 1");
+        Options {
+            min_words: 40,
+            passage_similarity: threshold(70),
+            paragraph_words: 15,
+            paragraph_similarity: threshold(80),
+            file_similarity: threshold(80),
+        }
+    }
+}
+
+/// What a finding is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Whole documents.
+    File,
+    /// A stretch of words.
+    Passage,
+    /// Two blocks.
+    Paragraph,
+}
+
+/// A stretch of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The number of the document, from 0.
+    pub document: usize,
+    /// The numbers of its words there.
+    pub words: Range<usize>,
+}
+
+/// Something that stands in two places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// The place in the earlier document, or earlier in the same one.
+    pub a: Place,
+    /// The other place. The two do not overlap.
+    pub b: Place,
+    /// How many words match.
+    pub matched: usize,
+    /// The words that match: common runs by word numbers of the two documents. What is not in a run was edited. In the order
+    /// of the first document and, but for files, of the second one too.
+    pub runs: Vec<Run>,
+}
+
+impl Finding {
+    /// `2·matched / (|a| + |b|)`.
+    pub fn similarity(&self) -> Similarity {
+        Similarity::ratio(2 * self.matched as u64, (self.a.words.len() + self.b.words.len()) as u64)
+    }
+
+    /// How much of each place is in the other: `matched / |a|` and `matched / |b|`.
+    pub fn containment(&self) -> [Similarity; 2] {
+        [&self.a, &self.b].map(|place| Similarity::ratio(self.matched as u64, place.words.len() as u64))
+    }
+}
+
+/// What was found, and what bounds did to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// By the documents and places: first `a`, then `b`.
+    pub findings: Vec<Finding>,
+    /// How many different runs of four words stand in so many places that not all of them met: phrases of everyday language,
+    /// and what was copied often. Two copies can go unnoticed only if all that they have in common is that frequent.
+    pub frequent: usize,
+    /// How many documents repeat themselves or others so much that common runs were cut short. Copies in them can be missing,
+    /// or be told in parts.
+    pub cut_short: usize,
+}
+
+/// The copies among documents.
+///
+/// The same findings for any number of threads. Documents in another order give the same copies, but which of many
+/// is told as the copy of which can differ.
+///
+/// Cost: linear in the words, but for a sort.
+/// Memory: up to 32 bytes a word, 16 more at first, and what is found.
+///
+/// ```
+/// use neardups::check::{Document, Kind, Options, find, word};
+/// let words = |text: &str| text.split_whitespace().map(word).collect::<Vec<u64>>();
+/// let one = words("the index is written once an hour and read again when the server starts or is told to");
+/// let two = words("the index is written twice an hour and read again when the server starts or is asked to");
+/// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17] });
+/// let found = find(&documents, &Options::default());
+/// assert_eq!(found.findings[0].kind, Kind::File);
+/// assert_eq!(found.findings[0].matched, 15);
+/// ```
+pub fn find(documents: &[Document], options: &Options) -> Found {
+    let (firsts, copies) = copies(documents, options);
+    let search = Search::new(firsts.iter().map(|&number| documents[number]).collect(), options);
+    let grams = Grams::new(&search.text);
+    let found: Vec<(Vec<Candidate>, bool)> =
+        (0..firsts.len()).into_par_iter().map(|own| search.before(&grams, own)).collect();
+    let cut_short = found.iter().filter(|(_, cut_short)| *cut_short).count();
+    let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
+    let told = Selection::new(search.text.words.len(), options).told(candidates);
+    let mut findings: Vec<Finding> = told.into_iter().map(|told| told.finding(&search.text, &firsts)).collect();
+    findings.extend(copies);
+    findings.sort_by_cached_key(|finding| {
+        let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
+        (a, b, finding.kind)
+    });
+    Found { findings, frequent: grams.frequent(), cut_short }
+}
+
+/// The numbers of the documents that no earlier one is equal to, and the findings that tell the others.
+fn copies(documents: &[Document], options: &Options) -> (Vec<usize>, Vec<Finding>) {
+    let mut hashed: Vec<(u128, usize)> = documents
+        .par_iter()
+        .enumerate()
+        .filter(|(_, document)| !document.words.is_empty())
+        .map(|(number, document)| (sequence_hash(document.words, 0), number))
+        .collect();
+    hashed.par_sort_unstable();
+    let (mut firsts, mut findings) = (Vec::new(), Vec::new());
+    for group in hashed.chunk_by(|x, y| x.0 == y.0) {
+        let first = group[0].1;
+        firsts.push(first);
+        let words = documents[first].words;
+        let run = Run { a: 0, b: 0, tokens: words.len() };
+        if words.len() < options.paragraph_words || !says_enough(words, &[run], options.paragraph_words) {
+            continue;
+        }
+        findings.extend(group[1..].iter().map(|&(_, number)| {
+            let place = |document| Place { document, words: 0..words.len() };
+            Finding { kind: Kind::File, a: place(first), b: place(number), matched: words.len(), runs: vec![run] }
+        }));
+    }
+    firsts.sort_unstable();
+    (firsts, findings)
+}
+
+/// Whether the matching words of a finding are half as many different words with a letter as it must have words at least.
+fn says_enough(words: &[u64], runs: &[Run], least: usize) -> bool {
+    let matched = runs.iter().flat_map(|run| &words[run.a..run.a + run.tokens]).copied();
+    let mut different: Vec<u64> = matched.filter(|&word| has_letter(word)).collect();
+    different.sort_unstable();
+    different.dedup();
+    2 * different.len() >= least
+}
+
+/// Documents of which no two are equal.
+struct Search<'a> {
+    documents: Vec<Document<'a>>,
+    text: Text,
+    paragraphs: Vec<Paragraphs>,
+    options: &'a Options,
+}
+
+impl<'a> Search<'a> {
+    fn new(documents: Vec<Document<'a>>, options: &'a Options) -> Self {
+        let text = Text::new(documents.iter().map(|document| document.words));
+        let paragraphs = documents
+            .par_iter()
+            .enumerate()
+            .map(|(number, document)| Paragraphs::new(document, text.range(number).start, options))
+            .collect();
+        Search { documents, text, paragraphs, options }
+    }
+
+    /// What a document has in common with those before it and with itself, and whether that was cut short.
+    fn before(&self, grams: &Grams, own: usize) -> (Vec<Candidate>, bool) {
+        let (runs, cut_short) = grams.runs(&self.text, own);
+        let mut lcs = Lcs::default();
+        let found = runs.chunk_by(|x, y| x.0 == y.0).flat_map(|met| {
+            let runs: Vec<Run> = met.iter().map(|met| met.1).collect();
+            self.candidates([met[0].0, own], &runs, &mut lcs)
+        });
+        (found.collect(), cut_short)
+    }
+
+    /// What two documents have in common, given their common runs: one file, or passages and paragraphs.
+    fn candidates(&self, [a, b]: [usize; 2], runs: &[Run], lcs: &mut Lcs) -> Vec<Candidate> {
+        let Search { text, options, .. } = self;
+        let blocks = [a, b].map(|document| self.documents[document].blocks);
+        let starts = [a, b].map(|document| text.range(document).start);
+        // Of a passage at the least similarity more than half is in common runs, but now and then far less.
+        let least = options.min_words.div_ceil(3);
+        let mut found = Vec::new();
+        for mut runs in align::passages(text, runs, a == b, least, options.passage_similarity, lcs) {
+            trim::trim(&mut runs, blocks, starts);
+            let enough = says_enough(&text.words, &runs, options.min_words);
+            found.extend(Candidate::passage(runs).filter(|passage| enough && passage.is_long_and_similar(options)));
+        }
+        let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
+        for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, lcs) {
+            if says_enough(&text.words, &runs, options.paragraph_words) {
+                found.push(Candidate::new(Kind::Paragraph, places, runs));
+            }
+        }
+        match select::file(text, &found, [a, b], options) {
+            Some(file) => vec![file],
+            None => found,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Of all that was found, what is told: whole files before their parts, and nothing that is told already.
+
+use super::grams::Text;
+use super::{Finding, Kind, Options, Place};
+use crate::passages::Run;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// A finding by places among all words.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub kind: Kind,
+    pub places: [Range<usize>; 2],
+    pub matched: usize,
+    pub runs: Vec<Run>,
+}
+
+impl Candidate {
+    pub fn new(kind: Kind, places: [Range<usize>; 2], runs: Vec<Run>) -> Self {
+        Candidate { kind, places, matched: runs.iter().map(|run| run.tokens).sum(), runs }
+    }
+
+    /// From the first to the last run, if there is one.
+    pub fn passage(runs: Vec<Run>) -> Option<Self> {
+        let (first, last) = (*runs.first()?, *runs.last()?);
+        let places = [first.a..last.a + last.tokens, first.b..last.b + last.tokens];
+        Some(Candidate::new(Kind::Passage, places, runs))
+    }
+
+    /// Whether it is what a passage must be.
+    pub fn is_long_and_similar(&self, options: &Options) -> bool {
+        let [a, b] = [0, 1].map(|i| self.places[i].len());
+        2 * a.max(b) - self.matched >= options.min_words
+            && options.passage_similarity.reached_by(2 * self.matched as u64, (a + b) as u64)
+    }
+
+    /// With the numbers of the documents, and words by their numbers there.
+    pub fn finding(self, text: &Text, numbers: &[usize]) -> Finding {
+        let documents = self.places.clone().map(|places| text.document_at(places.start));
+        let starts = documents.map(|document| text.range(document).start);
+        let place = |i: usize| Place {
+            document: numbers[documents[i]],
+            words: self.places[i].start - starts[i]..self.places[i].end - starts[i],
+        };
+        let (a, b) = (place(0), place(1));
+        let runs = self.runs.iter().map(|run| Run { a: run.a - starts[0], b: run.b - starts[1], ..*run }).collect();
+        Finding { kind: self.kind, a, b, matched: self.matched, runs }
+    }
+}
+
+/// The words that are told already.
+pub(super) struct Selection<'a> {
+    told: Vec<bool>,
+    options: &'a Options,
+}
+
+impl<'a> Selection<'a> {
+    pub fn new(words: usize, options: &'a Options) -> Self {
+        Selection { told: vec![false; words], options }
+    }
+
+    /// Those that are news: files first, then what has most words that match, then the earliest.
+    pub fn told(mut self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+        candidates.sort_by_cached_key(|candidate| {
+            let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
+            (candidate.kind != Kind::File, Reverse(candidate.matched), candidate.kind, a, b)
+        });
+        candidates.retain(|candidate| {
+            let news = self.is_news(candidate);
+            if news {
+                self.tell(candidate);
+            }
+            news
+        });
+        candidates
+    }
+
+    /// Whether half of it, or the words of a passage, are not told yet, in either place.
+    fn is_news(&self, candidate: &Candidate) -> bool {
+        candidate.places.iter().any(|places| {
+            let news = self.told[places.clone()].iter().filter(|told| !**told).count();
+            news >= places.len().div_ceil(2).min(self.options.min_words.max(1))
+        })
+    }
+
+    /// Whole places, or the runs of a file: what a file has besides is not told with it.
+    fn tell(&mut self, candidate: &Candidate) {
+        if candidate.kind == Kind::File {
+            for run in &candidate.runs {
+                self.told[run.a..run.a + run.tokens].fill(true);
+                self.told[run.b..run.b + run.tokens].fill(true);
+            }
+        } else {
+            candidate.places.iter().for_each(|places| self.told[places.clone()].fill(true));
+        }
+    }
+}
+
+/// A document that is contained in another has so many times the words of a passage. A shorter one, such as a page of a few
+/// words and a licence, has a passage in common with it.
+const CONTAINED: usize = 2;
+
+/// The finding that two documents are near-equal as a whole, or that one is contained in the other, if what they have in
+/// common is enough for that.
+pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options: &Options) -> Option<Candidate> {
+    let (one, other) = (text.range(a), text.range(b));
+    let (shorter, both) = (one.len().min(other.len()), one.len() + other.len());
+    let enough = |matched: usize| {
+        let contained = shorter >= options.min_words.saturating_mul(CONTAINED)
+            && options.file_similarity.reached_by(matched as u64, shorter as u64);
+        contained || options.file_similarity.reached_by(2 * matched as u64, both as u64)
+    };
+    // Most documents have little in common: no need to look closer.
+    if a == b || !enough(found.iter().map(|candidate| candidate.matched).sum()) {
+        return None;
+    }
+    // The longest first, each word of either document once.
+    let mut order: Vec<Run> = found.iter().flat_map(|candidate| &candidate.runs).copied().collect();
+    order.sort_unstable_by_key(|run| (Reverse(run.tokens), *run));
+    let mut taken = [vec![false; one.len()], vec![false; other.len()]];
+    let mut runs = Vec::new();
+    for run in order {
+        let free = |i: usize| !taken[0][run.a + i - one.start] && !taken[1][run.b + i - other.start];
+        let mut new: Vec<Run> = Vec::new();
+        for i in (0..run.tokens).filter(|&i| free(i)) {
+            super::lcs::push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
+        }
+        for run in &new {
+            taken[0][run.a - one.start..][..run.tokens].fill(true);
+            taken[1][run.b - other.start..][..run.tokens].fill(true);
+        }
+        runs.extend(new);
+    }
+    runs.sort_unstable();
+    let file = Candidate::new(Kind::File, [one, other], runs);
+    enough(file.matched).then_some(file)
+}

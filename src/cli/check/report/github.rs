@@ -1,0 +1,35 @@
+//! Annotations of GitHub Actions: workflow commands that its runner reads from standard output.
+
+use super::Outcome;
+use std::fmt::Write;
+
+/// New copies alone.
+pub fn render(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    for copy in outcome.new_copies() {
+        let (here, there) = copy.looked_at();
+        let (start, end) = (here.stretch.start, here.stretch.end);
+        let message = format!("{}; the other place is {}:{}", copy.summary(), there.path, there.stretch.start.line);
+        _ = writeln!(
+            out,
+            "::warning file={},line={},endLine={},col={},endColumn={},title=Copied {}::{}",
+            property(&here.path),
+            start.line,
+            end.line,
+            start.column,
+            end.column,
+            copy.name(),
+            data(&message),
+        );
+    }
+    out
+}
+
+/// As the runner unescapes them.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

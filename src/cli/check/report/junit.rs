@@ -1,0 +1,61 @@
+//! JUnit XML, as its consumers agree on it: a failed test for each new copy, or a passed one.
+
+use super::super::copies::Copy;
+use super::Outcome;
+use quick_xml::Writer;
+use quick_xml::events::BytesText;
+use std::io;
+
+pub fn render(outcome: &Outcome) -> String {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    document(&mut writer, outcome).expect("memory can be written to");
+    let text = String::from_utf8(writer.into_inner()).expect("what was written is text");
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+}
+
+fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
+    let failures = outcome.new_copies().count().to_string();
+    let tests = outcome.new_copies().count().max(1).to_string();
+    let counts = || [("tests", tests.as_str()), ("failures", failures.as_str()), ("errors", "0")];
+    writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
+        suite.with_attributes(counts()).write_inner_content(|writer| {
+            if outcome.new_copies().next().is_none() {
+                let name = format!("no copies among {} pages", outcome.pages);
+                writer
+                    .create_element("testcase")
+                    .with_attributes([("classname", "dedup"), ("name", name.as_str())])
+                    .write_empty()?;
+            }
+            outcome.new_copies().try_for_each(|copy| case(writer, copy))
+        })?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
+    let (here, there) = copy.looked_at();
+    let place = format!("{}:{}", there.path, there.stretch.start);
+    let name = legal(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start));
+    let (class, line) = (legal(&here.path), here.stretch.start.line.to_string());
+    let attributes = [("classname", class.as_str()), ("name", &name), ("file", &class), ("line", &line)];
+    writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
+        let message = legal(&format!("{}; the other place is {place}", copy.summary()));
+        let text =
+            copy.pieces.iter().map(|piece| piece.first()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let text: String = legal(&text).chars().take(2000).collect();
+        let failure =
+            writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
+        failure.write_text_content(BytesText::new(&text))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Without the characters that XML 1.0 cannot have at all.
+fn legal(text: &str) -> String {
+    let is_legal =
+        |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars().filter(is_legal).collect()
+}

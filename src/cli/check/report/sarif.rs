@@ -1,0 +1,89 @@
+//! SARIF 2.1.0 (OASIS, 2020): for code scanning.
+
+use super::super::copies::{Copy, Place};
+use super::Outcome;
+use neardups::check::Kind;
+use serde_json::{Value, json};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Each rule with what it is of.
+const RULES: [(&str, Kind, &str, &str); 3] = [
+    ("copied-file", Kind::File, "CopiedFile", "A file is nearly the same as another, or is contained in it."),
+    ("copied-passage", Kind::Passage, "CopiedPassage", "A passage stands, nearly word for word, in another place too."),
+    (
+        "copied-paragraph",
+        Kind::Paragraph,
+        "CopiedParagraph",
+        "A paragraph stands, nearly word for word, in another place too.",
+    ),
+];
+
+/// Accepted copies are there too, as unchanged.
+pub fn render(outcome: &Outcome) -> String {
+    let rules: Vec<Value> = RULES
+        .iter()
+        .map(|(id, _, name, text)| {
+            json!({
+                "id": id,
+                "name": name,
+                "shortDescription": { "text": text },
+                "help": { "text": "Say it in one place and link to it; or accept it, in the baseline, in dedup.toml, or between dedup:ignore-start and dedup:ignore-end." },
+                "defaultConfiguration": { "level": "warning" },
+            })
+        })
+        .collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "dedup",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": "The folder that dedup check ran in." } } },
+            "results": outcome.copies.iter().map(result).collect::<Vec<_>>(),
+        }],
+    });
+    serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
+}
+
+fn result(copy: &Copy) -> Value {
+    let (here, there) = copy.looked_at();
+    let rule = RULES.iter().position(|(_, kind, ..)| *kind == copy.kind).expect("each kind has a rule");
+    let link = format!("[{}:{}](1)", there.path.replace(['[', ']'], ""), there.stretch.start.line);
+    let mut related = location(there);
+    related["id"] = json!(1);
+    related["message"] = json!({ "text": "The other place." });
+    json!({
+        "ruleId": RULES[rule].0,
+        "ruleIndex": rule,
+        "level": "warning",
+        "message": { "text": format!("Copied: {}. The other place is {link}.", copy.summary()) },
+        "locations": [location(here)],
+        "relatedLocations": [related],
+        "partialFingerprints": { "wordsOfBothPlaces/v1": copy.fingerprint },
+        "baselineState": if copy.known { "unchanged" } else { "new" },
+        "properties": { "similarity": copy.similarity },
+    })
+}
+
+fn location(place: &Place) -> Value {
+    let (start, end) = (place.stretch.start, place.stretch.end);
+    json!({
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri(&place.path), "uriBaseId": "%SRCROOT%" },
+            "region": { "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column },
+        },
+    })
+}
+
+/// A path as part of a URI (RFC 3986): everything but unreserved characters and `/` as `%XX`.
+fn uri(path: &str) -> String {
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes()
+        .map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}

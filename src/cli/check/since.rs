@@ -1,0 +1,130 @@
+//! What changed since a commit, as git has it.
+
+use neardups::Error;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The lines that changed, by file. Of new files that is all.
+pub struct Changes(BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>);
+
+impl Changes {
+    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet.
+    ///
+    /// # Errors
+    /// There is no git or no repository, or the commit is not there.
+    pub fn since(reference: &str) -> Result<Self, Error> {
+        let top = git(["rev-parse", "--show-toplevel"])
+            .map_err(|message| Error::Usage(format!("--since looks at what git knows, and that failed: {message}")))?;
+        let top = PathBuf::from(text(top).trim_end_matches(['\r', '\n']));
+        let top = fs::canonicalize(&top).unwrap_or(top);
+        let commit = format!("{reference}^{{commit}}");
+        git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
+            let shallow = git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
+            let hint = match shallow {
+                true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
+                false => "",
+            };
+            Error::Usage(format!("--since {reference}: there is no such commit{hint}"))
+        })?;
+        // Without a common ancestor, as in a shallow clone, against the commit itself.
+        let base = git(["merge-base", reference, "HEAD"]).map(text).unwrap_or_else(|_| reference.to_string());
+        let base = base.trim();
+        let failed = |message| Error::Usage(format!("--since {reference}: git failed: {message}"));
+        let options =
+            ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=d", "--ignore-submodules"];
+        let folder = top.to_string_lossy();
+        let diff = |how: &[&str]| {
+            let args = ["-C", &folder, "diff"].into_iter().chain(options).chain(how.iter().copied());
+            git(args.chain([base, "--"])).map_err(failed)
+        };
+        let names = diff(&["--name-only", "-z"])?;
+        let patch = diff(&["--unified=0"])?;
+        let mut changes = BTreeMap::new();
+        let sections = sections(&patch);
+        for (name, lines) in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).zip(sections) {
+            changes.insert(top.join(path_of(name)), lines);
+        }
+        let untracked = ["-C", &folder, "ls-files", "--others", "--exclude-standard", "-z"];
+        for name in git(untracked).map_err(failed)?.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+            changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
+        }
+        Ok(Changes(changes))
+    }
+
+    /// Whether one of those lines of a file changed.
+    pub fn touch(&self, path: &Path, lines: RangeInclusive<usize>) -> bool {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let changed = self.0.get(&path).map(Vec::as_slice).unwrap_or_default();
+        changed.iter().any(|changed| changed.start() <= lines.end() && lines.start() <= changed.end())
+    }
+}
+
+/// The lines that each file of a patch without context adds.
+fn sections(patch: &[u8]) -> Vec<Vec<RangeInclusive<usize>>> {
+    let mut sections: Vec<Vec<RangeInclusive<usize>>> = Vec::new();
+    // Lines of the hunk that are still to come: whatever they look like, they are content.
+    let mut content = 0;
+    for line in patch.split(|&byte| byte == b'\n') {
+        if content > 0 && matches!(line.first(), Some(b'+' | b'-')) {
+            content -= 1;
+        } else if line.starts_with(b"diff --git ") {
+            sections.push(Vec::new());
+        } else if let Some((removed, start, added)) = hunk(line)
+            && let Some(section) = sections.last_mut()
+        {
+            content = removed + added;
+            // Where lines were taken away, those around the gap changed.
+            section.push(if added == 0 { start..=start + 1 } else { start..=start + added - 1 });
+        }
+    }
+    sections
+}
+
+/// `@@ -1,2 +3,4 @@`: how many lines went, where those that came start, how many they are.
+fn hunk(line: &[u8]) -> Option<(usize, usize, usize)> {
+    let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|&byte| byte == b'@').next()?).ok()?;
+    let (old, new) = line.trim_end().split_once(" +")?;
+    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+    let start = new.split(',').next()?.parse().ok()?;
+    Some((count(old)?, start, count(new)?))
+}
+
+/// What git prints, or why it failed.
+fn git<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
+    let output = Command::new("git").args(args).env("GIT_OPTIONAL_LOCKS", "0").output();
+    let output = output.map_err(|error| format!("cannot run git: {error}"))?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> PathBuf {
+    PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name))
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(name).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_patch() {
+        let patch = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,0 +2,3 @@ head\n+diff --git a/q b/q\n+@@ -1 +1 @@\n+c\n@@ -9,2 +12,0 @@\n-a\n-b\n\
+diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\ndiff --git a/y b/y\n@@ -4 +4 @@\n-u\n+v\n\\ No newline at end of file\n";
+        assert_eq!(sections(patch), [vec![2..=4, 12..=13], vec![], vec![4..=4]]);
+    }
+}

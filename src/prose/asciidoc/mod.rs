@@ -1,0 +1,380 @@
+//! AsciiDoc, line by line: delimiters, lists and tables begin with what their lines start with.
+
+mod inline;
+
+use super::Kind;
+use super::builder::Builder;
+use super::page_lines::{Line, item_mark, lines};
+
+/// Labels of paragraphs that are admonitions; the reader sees an icon.
+const LABELS: &[&str] = &["NOTE: ", "TIP: ", "IMPORTANT: ", "WARNING: ", "CAUTION: "];
+
+/// Styles whose blocks are code.
+const CODE: &[&str] = &["source", "listing", "literal", "stem", "latexmath", "asciimath"];
+
+pub(super) fn read(builder: &mut Builder) {
+    let source = builder.source();
+    let lines = lines(source, builder.page());
+    let mut reader =
+        Reader { builder, source, lines, at: 0, in_list: false, attached: false, styled_code: false, is_first: true };
+    while reader.at < reader.lines.len() {
+        reader.block();
+    }
+    reader.builder.end();
+}
+
+struct Reader<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    source: &'a str,
+    lines: Vec<Line>,
+    /// The number of the line that comes next.
+    at: usize,
+    in_list: bool,
+    /// Whether a `+` joins the next block to an item.
+    attached: bool,
+    /// Whether the next paragraph is code.
+    styled_code: bool,
+    /// Whether no title has been read.
+    is_first: bool,
+}
+
+/// What a line is for, as its first characters say.
+enum Role<'a> {
+    Blank,
+    Comment(&'a str),
+    /// Lines up to the same one do not count, or are code.
+    CommentBlock,
+    CodeBlock,
+    Table,
+    /// Edges of blocks of text, breaks, attributes, macros without text.
+    Nothing,
+    Continuation,
+    /// The style in brackets above a block.
+    Style(&'a str),
+    /// An attribute whose value goes on in the next line.
+    LongAttribute,
+    /// The alternative text of an image.
+    Image(usize),
+    Title,
+    /// How many marks, and how many bytes before the text.
+    Heading(u8, usize),
+    /// How many bytes before the text.
+    Item(usize),
+    /// Where the term ends, and where what it means starts.
+    Term(usize, usize),
+    Text,
+}
+
+impl<'a> Role<'a> {
+    fn of(text: &'a str) -> Role<'a> {
+        if text.is_empty() {
+            return Role::Blank;
+        }
+        if let Some(delimiter) = delimiter(text) {
+            return delimiter;
+        }
+        if text == "+" {
+            return Role::Continuation;
+        }
+        if let Some(comment) = text.strip_prefix("//").filter(|comment| !comment.starts_with('/')) {
+            return Role::Comment(comment);
+        }
+        if let Some(style) = style(text) {
+            return Role::Style(style);
+        }
+        if is_attribute(text) {
+            return if text.ends_with('\\') { Role::LongAttribute } else { Role::Nothing };
+        }
+        if let Some((name, start)) = block_macro(text) {
+            return if name == "image" { Role::Image(start) } else { Role::Nothing };
+        }
+        let marks = text.bytes().take_while(|byte| text.as_bytes()[0] == *byte).count();
+        match text.as_bytes()[0] {
+            b'=' | b'#' if marks <= 6 && text[marks..].starts_with(' ') => return Role::Heading(marks as u8, marks),
+            b'.' if marks == 1 && !text[1..].starts_with([' ', '.']) && text.len() > 1 => return Role::Title,
+            _ => {}
+        }
+        item(text).map(Role::Item).or_else(|| term(text)).unwrap_or(Role::Text)
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Reads the block that starts in this line.
+    fn block(&mut self) {
+        let line = self.lines[self.at];
+        let role = Role::of(line.text(self.source));
+        let (attached, styled_code) = (self.attached, std::mem::take(&mut self.styled_code));
+        match role {
+            Role::Blank
+            | Role::Comment(_)
+            | Role::Continuation
+            | Role::Nothing
+            | Role::Style(_)
+            | Role::LongAttribute => {}
+            Role::Item(_) | Role::Term(..) => self.attached = false,
+            Role::Text if attached || line.indent > 0 => self.attached = false,
+            _ => {
+                self.attached = false;
+                if !attached {
+                    self.leave_list();
+                }
+            }
+        }
+        self.at += 1;
+        match role {
+            Role::Blank => self.builder.end(),
+            Role::Nothing => {
+                self.builder.end();
+                self.styled_code = false;
+            }
+            Role::Comment(comment) => self.builder.comment(comment, line.range()),
+            Role::CommentBlock => _ = self.block_end(line),
+            Role::CodeBlock => self.code_block(line),
+            Role::Table => self.table(line),
+            Role::Continuation => {
+                self.builder.end();
+                self.attached = true;
+            }
+            Role::Style(style) => {
+                self.builder.end();
+                self.styled_code = CODE.contains(&style);
+            }
+            Role::LongAttribute => self.long_attribute(),
+            Role::Image(start) => {
+                self.builder.begin_text();
+                inline::label(self.builder, line.start + start..line.end - 1);
+                self.builder.end();
+            }
+            Role::Title => self.paragraph(Line { start: line.start + 1, ..line }, true),
+            Role::Heading(marks, length) => self.heading(line.after(length, self.source), marks),
+            Role::Item(length) => {
+                self.enter_list();
+                self.paragraph(self.without_box(line.after(length, self.source)), false);
+            }
+            Role::Term(end, start) => {
+                self.enter_list();
+                self.builder.begin_text();
+                inline::text(self.builder, line.start..line.start + end);
+                self.paragraph(line.after(start, self.source), false);
+            }
+            Role::Text => self.text(line, styled_code),
+        }
+    }
+
+    fn enter_list(&mut self) {
+        if !std::mem::replace(&mut self.in_list, true) {
+            self.builder.begin_list();
+        }
+    }
+
+    fn leave_list(&mut self) {
+        if std::mem::take(&mut self.in_list) {
+            self.builder.end_list();
+        }
+    }
+
+    /// A paragraph; code if it is indented or styled so.
+    fn text(&mut self, line: Line, styled_code: bool) {
+        if styled_code || (line.indent > 0 && !self.in_list) {
+            self.builder.begin(Kind::Code);
+            self.builder.verbatim(line.range());
+            while let Some(next) = self.lines.get(self.at).filter(|next| !next.is_blank()) {
+                self.builder.space();
+                self.builder.verbatim(next.range());
+                self.at += 1;
+            }
+            return self.builder.end();
+        }
+        if line.indent == 0 && self.in_list && self.at >= 2 && self.lines[self.at - 2].is_blank() {
+            self.leave_list();
+        }
+        let text = line.text(self.source);
+        let label = LABELS.iter().find(|label| text.starts_with(**label)).map_or(0, |label| label.len());
+        self.paragraph(line.after(label, self.source), false);
+    }
+
+    /// A paragraph or the text of an item: the lines up to one that is something else.
+    fn paragraph(&mut self, first: Line, is_title: bool) {
+        let mut end = first.end;
+        while let Some(next) = self.lines.get(self.at).filter(|_| !is_title) {
+            match Role::of(next.text(self.source)) {
+                Role::Text | Role::Title | Role::Heading(..) => {}
+                Role::Item(_) | Role::Term(..) if !self.in_list => {}
+                _ => break,
+            }
+            end = next.end;
+            self.at += 1;
+        }
+        self.builder.begin_text();
+        inline::text(self.builder, first.start.min(end)..end);
+        self.builder.end();
+    }
+
+    /// A heading. That of the page goes on with its authors and attributes, up to a blank line.
+    fn heading(&mut self, line: Line, marks: u8) {
+        self.builder.begin(Kind::Heading(marks));
+        inline::text(self.builder, line.range());
+        self.builder.end();
+        if marks == 1 && std::mem::take(&mut self.is_first) {
+            while let Some(next) = self.lines.get(self.at).filter(|next| !next.is_blank()) {
+                if let Role::Comment(comment) = Role::of(next.text(self.source)) {
+                    self.builder.comment(comment, next.range());
+                }
+                self.at += 1;
+            }
+        }
+    }
+
+    /// A box of a list of things to do.
+    fn without_box(&self, line: Line) -> Line {
+        let text = line.text(self.source);
+        if ["[ ] ", "[x] ", "[*] "].iter().any(|check| text.starts_with(check)) {
+            line.after(4, self.source)
+        } else {
+            line
+        }
+    }
+
+    fn long_attribute(&mut self) {
+        self.builder.end();
+        while let Some(line) = self.lines.get(self.at) {
+            self.at += 1;
+            if !line.text(self.source).ends_with('\\') {
+                break;
+            }
+        }
+    }
+
+    /// Goes beyond the line that ends the block; the number of that line. A block without an end goes to the end of the page.
+    fn block_end(&mut self, delimiter: Line) -> usize {
+        let delimiter = match delimiter.text(self.source) {
+            fence if fence.starts_with("```") => "```",
+            delimiter => delimiter,
+        };
+        let rest = &self.lines[self.at..];
+        let length = rest.iter().position(|line| line.text(self.source) == delimiter).unwrap_or(rest.len());
+        let end = self.at + length;
+        self.at = (end + 1).min(self.lines.len());
+        end
+    }
+
+    fn code_block(&mut self, delimiter: Line) {
+        let start = self.at;
+        let end = self.block_end(delimiter);
+        self.builder.begin(Kind::Code);
+        for line in start..end {
+            self.builder.space();
+            self.builder.verbatim(self.lines[line].range());
+        }
+        self.builder.end();
+    }
+
+    /// Cells start with a bar. What stands directly before it says how to show them.
+    fn table(&mut self, delimiter: Line) {
+        let start = self.at;
+        let end = self.block_end(delimiter);
+        for line in start..end {
+            let line = self.lines[line];
+            let mut cell = line.start;
+            for (at, _) in line.text(self.source).match_indices('|') {
+                let bar = line.start + at;
+                if self.source[line.start..bar].ends_with('\\') {
+                    continue;
+                }
+                self.cell(cell..bar - cell_style(&self.source[cell..bar]));
+                cell = bar + 1;
+            }
+            self.cell(cell..line.end);
+        }
+        self.builder.end();
+    }
+
+    fn cell(&mut self, range: std::ops::Range<usize>) {
+        self.builder.begin(Kind::Cell);
+        inline::text(self.builder, range);
+    }
+}
+
+fn delimiter(text: &str) -> Option<Role<'_>> {
+    let first = text.chars().next().filter(char::is_ascii)?;
+    if matches!(text, "|===" | "!===" | ",===" | ":===") {
+        return Some(Role::Table);
+    }
+    if text.starts_with("```") && !text[3..].contains('`') {
+        return Some(Role::CodeBlock);
+    }
+    if matches!(text, "--" | "'''" | "<<<" | "---" | "***" | "- - -" | "* * *") {
+        return Some(Role::Nothing);
+    }
+    let is_run = text.len() >= 4 && text.bytes().all(|byte| byte == first as u8);
+    match first {
+        '-' | '.' if is_run => Some(Role::CodeBlock),
+        '/' | '+' if is_run => Some(Role::CommentBlock),
+        '=' | '*' | '_' if is_run => Some(Role::Nothing),
+        _ => None,
+    }
+}
+
+/// The first word of attributes in brackets that stand above a block.
+fn style(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let inner = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+    let is_style = !inner.contains(['[', ']']) && !inner.starts_with(' ');
+    is_style.then(|| inner.split([',', '%', '#', '.']).next().unwrap_or(""))
+}
+
+fn is_attribute(text: &str) -> bool {
+    let Some((name, value)) = text.strip_prefix(':').and_then(|rest| rest.split_once(':')) else { return false };
+    let name = name.strip_prefix('!').or(name.strip_suffix('!')).unwrap_or(name);
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    is_name && (value.is_empty() || value.starts_with(' '))
+}
+
+/// The name of a macro that is a line, and where its text starts.
+fn block_macro(text: &str) -> Option<(&str, usize)> {
+    let inner = text.strip_suffix(']')?;
+    let name = &text[..text.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count()];
+    let target = inner[name.len()..].strip_prefix("::")?;
+    let open = target.find('[')?;
+    let is_macro = !name.is_empty() && !target[..open].contains(char::is_whitespace);
+    is_macro.then_some((name, name.len() + 2 + open + 1))
+}
+
+/// How many bytes the mark of an item has.
+fn item(text: &str) -> Option<usize> {
+    let first = text.as_bytes()[0];
+    let marks = text.bytes().take_while(|&byte| byte == first).count();
+    if (matches!(first, b'*' | b'.') || (first == b'-' && marks == 1)) && marks <= 6 && text[marks..].starts_with(' ') {
+        return Some(marks);
+    }
+    let callout = text.strip_prefix('<').and_then(|rest| rest.split_once("> ")).map(|(number, _)| number);
+    match callout.filter(|number| number.len() < 4 && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+    {
+        Some(number) => Some(number.len() + 2),
+        None => item_mark(text, &[]).filter(|&length| length < text.len()),
+    }
+}
+
+/// A term that a run of colons follows, and white space.
+fn term<'a>(text: &str) -> Option<Role<'a>> {
+    let mut from = text.chars().next().map_or(0, char::len_utf8);
+    while let Some(found) = text[from..].find("::") {
+        let end = from + found;
+        from = text.len() - text[end..].trim_start_matches(':').len();
+        if text[from..].is_empty() || text[from..].starts_with(' ') {
+            return Some(Role::Term(end, from));
+        }
+    }
+    None
+}
+
+/// How many of the last bytes before a bar say how to show the cell.
+fn cell_style(before: &str) -> usize {
+    let style = before.rsplit(char::is_whitespace).next().unwrap_or(before);
+    let rest = style.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let spanned = rest.strip_prefix(['+', '*']);
+    let placed = spanned.unwrap_or(rest).trim_start_matches(['<', '^', '>', '.']);
+    let is_counted = spanned.is_some() || rest.len() == style.len();
+    let is_style = is_counted && matches!(placed, "" | "a" | "d" | "e" | "h" | "l" | "m" | "s" | "v");
+    if is_style { style.len() } else { 0 }
+}

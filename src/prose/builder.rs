@@ -1,0 +1,430 @@
+//! Prose as it is read: words come with their places, blocks and lists begin and end. What does not depend on the markup is
+//! decided here: white space, URLs, code, licences, tables of contents, marks.
+
+use super::{Block, Kind, Lines, Notice, Options, Piece, Prose};
+use memchr::memmem;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+/// A block with one of these in it, in any case, is a licence notice.
+const LICENCE_PHRASES: &[&str] = &[
+    "spdx-license-identifier",
+    "spdx-filecopyrighttext",
+    "licensed under the",
+    "licensed to the apache software foundation",
+    "obtain a copy of the license at",
+    "apache.org/licenses/",
+    "unless required by applicable law or agreed to in writing",
+    "permission is hereby granted, free of charge",
+    "permission is granted to copy, distribute",
+    "redistribution and use in source and binary forms",
+    "all rights reserved",
+];
+
+/// A change of what counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Start,
+    End,
+}
+
+impl Mark {
+    /// The mark that the text of a comment is, if it is one.
+    pub(super) fn of(comment: &str) -> Option<Mark> {
+        match comment.split_whitespace().next()?.trim_end_matches(':') {
+            "dedup:ignore-start" => Some(Mark::Start),
+            "dedup:ignore-end" => Some(Mark::End),
+            _ => None,
+        }
+    }
+}
+
+/// Builds prose. Readers hand over places in the source, in its order.
+pub(super) struct Builder<'a> {
+    source: &'a str,
+    /// Where the page starts, after front matter.
+    start: usize,
+    options: &'a Options,
+    prose: Prose,
+    /// What the block is that is open, or else the one that the next word opens.
+    kind: Kind,
+    /// Where the open block starts in the text.
+    open: Option<usize>,
+    /// Whether white space stands before the next word.
+    gap: bool,
+    /// Whether what follows without white space belongs to a URL that does not count.
+    in_url: bool,
+    /// Whether only headings and licences have been read.
+    opening: bool,
+    lists: usize,
+    /// How many blocks there were when the outermost list began, and whether it has words that are no links to fragments.
+    list_start: usize,
+    list_has_words: bool,
+    in_fragment_link: bool,
+    /// Marks that take effect when the words after them come, and their places.
+    awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
+    /// Where the mark stands since which nothing counts.
+    ignoring: Option<usize>,
+    /// Marks without counterpart, and their places.
+    unmatched: Vec<(Mark, usize)>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(source: &'a str, options: &'a Options) -> Self {
+        Builder {
+            source,
+            start: 0,
+            options,
+            prose: Prose::default(),
+            kind: Kind::Paragraph,
+            open: None,
+            gap: false,
+            in_url: false,
+            opening: true,
+            lists: 0,
+            list_start: 0,
+            list_has_words: false,
+            in_fragment_link: false,
+            awaited: Vec::new().into_iter().peekable(),
+            ignoring: None,
+            unmatched: Vec::new(),
+        }
+    }
+
+    /// The page starts there.
+    pub(super) fn skip_to(&mut self, start: usize) {
+        self.start = start;
+    }
+
+    /// The whole source.
+    pub(super) fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// The part of the source that is to be read.
+    pub(super) fn page(&self) -> Range<usize> {
+        self.start..self.source.len()
+    }
+
+    /// Marks that the reader does not come across, with their places, in order.
+    pub(super) fn await_marks(&mut self, marks: Vec<(Mark, Range<usize>)>) {
+        self.awaited = marks.into_iter().peekable();
+    }
+
+    pub(super) fn options(&self) -> &'a Options {
+        self.options
+    }
+
+    /// Front matter is code that counts.
+    pub(super) fn front_matter(&mut self, range: Range<usize>) {
+        let counts = Options { code: true, ..self.options.clone() };
+        let mut front = Builder::new(self.source, &counts);
+        front.begin(Kind::Code);
+        front.verbatim(range);
+        self.prose = front.finish();
+    }
+
+    /// Ends the block that is open. The next word opens one of that kind.
+    pub(super) fn begin(&mut self, kind: Kind) {
+        self.end();
+        self.kind = kind;
+    }
+
+    /// The same for running text: an item if a list is open, or else a paragraph.
+    pub(super) fn begin_text(&mut self) {
+        self.begin(if self.lists > 0 { Kind::Item } else { Kind::Paragraph });
+    }
+
+    /// Ends the block that is open. The next word opens a block of running text.
+    pub(super) fn end(&mut self) {
+        self.kind = if self.lists > 0 { Kind::Item } else { Kind::Paragraph };
+        (self.gap, self.in_url) = (false, false);
+        if self.open.take().is_none() || !self.opening {
+            return;
+        }
+        let Some(block) = self.prose.blocks.last() else { return };
+        if matches!(block.kind, Kind::Heading(_)) {
+            return;
+        }
+        if !self.options.licences && is_licence(&self.prose.text[block.text.clone()]) {
+            self.truncate(self.prose.blocks.len() - 1);
+        } else {
+            self.opening = false;
+        }
+    }
+
+    pub(super) fn begin_list(&mut self) {
+        if self.lists == 0 {
+            self.end();
+            (self.list_start, self.list_has_words) = (self.prose.blocks.len(), false);
+        }
+        self.lists += 1;
+        self.begin_text();
+    }
+
+    pub(super) fn end_list(&mut self) {
+        self.lists = self.lists.saturating_sub(1);
+        self.begin_text();
+        let is_contents = !self.list_has_words && self.prose.blocks.len() >= self.list_start + 2;
+        if self.lists == 0 && is_contents && !self.options.contents {
+            self.truncate(self.list_start);
+        }
+    }
+
+    /// A link begins.
+    pub(super) fn begin_link(&mut self, is_fragment: bool) {
+        self.in_fragment_link = is_fragment;
+    }
+
+    pub(super) fn end_link(&mut self) {
+        self.in_fragment_link = false;
+    }
+
+    /// The target of a link or image, which stands somewhere in that part of the source.
+    pub(super) fn target(&mut self, target: &str, place: Range<usize>) {
+        if self.options.links && !target.is_empty() {
+            self.space();
+            self.replaced(target, place);
+            self.space();
+        }
+    }
+
+    /// How many blocks there are; the open one is ended.
+    pub(super) fn blocks(&mut self) -> usize {
+        self.end();
+        self.prose.blocks.len()
+    }
+
+    /// Whether the block has words that the next one is to join.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Takes all blocks back but the first `blocks`. None must be open.
+    pub(super) fn truncate(&mut self, blocks: usize) {
+        let prose = &mut self.prose;
+        prose.blocks.truncate(blocks);
+        let end = prose.blocks.last().map_or(0, |block| block.text.end);
+        prose.text.truncate(end);
+        let pieces = prose.pieces.partition_point(|piece| piece.text.start < end);
+        prose.pieces.truncate(pieces);
+    }
+
+    /// White space.
+    pub(super) fn space(&mut self) {
+        (self.gap, self.in_url) = (true, false);
+    }
+
+    /// A part of the source that stands for itself.
+    pub(super) fn verbatim(&mut self, place: Range<usize>) {
+        self.verbatim_as(&self.source[place.clone()], place.start);
+    }
+
+    /// The text that stands in the source from there on, except that white space may stand for other characters.
+    pub(super) fn verbatim_as(&mut self, text: &str, start: usize) {
+        self.each_word(text, |at, word| start + at..start + at + word.len(), true);
+    }
+
+    /// A text that stands for a part of the source as a whole.
+    pub(super) fn replaced(&mut self, text: &str, place: Range<usize>) {
+        self.each_word(text, |_, _| place.clone(), false);
+    }
+
+    /// A text of which the words stand in that part of the source, in their order, with anything between them.
+    pub(super) fn aligned(&mut self, text: &str, place: Range<usize>) {
+        let mut from = place.start;
+        for (at, word) in words(text) {
+            if word.is_empty() {
+                self.space();
+            } else if let Some(found) = self.source[from..place.end].find(word) {
+                self.word(word, from + found..from + found + word.len(), true);
+                from += found + word.len();
+            } else {
+                return self.replaced(&text[at..], from..place.end);
+            }
+        }
+    }
+
+    fn each_word(&mut self, text: &str, place: impl Fn(usize, &str) -> Range<usize>, verbatim: bool) {
+        for (at, word) in words(text) {
+            if word.is_empty() {
+                self.space();
+            } else {
+                self.word(word, place(at, word), verbatim);
+            }
+        }
+    }
+
+    /// A word or a part of one; URLs in it are left out.
+    fn word(&mut self, word: &str, place: Range<usize>, verbatim: bool) {
+        self.pass_marks(place.start);
+        if self.ignoring.is_some() || (self.kind == Kind::Code && !self.options.code) {
+            return;
+        }
+        if self.options.links || self.kind == Kind::Code {
+            return self.part(word, place, verbatim);
+        }
+        let part = |range: Range<usize>| match verbatim {
+            true => place.start + range.start..place.start + range.end,
+            false => place.clone(),
+        };
+        let mut at = if self.in_url { url_length(word) } else { 0 };
+        self.in_url = at == word.len();
+        while at < word.len() {
+            let Some(url) = url_in(&word[at..]) else {
+                return self.part(&word[at..], part(at..word.len()), verbatim);
+            };
+            if url.start > 0 {
+                self.part(&word[at..at + url.start], part(at..at + url.start), verbatim);
+            }
+            at += url.end;
+            self.in_url = at == word.len();
+        }
+    }
+
+    /// A part of a word that counts.
+    fn part(&mut self, word: &str, place: Range<usize>, verbatim: bool) {
+        self.list_has_words |= !self.in_fragment_link && word.contains(char::is_alphanumeric);
+        let Prose { text, blocks, pieces, .. } = &mut self.prose;
+        let start = *self.open.get_or_insert_with(|| {
+            if !blocks.is_empty() {
+                text.push_str("\n\n");
+            }
+            blocks.push(Block { kind: self.kind, text: text.len()..text.len(), section: None });
+            text.len()
+        });
+        if std::mem::take(&mut self.gap) && text.len() > start {
+            text.push(' ');
+        }
+        let at = text.len();
+        text.push_str(word);
+        if let Some(block) = blocks.last_mut() {
+            block.text.end = text.len();
+        }
+        // Further words that stand for the same.
+        if let Some(last) = pieces.last_mut().filter(|last| last.text.end >= start && !verbatim && !last.verbatim)
+            && last.source == place
+        {
+            last.text.end = text.len();
+            return;
+        }
+        let last_end = pieces.last().map_or(0, |last| last.source.end);
+        // Readers keep the order; if one should fail to, places stay in order all the same.
+        let source = place.start.max(last_end)..place.end.max(last_end);
+        let verbatim = verbatim && source == place;
+        match pieces.last_mut() {
+            Some(last)
+                if verbatim
+                    && last.verbatim
+                    && last.text.end >= start
+                    && at - last.text.end == source.start - last.source.end =>
+            {
+                (last.text.end, last.source.end) = (text.len(), source.end);
+            }
+            _ => pieces.push(Piece { text: at..text.len(), source, verbatim }),
+        }
+    }
+
+    /// A comment: a mark, or nothing. `place` is the whole of it.
+    pub(super) fn comment(&mut self, text: &str, place: Range<usize>) {
+        if let Some(mark) = Mark::of(text) {
+            self.mark(mark, place);
+        }
+    }
+
+    /// The marks up to there take effect.
+    fn pass_marks(&mut self, place: usize) {
+        while let Some((mark, at)) = self.awaited.next_if(|(_, at)| at.start <= place) {
+            self.mark(mark, at);
+        }
+    }
+
+    pub(super) fn mark(&mut self, mark: Mark, place: Range<usize>) {
+        self.space();
+        match (mark, self.ignoring) {
+            (Mark::Start, None) => self.ignoring = Some(place.start),
+            (Mark::Start, Some(_)) => {}
+            (Mark::End, None) => self.unmatched.push((mark, place.start)),
+            (Mark::End, Some(start)) => {
+                self.prose.ignored.push(start..place.end);
+                self.ignoring = None;
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Prose {
+        self.end();
+        self.pass_marks(self.source.len());
+        if let Some(start) = self.ignoring {
+            self.prose.ignored.push(start..self.source.len());
+            self.unmatched.push((Mark::Start, start));
+        }
+        if !self.unmatched.is_empty() {
+            let lines = Lines::new(self.source);
+            let notice = |&(mark, place): &(Mark, usize)| {
+                let line = lines.position(place).line;
+                match mark {
+                    Mark::Start => Notice::NeverEnds { line },
+                    Mark::End => Notice::NeverStarted { line },
+                }
+            };
+            self.prose.notices = self.unmatched.iter().map(notice).collect();
+        }
+        set_sections(&mut self.prose.blocks);
+        self.prose
+    }
+}
+
+/// The words of a text and where they start; a word without characters stands for white space.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let start = at;
+        if first.is_whitespace() {
+            at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+            return Some((start, ""));
+        }
+        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        at += length;
+        Some((start, &rest[..length]))
+    })
+}
+
+/// The first URL in a word: a scheme, `://` and what follows.
+fn url_in(word: &str) -> Option<Range<usize>> {
+    let bytes = word.as_bytes();
+    memmem::find_iter(bytes, b"://").find_map(|colon| {
+        let is_of_scheme = |&&byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        // Schemes are short, so looking back stays linear.
+        let length = bytes[..colon].iter().rev().take(16).take_while(is_of_scheme).count();
+        (length > 0).then(|| colon - length..colon + url_length(&word[colon..]))
+    })
+}
+
+/// How many bytes of the rest of a word can belong to a URL.
+fn url_length(rest: &str) -> usize {
+    rest.bytes().take_while(u8::is_ascii_graphic).count()
+}
+
+fn is_licence(text: &str) -> bool {
+    let text = text.to_lowercase();
+    LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
+}
+
+/// Finds for each block the heading that it stands under.
+fn set_sections(blocks: &mut [Block]) {
+    // The headings that are open, their levels rising.
+    let mut open: Vec<(u8, usize)> = Vec::new();
+    for (number, block) in blocks.iter_mut().enumerate() {
+        if let Kind::Heading(level) = block.kind {
+            while open.pop_if(|(other, _)| *other >= level).is_some() {}
+            block.section = open.last().map(|&(_, heading)| heading);
+            open.push((level, number));
+        } else {
+            block.section = open.last().map(|&(_, heading)| heading);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! HTML, by the tags and text that [`crate::source`] cuts pages into.
+
+use super::Kind;
+use super::builder::Builder;
+use crate::source::html::{Attributes, Content, INLINE, Token, Tokens, is_among, reference};
+use memchr::memchr;
+use std::ops::Range;
+
+pub(super) fn read(builder: &mut Builder) {
+    let page = builder.page();
+    read_part(builder, page);
+}
+
+/// Reads a part of the source that is HTML.
+pub(super) fn read_part(builder: &mut Builder, part: Range<usize>) {
+    builder.begin_text();
+    let html = &builder.source()[part.clone()];
+    let mut page = Page {
+        builder,
+        inside: Content::Data,
+        templates: 0,
+        is_titled: false,
+        code: 0,
+        in_cell: false,
+        navs: 0,
+        nav_start: 0,
+    };
+    let (mut tokens, mut start) = (Tokens::new(html), part.start);
+    while let Some(token) = tokens.next() {
+        let end = part.end - tokens.left();
+        page.token(token, start..end);
+        start = end;
+    }
+    page.builder.end();
+}
+
+/// A tag or a comment within a sentence of Markdown.
+pub(super) fn inline(builder: &mut Builder, tag: &str, place: Range<usize>) {
+    match Tokens::new(tag).next() {
+        Some(Token::Comment(comment)) => builder.comment(inside_comment(comment), place),
+        Some(Token::Start { name, attributes }) => {
+            if name.eq_ignore_ascii_case("img") {
+                image(builder, attributes, place);
+            } else if !is_among(INLINE, name) {
+                builder.space();
+            }
+        }
+        Some(Token::End { name }) if !is_among(INLINE, name) => builder.space(),
+        _ => {}
+    }
+}
+
+/// Text with character references.
+pub(super) fn text(builder: &mut Builder, place: Range<usize>) {
+    let source = builder.source();
+    let mut at = place.start;
+    while let Some(ampersand) = memchr(b'&', &source.as_bytes()[at..place.end]) {
+        let ampersand = at + ampersand;
+        builder.verbatim(at..ampersand);
+        at = ampersand + 1;
+        match reference(&source[at..place.end]) {
+            Some((length, characters)) => {
+                let mut resolved = String::from(characters[0]);
+                resolved.extend(Some(characters[1]).filter(|&second| second != '\0'));
+                at += length;
+                builder.replaced(&resolved, ampersand..at);
+            }
+            None => builder.verbatim(ampersand..at),
+        }
+    }
+    builder.verbatim(at..place.end);
+}
+
+struct Page<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    /// What the element is whose text comes next.
+    inside: Content,
+    templates: u64,
+    is_titled: bool,
+    /// How many elements of code are open.
+    code: u64,
+    in_cell: bool,
+    navs: u64,
+    /// How many blocks there were before the outermost `nav`.
+    nav_start: usize,
+}
+
+impl Page<'_, '_> {
+    fn token(&mut self, token: Token, place: Range<usize>) {
+        match token {
+            Token::Start { name, attributes } => {
+                self.inside = Content::of(name);
+                let lower = name.to_ascii_lowercase();
+                self.start(&lower, attributes, place);
+            }
+            Token::End { name } => {
+                self.inside = Content::Data;
+                self.end(&name.to_ascii_lowercase());
+            }
+            Token::Comment(comment) => self.builder.comment(inside_comment(comment), place),
+            Token::Text(_) if self.templates > 0 => {}
+            // A declaration may stand before it.
+            Token::Text(run) => self.text(place.end - run.len()..place.end),
+        }
+    }
+
+    fn text(&mut self, place: Range<usize>) {
+        match self.inside {
+            Content::Hidden | Content::Script => {}
+            Content::Title if self.is_titled => {}
+            Content::Title => {
+                self.is_titled = true;
+                text(self.builder, place);
+            }
+            Content::Data | Content::Area => text(self.builder, place),
+            Content::Sample | Content::Plain => {
+                self.builder.begin(Kind::Code);
+                self.builder.verbatim(place);
+            }
+        }
+    }
+
+    fn start(&mut self, name: &str, attributes: &str, place: Range<usize>) {
+        match name {
+            "a" => {
+                let target = attribute(attributes, "href");
+                self.builder.begin_link(target.is_some_and(|target| target.starts_with('#')));
+                self.builder.target(target.unwrap_or(""), place);
+                return;
+            }
+            "img" => return image(self.builder, attributes, place),
+            "br" => return self.builder.space(),
+            "template" => self.templates += 1,
+            "nav" => {
+                if self.navs == 0 {
+                    self.nav_start = self.builder.blocks();
+                }
+                self.navs += 1;
+            }
+            "ul" | "ol" => self.builder.begin_list(),
+            "pre" => self.code += 1,
+            "td" | "th" => self.in_cell = true,
+            "table" | "tr" => self.in_cell = false,
+            inline if is_among(INLINE, inline) => return,
+            _ => {}
+        }
+        self.begin(name);
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "a" => return self.builder.end_link(),
+            "template" => self.templates = self.templates.saturating_sub(1),
+            "nav" => self.end_nav(),
+            "ul" | "ol" => self.builder.end_list(),
+            "pre" => self.code = self.code.saturating_sub(1),
+            "td" | "th" | "table" | "tr" => self.in_cell = false,
+            inline if is_among(INLINE, inline) => return,
+            _ => {}
+        }
+        self.begin("");
+    }
+
+    fn end_nav(&mut self) {
+        self.builder.end();
+        if self.navs == 1 && !self.builder.options().contents {
+            self.builder.truncate(self.nav_start);
+        }
+        self.navs = self.navs.saturating_sub(1);
+    }
+
+    /// Begins the block that a tag opens, or text after another tag.
+    fn begin(&mut self, name: &str) {
+        // A link may lack its end.
+        self.builder.end_link();
+        let kind = match name {
+            _ if self.code > 0 => Kind::Code,
+            "title" => Kind::Heading(1),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Kind::Heading(name.as_bytes()[1] - b'0'),
+            "dt" | "dd" => Kind::Item,
+            _ if self.in_cell => Kind::Cell,
+            _ => return self.builder.begin_text(),
+        };
+        self.builder.begin(kind);
+    }
+}
+
+/// The alternative text of an image, and its target.
+fn image(builder: &mut Builder, attributes: &str, place: Range<usize>) {
+    if let Some(alternative) = attribute(attributes, "alt") {
+        let source = builder.source();
+        // The tag stands in the source as it is, unless a quotation or a list cut it into lines.
+        match source[place.clone()].find(attributes) {
+            Some(found) => {
+                let start = place.start + found + (alternative.as_ptr() as usize - attributes.as_ptr() as usize);
+                text(builder, start..start + alternative.len());
+            }
+            None => builder.aligned(alternative, place.clone()),
+        }
+    }
+    builder.target(attribute(attributes, "src").unwrap_or(""), place);
+}
+
+/// The value of an attribute, as it stands; `None` if it is empty.
+fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
+    let (_, value) = Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+    Some(value).filter(|value| !value.is_empty())
+}
+
+/// What stands between the marks of a comment.
+fn inside_comment(comment: &str) -> &str {
+    let inner = comment.strip_prefix("<!--").unwrap_or(comment);
+    inner.strip_suffix("-->").unwrap_or(inner)
+}

@@ -1,0 +1,192 @@
+//! MDX: what is no Markdown is blanked out, byte for byte, and the rest read as Markdown.
+
+use super::builder::{Builder, Mark};
+use super::{Kind, markdown};
+use memchr::memmem;
+use std::ops::Range;
+
+/// Longer runs of backticks are none: each length costs a look ahead in each paragraph.
+const MAX_BACKTICKS: usize = 32;
+
+pub(super) fn read(builder: &mut Builder) {
+    let page = builder.page();
+    let mut mask = Mask { mdx: &builder.source()[page.clone()], blank: Vec::new(), marks: Vec::new() };
+    mask.read();
+    let place = |at: Range<usize>| page.start + at.start..page.start + at.end;
+    let markdown = mask.blanked();
+    builder.await_marks(mask.marks.into_iter().map(|(mark, at)| (mark, place(at))).collect());
+    markdown::read_as(builder, &markdown, page.start, Kind::Paragraph);
+}
+
+/// What of a page is not Markdown.
+struct Mask<'a> {
+    mdx: &'a str,
+    /// What is blanked out, ascending and disjoint.
+    blank: Vec<Range<usize>>,
+    /// Marks in comments, ascending.
+    marks: Vec<(Mark, Range<usize>)>,
+}
+
+impl Mask<'_> {
+    fn read(&mut self) {
+        let (mut at, mut after_blank) = (0, true);
+        while at < self.mdx.len() {
+            let end = line_end(self.mdx, at);
+            let line = &self.mdx[at..end];
+            if let Some(fence) = fence(line) {
+                at = self.fence_end(end, fence);
+                after_blank = true;
+            } else if after_blank && (line.starts_with("import ") || line.starts_with("export ")) {
+                let length = blank_line(&self.mdx[at..]);
+                self.blank.push(at..at + length);
+                at += length;
+            } else {
+                after_blank = line.trim().is_empty();
+                // What starts in the line may end in a later one.
+                match self.line(at, end) {
+                    Some(reached) => at = reached,
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// Reads from `at` to the end of the line, or of what goes on over its end; `None` if something never ends.
+    fn line(&mut self, mut at: usize, end: usize) -> Option<usize> {
+        let bytes = self.mdx.as_bytes();
+        while at < end {
+            at = match bytes[at] {
+                b'\\' => at + 2,
+                b'`' => self.backticks(at),
+                b'{' => self.expression(at)?,
+                b'<' => match bytes.get(at + 1) {
+                    Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'>' | b'_' | b'$') => self.tag(at)?,
+                    _ => at + 1,
+                },
+                _ => at + 1,
+            };
+        }
+        // An escape may have gone into a character.
+        Some(self.mdx.ceil_char_boundary(at))
+    }
+
+    /// Where the code within a sentence ends that starts there, or the backticks if it does not end.
+    fn backticks(&self, at: usize) -> usize {
+        let count = |text: &str| text.bytes().take_while(|&byte| byte == b'`').count();
+        let run = count(&self.mdx[at..]);
+        let after = at + run;
+        if run > MAX_BACKTICKS {
+            return after;
+        }
+        let mut from = after;
+        while let Some(found) = memchr::memchr2(b'`', b'\n', &self.mdx.as_bytes()[from..]) {
+            let found = from + found;
+            let length = count(&self.mdx[found..]);
+            from = found + length.max(1);
+            if length == run {
+                return from;
+            }
+            if length == 0 && self.mdx[from..line_end(self.mdx, from)].trim().is_empty() {
+                break;
+            }
+        }
+        after
+    }
+
+    /// Where the expression ends that starts there.
+    fn expression(&mut self, at: usize) -> Option<usize> {
+        let end = braces_end(self.mdx.as_bytes(), at)?;
+        let inner = self.mdx[at + 1..end - 1].trim();
+        let comment = inner.strip_prefix("/*").and_then(|inner| inner.strip_suffix("*/"));
+        if let Some(mark) = comment.and_then(Mark::of) {
+            self.marks.push((mark, at..end));
+        }
+        self.blank.push(at..end);
+        Some(end)
+    }
+
+    /// Where the tag ends that starts there.
+    fn tag(&mut self, start: usize) -> Option<usize> {
+        let bytes = self.mdx.as_bytes();
+        let mut at = start + 1;
+        loop {
+            at = match bytes.get(at)? {
+                b'>' => break,
+                b'{' => braces_end(bytes, at)?,
+                quote @ (b'"' | b'\'') => at + memchr::memchr(*quote, &bytes[at + 1..])? + 2,
+                _ => at + 1,
+            };
+        }
+        self.blank.push(start..at + 1);
+        Some(at + 1)
+    }
+
+    /// The start of the line after the fence that closes a block of code.
+    fn fence_end(&self, mut at: usize, opening: &str) -> usize {
+        while at < self.mdx.len() {
+            let end = line_end(self.mdx, at);
+            let line = self.mdx[at..end].trim_matches(|c: char| c.is_whitespace() || c == '>');
+            at = end;
+            if line.len() >= opening.len() && line.bytes().all(|byte| byte == opening.as_bytes()[0]) {
+                break;
+            }
+        }
+        at
+    }
+
+    /// The page with spaces for what is not Markdown. Ends of lines stay.
+    fn blanked(&self) -> String {
+        let mut out = String::with_capacity(self.mdx.len());
+        let mut from = 0;
+        for blank in &self.blank {
+            out.push_str(&self.mdx[from..blank.start]);
+            out.extend(self.mdx[blank.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            from = blank.end;
+        }
+        out.push_str(&self.mdx[from..]);
+        out
+    }
+}
+
+/// The start of the next line.
+fn line_end(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |end| at + end + 1)
+}
+
+/// The length of the lines before the first blank one.
+fn blank_line(text: &str) -> usize {
+    text.split_inclusive('\n').take_while(|line| !line.trim().is_empty()).map(str::len).sum()
+}
+
+/// The fence that a line opens, perhaps in a list or a quotation.
+fn fence(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '>' | '-' | '*' | '+' | '.' | ')') || c.is_ascii_digit()
+    });
+    let length = line.bytes().take_while(|byte| Some(byte) == line.as_bytes().first()).count();
+    let is_fence = line.starts_with("~~~") || (line.starts_with("```") && !line[length..].contains('`'));
+    is_fence.then(|| &line[..length])
+}
+
+/// The end of an expression that starts with the brace there: where as many braces have closed as opened. Those in comments
+/// do not count.
+fn braces_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0usize);
+    loop {
+        at = match bytes.get(at)? {
+            b'{' => {
+                depth += 1;
+                at + 1
+            }
+            b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+                at + 1
+            }
+            b'/' if bytes[at..].starts_with(b"/*") => at + memmem::find(&bytes[at + 2..], b"*/")? + 4,
+            _ => at + 1,
+        };
+    }
+}

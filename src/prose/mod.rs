@@ -1,0 +1,300 @@
+//! Markup read as prose: what a reader of the rendered page sees, and where each word of it stands in the source.
+//!
+//! ```
+//! use neardups::prose::{Kind, Lines, Markup, Options, read};
+//!
+//! let source = "# Setup\n\nRun *the* `install`\nscript &amp; wait.\n";
+//! let prose = read(Markup::Markdown, source, &Options::default());
+//! assert_eq!(prose.text(), "Setup\n\nRun the install script & wait.");
+//!
+//! let paragraph = &prose.blocks()[1];
+//! assert_eq!((paragraph.kind, paragraph.section), (Kind::Paragraph, Some(0)));
+//!
+//! let word = prose.text().find("install").unwrap();
+//! let place = prose.source_of(word..word + "install".len());
+//! assert_eq!(&source[place.clone()], "install");
+//! assert_eq!(Lines::new(source).position(place.start).to_string(), "3:12");
+//! ```
+//!
+//! # What does not count
+//!
+//! Not part of the prose, whatever the markup: comments, tags, names of directives and macros, attributes, the definitions of
+//! references, what stands in for something else (expressions of MDX, attributes of AsciiDoc, substitutions of
+//! reStructuredText), and what stands between [marks](#marks). Code within a sentence, the text of a link and the alternative
+//! text of an image are words like others.
+//!
+//! By default these do not count either; [`Options`] asks for them:
+//!
+//! * **Code**: fenced, indented and literal blocks, `pre` elements.
+//! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
+//! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
+//! * **Licences**: blocks at the start of a page, after nothing but headings, that have a phrase of a well-known notice in them,
+//!   such as `SPDX-License-Identifier` or `Licensed under the`.
+//! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page; and what
+//!   stands in a `nav` element of HTML.
+//!
+//! # Marks
+//!
+//! What stands between a comment `dedup:ignore-start` and a comment `dedup:ignore-end` does not count. Any words may follow
+//! within the comment, such as a reason.
+//!
+//! | markup | comment |
+//! |---|---|
+//! | Markdown, HTML | `<!-- dedup:ignore-start -->` |
+//! | MDX | `{/* dedup:ignore-start */}` |
+//! | reStructuredText | `.. dedup:ignore-start` |
+//! | AsciiDoc | `// dedup:ignore-start` |
+//! | plain text | a line that starts with `dedup:ignore-start` |
+//!
+//! # Cost
+//!
+//! Linear in the source, in time and memory, whatever the source; nothing recurses. Any text is a page of any markup: what is
+//! not well-formed is read as the words that it has.
+//!
+//! # Files
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `builder` | words and blocks as they come, and all that does not depend on the markup |
+//! | `lines` | places as line and column |
+//! | `page_lines` | the lines of a page, for markups that go by lines |
+//! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain` | a markup each |
+
+mod asciidoc;
+mod builder;
+mod html;
+mod lines;
+mod markdown;
+mod mdx;
+mod page_lines;
+mod plain;
+mod rst;
+#[cfg(test)]
+mod tests;
+
+pub use lines::{Lines, Position};
+
+use builder::Builder;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+/// A language that pages are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Markup {
+    /// CommonMark with the extensions of GitHub (tables, task lists, strikethrough, footnotes, alerts), and containers that
+    /// `:::` opens.
+    Markdown,
+    /// Markdown with JSX and expressions. From a tag or an expression that never ends on, a page is read as Markdown.
+    /// Indented lines are text, not code; markup within them stays.
+    Mdx,
+    /// reStructuredText, with the directives of docutils and Sphinx. Bodies of unknown directives count, their arguments do not.
+    /// In a table each line of a cell is a block.
+    ReStructuredText,
+    /// AsciiDoc. In a table each line of a cell is a block.
+    AsciiDoc,
+    /// HTML, as for [`Format::Html`](crate::source::Format::Html), and the alternative texts of images.
+    Html,
+    /// Text without markup: paragraphs between blank lines, and items that start with a bullet or a number.
+    Plain,
+}
+
+impl Markup {
+    /// The markup of a file, by the ending of its name whatever its case; `None` for other files.
+    ///
+    /// ```
+    /// use neardups::prose::Markup;
+    /// assert_eq!(Markup::of_path("docs/index.RST"), Some(Markup::ReStructuredText));
+    /// assert_eq!(Markup::of_path("main.rs"), None);
+    /// ```
+    pub fn of_path(path: impl AsRef<Path>) -> Option<Markup> {
+        let ending = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
+        Some(match ending.as_str() {
+            "md" | "markdown" | "mdown" | "mkd" | "mkdn" | "qmd" | "rmd" => Markup::Markdown,
+            "mdx" => Markup::Mdx,
+            "rst" | "rest" => Markup::ReStructuredText,
+            "adoc" | "asciidoc" => Markup::AsciiDoc,
+            "html" | "htm" | "xhtml" => Markup::Html,
+            "txt" | "text" => Markup::Plain,
+            _ => return None,
+        })
+    }
+}
+
+/// What counts although it usually does not; nothing by default. The [module](self#what-does-not-count) says what each is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Blocks of code.
+    pub code: bool,
+    /// Targets of links and images, after the text of the link.
+    pub links: bool,
+    /// Front matter, as a block of kind [`Kind::Code`].
+    pub front_matter: bool,
+    /// Licence notices that a page starts with.
+    pub licences: bool,
+    /// Tables of contents.
+    pub contents: bool,
+}
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A heading of that level, 1 for the highest.
+    Heading(u8),
+    /// A paragraph, or any run of text that is none of the others.
+    Paragraph,
+    /// A paragraph of an item of a list.
+    Item,
+    /// A cell of a table.
+    Cell,
+    /// A block of code, or front matter.
+    Code,
+}
+
+/// A run of text that stands by itself. It has a character that is not white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands in [`Prose::text`], in bytes.
+    pub text: Range<usize>,
+    /// The number of the heading's block that it stands under, if there is one. A heading stands under one of a higher level.
+    pub section: Option<usize>,
+}
+
+/// A mark without its counterpart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// An `ignore-start` that no `ignore-end` follows: from that line on, counted from 1, nothing counts.
+    NeverEnds {
+        /// The line of the mark.
+        line: usize,
+    },
+    /// An `ignore-end` that no `ignore-start` stands before; it changes nothing.
+    NeverStarted {
+        /// The line of the mark.
+        line: usize,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Notice::NeverEnds { line } => {
+                write!(f, "line {line}: dedup:ignore-start without dedup:ignore-end: the rest does not count")
+            }
+            Notice::NeverStarted { line } => write!(f, "line {line}: dedup:ignore-end without dedup:ignore-start"),
+        }
+    }
+}
+
+/// A part of the text and what it stands for in the source. Between two of them there is white space, or nothing.
+#[derive(Clone, Debug)]
+struct Piece {
+    text: Range<usize>,
+    source: Range<usize>,
+    /// Whether both have the same bytes, but for a byte of white space. If not, the piece stands for the source as a whole.
+    verbatim: bool,
+}
+
+/// What a reader of the rendered page sees, and where each part of it stands in the source.
+#[derive(Clone, Debug, Default)]
+pub struct Prose {
+    text: String,
+    blocks: Vec<Block>,
+    /// Ascending in the text and in the source.
+    pieces: Vec<Piece>,
+    ignored: Vec<Range<usize>>,
+    notices: Vec<Notice>,
+}
+
+impl Prose {
+    /// The text of all blocks in the order of the source, a blank line between two. Within a block, white space is a space.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The blocks, in the order of the source. They and the blank lines between them make up the text.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The bytes of the source between marks, marks included; ascending and disjoint.
+    pub fn ignored(&self) -> &[Range<usize>] {
+        &self.ignored
+    }
+
+    /// Marks that lack their counterparts, in the order of the source.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// The least range of the source that holds that range of the text, both in bytes. For white space between words it is what
+    /// stands between them in the source. A range that ends beyond the text, or within a character, is taken to fit.
+    ///
+    /// Cost: a binary search.
+    pub fn source_of(&self, text: Range<usize>) -> Range<usize> {
+        let start = self.text.floor_char_boundary(text.start);
+        let end = self.text.ceil_char_boundary(text.end).max(start);
+        let first = self.pieces.partition_point(|piece| piece.text.end <= start);
+        let after_last = self.pieces.partition_point(|piece| piece.text.start < end);
+        if first >= after_last {
+            let before = first.checked_sub(1).map_or(0, |before| self.pieces[before].source.end);
+            return match self.pieces.get(first) {
+                Some(piece) if piece.text.start == start => piece.source.start..piece.source.start,
+                Some(piece) => before..piece.source.start,
+                None => before..before,
+            };
+        }
+        let (first, last) = (&self.pieces[first], &self.pieces[after_last - 1]);
+        let cut_start = if first.verbatim { start.saturating_sub(first.text.start) } else { 0 };
+        let cut_end = if last.verbatim { last.text.end.saturating_sub(end) } else { 0 };
+        first.source.start + cut_start..last.source.end - cut_end
+    }
+}
+
+/// Reads a page. A byte order mark at its start is no part of it.
+pub fn read(markup: Markup, source: &str, options: &Options) -> Prose {
+    let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let front = match markup {
+        Markup::ReStructuredText | Markup::Plain => None,
+        Markup::Markdown | Markup::Mdx | Markup::AsciiDoc | Markup::Html => front_matter(&source[start..]),
+    };
+    let mut builder = Builder::new(source, options);
+    if let Some(front) = front {
+        if options.front_matter {
+            builder.front_matter(start..start + front);
+        }
+        start += front;
+    }
+    builder.skip_to(start);
+    match markup {
+        Markup::Markdown => markdown::read(&mut builder),
+        Markup::Mdx => mdx::read(&mut builder),
+        Markup::ReStructuredText => rst::read(&mut builder),
+        Markup::AsciiDoc => asciidoc::read(&mut builder),
+        Markup::Html => html::read(&mut builder),
+        Markup::Plain => plain::read(&mut builder),
+    }
+    builder.finish()
+}
+
+/// The length of the front matter that the page starts with, with both of its fences.
+fn front_matter(page: &str) -> Option<usize> {
+    let mut lines = page.split_inclusive('\n');
+    let first = lines.next()?;
+    let fence = first.trim_end();
+    if !matches!(fence, "---" | "+++") {
+        return None;
+    }
+    let mut length = first.len();
+    for (number, line) in lines.enumerate() {
+        length += line.len();
+        match line.trim_end() {
+            "" if number == 0 => return None,
+            end if end == fence || (end == "..." && fence == "---") => return Some(length),
+            _ => {}
+        }
+    }
+    None
+}

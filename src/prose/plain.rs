@@ -1,0 +1,33 @@
+//! Text without markup.
+
+use super::builder::{Builder, Mark};
+use super::page_lines::{item_mark, lines};
+
+const BULLETS: &[char] = &['-', '*', '+', '•', '‣', '–'];
+
+pub(super) fn read(builder: &mut Builder) {
+    let source = builder.source();
+    let mut in_list = false;
+    for line in lines(source, builder.page()) {
+        let text = line.text(source);
+        if let Some(mark) = Mark::of(text) {
+            builder.mark(mark, line.range());
+        } else if line.is_blank() {
+            builder.end();
+        } else if let Some(mark) = item_mark(text, BULLETS) {
+            if !in_list {
+                builder.begin_list();
+                in_list = true;
+            }
+            builder.begin_text();
+            builder.verbatim(line.start + mark..line.end);
+        } else {
+            if in_list && line.indent == 0 && !builder.is_open() {
+                builder.end_list();
+                in_list = false;
+            }
+            builder.space();
+            builder.verbatim(line.range());
+        }
+    }
+}

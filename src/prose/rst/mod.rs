@@ -1,0 +1,439 @@
+//! reStructuredText, line by line: blocks begin where indentation and the first characters of a line say so.
+
+mod inline;
+
+use super::Kind;
+use super::builder::Builder;
+use super::page_lines::{Line, item_mark, lines};
+use std::ops::Range;
+
+const BULLETS: &[char] = &['*', '+', '-', '•', '‣', '⁃'];
+
+/// Directives whose bodies are code.
+const CODE: &[&str] = &[
+    "code",
+    "code-block",
+    "sourcecode",
+    "parsed-literal",
+    "literal",
+    "testcode",
+    "testsetup",
+    "testcleanup",
+    "testoutput",
+    "doctest",
+    "prompt",
+    "ipython",
+    "jupyter-execute",
+    "math",
+    "productionlist",
+    "graphviz",
+    "digraph",
+    "graph",
+    "mermaid",
+    "uml",
+    "plantuml",
+    "plot",
+];
+
+/// Directives of which nothing counts but the alternative text of an image.
+const HIDDEN: &[&str] = &[
+    "toctree",
+    "contents",
+    "include",
+    "literalinclude",
+    "image",
+    "highlight",
+    "raw",
+    "index",
+    "meta",
+    "role",
+    "default-role",
+    "sectnum",
+    "section-numbering",
+    "module",
+    "currentmodule",
+    "py:module",
+    "py:currentmodule",
+    "tabularcolumns",
+    "header",
+    "footer",
+    "autosummary",
+    "target-notes",
+];
+
+/// Directives whose arguments are text. Of others the body alone counts.
+const WITH_TEXT: &[&str] = &[
+    "note",
+    "warning",
+    "tip",
+    "hint",
+    "important",
+    "attention",
+    "caution",
+    "danger",
+    "error",
+    "seealso",
+    "todo",
+    "admonition",
+    "topic",
+    "sidebar",
+    "rubric",
+    "centered",
+    "epigraph",
+    "highlights",
+    "pull-quote",
+    "table",
+    "list-table",
+    "csv-table",
+    "versionadded",
+    "versionchanged",
+    "versionremoved",
+    "deprecated",
+    "dropdown",
+    "tab-item",
+    "tab",
+    "card",
+    "grid-item-card",
+    "line-block",
+    "compound",
+];
+
+pub(super) fn read(builder: &mut Builder) {
+    let source = builder.source();
+    let lines = lines(source, builder.page());
+    let mut reader = Reader { builder, source, lines, at: 0, items: Vec::new(), titles: Vec::new() };
+    while reader.at < reader.lines.len() {
+        reader.block();
+    }
+    reader.builder.end();
+}
+
+struct Reader<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    source: &'a str,
+    lines: Vec<Line>,
+    /// The number of the line that comes next.
+    at: usize,
+    /// The columns where the text of the items starts that are open, rising.
+    items: Vec<usize>,
+    /// What titles are adorned with and whether above as well, in the order of their first use, which is that of their levels.
+    titles: Vec<(char, bool)>,
+}
+
+impl Reader<'_, '_> {
+    /// Reads the block that starts in this line, or a part of it that leaves a block in this line or a later one.
+    fn block(&mut self) {
+        let Some(line) = self.line(self.at) else {
+            self.builder.end();
+            self.at += 1;
+            return;
+        };
+        let text = line.text(self.source);
+        self.leave_items(line.indent);
+        if self.overlined(text) || self.table(text) {
+        } else if text == ".." || text.starts_with(".. ") {
+            self.explicit(line);
+        } else if text == "__" || text.starts_with("__ ") || field(text).is_some() {
+            self.skip_body(line.indent);
+        } else if text.starts_with(">>> ") {
+            self.doctest();
+        } else if text.starts_with("| ") {
+            self.lines[self.at] = line.after(1, self.source);
+            self.paragraph();
+        } else if self.underlined(line) {
+        } else if let Some(mark) = item_mark(text, BULLETS) {
+            self.item(line.after(mark, self.source));
+        } else {
+            self.paragraph();
+        }
+    }
+
+    /// That line, if there is one and it is not blank.
+    fn line(&self, number: usize) -> Option<Line> {
+        self.lines.get(number).copied().filter(|line| !line.is_blank())
+    }
+
+    fn leave_items(&mut self, indent: usize) {
+        let had_items = !self.items.is_empty();
+        while self.items.pop_if(|item| *item > indent).is_some() {}
+        if had_items && self.items.is_empty() {
+            self.builder.end_list();
+        }
+    }
+
+    /// What follows the mark of an item is read as a line of its own.
+    fn item(&mut self, rest: Line) {
+        if self.items.is_empty() {
+            self.builder.begin_list();
+        }
+        self.items.push(rest.indent);
+        self.builder.begin_text();
+        self.lines[self.at] = rest;
+    }
+
+    /// A title with a line above and below, or a line that separates.
+    fn overlined(&mut self, text: &str) -> bool {
+        let Some(adornment) = adornment(text).filter(|_| text.len() >= 3) else { return false };
+        let is_closed = self.line(self.at + 2).is_some_and(|line| line.text(self.source) == text);
+        if let Some(title) = self.line(self.at + 1).filter(|_| is_closed) {
+            self.title(title, (adornment, true));
+            self.at += 3;
+            return true;
+        }
+        let separates = text.len() >= 4 && self.line(self.at + 1).is_none();
+        self.at += usize::from(separates);
+        separates
+    }
+
+    /// A title with a line below.
+    fn underlined(&mut self, line: Line) -> bool {
+        let Some(below) = self.line(self.at + 1).filter(|below| below.indent == 0 && line.indent == 0) else {
+            return false;
+        };
+        let below = below.text(self.source);
+        let is_long = || below.len() >= 4 || below.len() >= line.text(self.source).chars().count();
+        let Some(adornment) = adornment(below).filter(|_| is_long()) else { return false };
+        self.title(line, (adornment, false));
+        self.at += 2;
+        true
+    }
+
+    fn title(&mut self, line: Line, style: (char, bool)) {
+        let known = self.titles.iter().position(|other| *other == style);
+        let number = known.unwrap_or(self.titles.len());
+        if known.is_none() {
+            self.titles.push(style);
+        }
+        self.builder.begin(Kind::Heading(u8::try_from(number + 1).unwrap_or(u8::MAX)));
+        inline::text(self.builder, line.range());
+        self.builder.end();
+    }
+
+    fn paragraph(&mut self) {
+        let Some(first) = self.line(self.at) else {
+            self.at += 1;
+            return;
+        };
+        let mut end = first.end;
+        self.at += 1;
+        while let Some(next) = self.line(self.at).filter(|next| next.indent == first.indent) {
+            end = next.end;
+            self.at += 1;
+        }
+        self.builder.begin_text();
+        let text = &self.source[first.start..end];
+        let is_before_code = text.ends_with("::");
+        inline::text(self.builder, first.start..end - if text == "::" { 2 } else { usize::from(is_before_code) });
+        self.builder.end();
+        if is_before_code {
+            self.code_body(first.indent);
+        }
+    }
+
+    /// The lines that are indented more, as code.
+    fn code_body(&mut self, indent: usize) {
+        self.builder.begin(Kind::Code);
+        for line in self.body(indent) {
+            self.builder.space();
+            self.builder.verbatim(self.lines[line].range());
+        }
+        self.builder.end();
+    }
+
+    /// Leaves out this line and those after it that are indented more.
+    fn skip_body(&mut self, indent: usize) {
+        self.at += 1;
+        self.body(indent);
+        self.builder.end();
+    }
+
+    /// Goes over the lines that are blank or indented more; their numbers.
+    fn body(&mut self, indent: usize) -> Range<usize> {
+        let start = self.at;
+        while self.lines.get(self.at).is_some_and(|line| line.is_blank() || line.indent > indent) {
+            self.at += 1;
+        }
+        start..self.at
+    }
+
+    fn doctest(&mut self) {
+        self.builder.begin(Kind::Code);
+        while let Some(line) = self.line(self.at) {
+            self.builder.space();
+            self.builder.verbatim(line.range());
+            self.at += 1;
+        }
+        self.builder.end();
+    }
+
+    /// What starts with two full stops: directives, footnotes, targets, substitutions, comments.
+    fn explicit(&mut self, line: Line) {
+        self.builder.end();
+        let rest = line.after(2, self.source);
+        let text = rest.text(self.source);
+        if text.is_empty() && self.line(self.at + 1).is_none() {
+            self.at += 1;
+        } else if let Some(label) = text.strip_prefix('[').and_then(|text| text.find("] ")) {
+            self.text_of_body(line.indent, rest.after(label + 2, self.source));
+        } else if text.starts_with(['_', '|']) {
+            self.skip_body(line.indent);
+        } else if let Some((name, arguments)) = directive(text) {
+            self.directive(line, name, rest.after(text.len() - arguments.len(), self.source));
+        } else {
+            self.builder.comment(text, line.range());
+            self.skip_body(line.indent);
+        }
+    }
+
+    fn directive(&mut self, line: Line, name: &str, arguments: Line) {
+        if CODE.contains(&name) {
+            self.at += 1;
+            self.options(line.indent, false);
+            self.code_body(line.indent);
+        } else if HIDDEN.contains(&name) {
+            self.at += 1;
+            self.options(line.indent, name == "image");
+            self.body(line.indent);
+        } else {
+            let with_text = WITH_TEXT.contains(&name) && !arguments.is_blank();
+            self.at += 1;
+            let first_option = self.at;
+            if with_text {
+                // The argument goes on up to the options.
+                while self
+                    .line(self.at)
+                    .is_some_and(|next| next.indent > line.indent && field(next.text(self.source)).is_none())
+                {
+                    self.at += 1;
+                }
+            }
+            self.options(line.indent, name == "figure");
+            if with_text {
+                self.at = first_option - 1;
+                self.text_of_body(line.indent, arguments);
+            }
+        }
+    }
+
+    /// Leaves out the options of a directive: they are blank from now on. An alternative text counts if wanted.
+    fn options(&mut self, indent: usize, with_alternative: bool) {
+        while let Some(line) = self.line(self.at).filter(|line| line.indent > indent) {
+            let Some((name, value)) = field(line.text(self.source)) else { break };
+            if with_alternative && name == "alt" {
+                self.builder.begin_text();
+                inline::text(self.builder, line.end - value.len()..line.end);
+            }
+            self.lines[self.at].start = line.end;
+            self.at += 1;
+        }
+        self.builder.end();
+    }
+
+    /// The body of this line starts in it: it is read next, as if it were indented like the lines after it.
+    fn text_of_body(&mut self, indent: usize, rest: Line) {
+        let below = self.line(self.at + 1).map(|below| below.indent).filter(|&below| below > indent);
+        self.lines[self.at] = Line { indent: below.unwrap_or(indent + 3), ..rest };
+    }
+
+    fn table(&mut self, text: &str) -> bool {
+        if text.starts_with("+-") && text.bytes().all(|byte| matches!(byte, b'+' | b'-' | b'=')) {
+            self.grid_table();
+        } else if text.starts_with('=') && text.contains(' ') && is_border(text, '=') {
+            self.simple_table(text);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn grid_table(&mut self) {
+        while let Some(line) = self.line(self.at).filter(|line| line.text(self.source).starts_with(['+', '|'])) {
+            if line.text(self.source).starts_with('|') {
+                let mut start = line.start;
+                for cell in line.text(self.source).split_inclusive('|') {
+                    self.cell(start..start + cell.trim_end_matches('|').len());
+                    start += cell.len();
+                }
+            }
+            self.at += 1;
+        }
+        self.builder.end();
+    }
+
+    /// A table whose columns are as wide as the lines of its border. It ends with a border before a blank line.
+    fn simple_table(&mut self, border: &str) {
+        let indent = self.lines[self.at].indent;
+        let starts: Vec<usize> = border
+            .bytes()
+            .enumerate()
+            .filter(|&(at, byte)| byte == b'=' && (at == 0 || border.as_bytes()[at - 1] == b' '))
+            .map(|(at, _)| at)
+            .collect();
+        self.at += 1;
+        while let Some(&line) = self.lines.get(self.at) {
+            self.at += 1;
+            let text = line.text(self.source);
+            if line.is_blank() {
+                self.builder.end();
+            } else if is_border(text, '=') {
+                if self.line(self.at).is_none() {
+                    break;
+                }
+            } else if !is_border(text, '-') {
+                self.row(line, &starts, indent);
+            }
+        }
+        self.builder.end();
+    }
+
+    fn row(&mut self, line: Line, starts: &[usize], indent: usize) {
+        let text = line.text(self.source);
+        let mut columns =
+            starts.iter().map(|start| start + indent).skip_while(|&start| start <= line.indent).peekable();
+        let (mut start, mut before) = (line.start, ' ');
+        for (column, (at, c)) in (line.indent..).zip(text.char_indices()) {
+            if columns.next_if_eq(&column).is_some() && before.is_whitespace() {
+                self.cell(start..line.start + at);
+                start = line.start + at;
+            }
+            before = c;
+        }
+        self.cell(start..line.end);
+    }
+
+    fn cell(&mut self, range: Range<usize>) {
+        self.builder.begin(Kind::Cell);
+        inline::text(self.builder, range);
+    }
+}
+
+/// The character that the line consists of, if titles can be adorned with it.
+fn adornment(text: &str) -> Option<char> {
+    let first = text.chars().next().filter(char::is_ascii_punctuation)?;
+    text.bytes().all(|byte| byte == first as u8).then_some(first)
+}
+
+/// Whether a line consists of that character and of spaces.
+fn is_border(text: &str, line: char) -> bool {
+    text.chars().all(|c| c == line || c == ' ')
+}
+
+/// The name and the value of a field.
+fn field(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix(':')?;
+    let colon = inner
+        .match_indices(':')
+        .map(|(at, _)| at)
+        .find(|&at| matches!(inner.as_bytes().get(at + 1), None | Some(b' ')))?;
+    let name = &inner[..colon];
+    let is_name = !name.is_empty() && !name.starts_with([' ', ':']) && !name.contains('`');
+    is_name.then(|| (name, inner[colon + 1..].trim_start()))
+}
+
+/// The name and the arguments of a directive.
+fn directive(text: &str) -> Option<(&str, &str)> {
+    let end = text.find("::")?;
+    let (name, arguments) = (text[..end].trim_end(), &text[end + 2..]);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte));
+    (is_name && (arguments.is_empty() || arguments.starts_with(' '))).then(|| (name, arguments.trim_start()))
+}

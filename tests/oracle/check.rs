@@ -1,0 +1,403 @@
+//! Copies in documents: every finding against plain dynamic programming, planted copies that must be found, and text in
+//! which nothing is to be found.
+
+use crate::support::planted::{Planted, edited, planted, recall, text};
+use crate::support::random::Random;
+use neardups::check::{Document, Finding, Found, Kind, Options, find, word};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Documents without blocks.
+fn found(documents: &[Vec<u64>]) -> Found {
+    let documents: Vec<Document> = documents.iter().map(|words| Document { words, blocks: &[] }).collect();
+    find(&documents, &Options::default())
+}
+
+/// Documents that are one block each.
+fn found_blocks(documents: &[Vec<u64>]) -> Vec<Finding> {
+    let whole: Vec<Range<usize>> = documents.iter().map(|words| 0..words.len()).collect();
+    let documents: Vec<Document> = documents
+        .iter()
+        .zip(&whole)
+        .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole) })
+        .collect();
+    find(&documents, &Options::default()).findings
+}
+
+/// `0[1..3]=1[2..4]` for each finding, with its kind and the words that match.
+fn told(found: &[Finding]) -> Vec<String> {
+    let place = |place: &neardups::check::Place| format!("{}[{:?}]", place.document, place.words);
+    let line = |f: &Finding| format!("{:?} {}={} {}", f.kind, place(&f.a), place(&f.b), f.matched);
+    found.iter().map(line).collect()
+}
+
+fn words(text: &str) -> Vec<u64> {
+    text.split_whitespace().map(word).collect()
+}
+
+/// The length of a longest common subsequence, by the textbook.
+fn plain_lcs(a: &[u64], b: &[u64]) -> usize {
+    let mut row = vec![0; b.len() + 1];
+    for x in a {
+        let mut diagonal = 0;
+        for (j, y) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = if x == y { diagonal + 1 } else { above.max(row[j]) };
+            diagonal = above;
+        }
+    }
+    row[b.len()]
+}
+
+/// That a finding is what it says.
+fn check(documents: &[Vec<u64>], finding: &Finding) {
+    let options = Options::default();
+    let Finding { kind, a, b, matched, runs } = finding;
+    let (one, other) = (&documents[a.document][a.words.clone()], &documents[b.document][b.words.clone()]);
+    assert!((a.document, a.words.end) <= (b.document, b.words.start) || a.document < b.document, "{finding:?}");
+    assert_eq!(runs.iter().map(|run| run.tokens).sum::<usize>(), *matched);
+    for run in runs {
+        assert!(
+            a.words.start <= run.a && run.a + run.tokens <= a.words.end && run.tokens > 0,
+            "{run:?} of {finding:?}"
+        );
+        assert!(b.words.start <= run.b && run.b + run.tokens <= b.words.end, "{run:?} of {finding:?}");
+        let equal = |i| documents[a.document][run.a + i] == documents[b.document][run.b + i];
+        assert!((0..run.tokens).all(equal), "{run:?} of {finding:?}");
+    }
+    assert!(runs.windows(2).all(|two| two[0].a + two[0].tokens <= two[1].a), "{finding:?}");
+    let (part, both) = (2 * *matched as u64, (one.len() + other.len()) as u64);
+    let longest = plain_lcs(one, other);
+    match kind {
+        Kind::File => {
+            let mut places: Vec<Range<usize>> = runs.iter().map(|run| run.b..run.b + run.tokens).collect();
+            places.sort_by_key(|places| places.start);
+            assert!(places.windows(2).all(|two| two[0].end <= two[1].start), "{finding:?}");
+            let shorter = one.len().min(other.len()) as u64;
+            assert!(options.file_similarity.reached_by(part / 2, shorter), "{finding:?}");
+        }
+        Kind::Passage => {
+            assert!(options.passage_similarity.reached_by(part, both), "{finding:?}");
+            assert!(2 * one.len().max(other.len()) - matched >= options.min_words);
+            assert!(*matched <= longest && 20 * matched >= 19 * longest, "{matched} of {longest}: {finding:?}");
+            assert!(runs[0].a == a.words.start && runs[0].b == b.words.start);
+        }
+        Kind::Paragraph => {
+            assert!(options.paragraph_similarity.reached_by(part, both), "{finding:?}");
+            assert_eq!(*matched, longest, "{finding:?}");
+        }
+    }
+    if *kind != Kind::File {
+        assert!(runs.windows(2).all(|two| two[0].b + two[0].tokens <= two[1].b), "{finding:?}");
+    }
+}
+
+/// Documents that are put together from stretches of earlier ones, edited, and words of their own. Some stretches are blocks.
+fn related(random: &mut Random, documents: usize) -> (Vec<Vec<u64>>, Vec<Vec<Range<usize>>>) {
+    let (mut all, mut all_blocks): (Vec<Vec<u64>>, Vec<Vec<Range<usize>>>) = Default::default();
+    for _ in 0..documents {
+        let (mut own, mut blocks) = (Vec::new(), Vec::new());
+        for _ in 0..random.below(6) {
+            let length = random.below(120);
+            let fresh = all.is_empty() || random.chance(0.3);
+            let mut stretch = text(random, if fresh { length } else { 0 });
+            if !fresh {
+                let from = random.below(all.len());
+                let start = random.below(all[from].len() + 1);
+                let block = all_blocks[from].iter().find(|block| block.start >= start);
+                stretch = all[from][block.cloned().unwrap_or(start..all[from].len().min(start + length))].to_vec();
+            }
+            let rate = *random.pick(&[0.0, 0.05, 0.1, 0.2, 0.4]);
+            let start = own.len();
+            own.extend(edited(random, &stretch, rate));
+            if random.chance(0.7) {
+                blocks.push(start..own.len());
+            }
+        }
+        all.push(own);
+        all_blocks.push(blocks);
+    }
+    (all, all_blocks)
+}
+
+#[test]
+fn all_that_is_found_is_right() {
+    let mut random = Random::new(1);
+    let (mut kinds, rounds) = (Vec::new(), 150);
+    for _ in 0..rounds {
+        let (documents, blocks) = related(&mut random, 8);
+        let given: Vec<Document> =
+            documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks }).collect();
+        let found = find(&given, &Options::default());
+        found.findings.iter().for_each(|finding| check(&documents, finding));
+        assert!(found.findings.is_sorted_by_key(|f| (f.a.document, f.a.words.start)));
+        kinds.extend(found.findings.iter().map(|finding| finding.kind));
+    }
+    // All three, often: the test would say little otherwise.
+    for kind in [Kind::File, Kind::Passage, Kind::Paragraph] {
+        assert!(kinds.iter().filter(|found| **found == kind).count() > rounds / 8, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_paragraph_with_three_words_changed() {
+    let one = words("before you upgrade make a copy of the data folder and stop all workers that still write to it");
+    let two =
+        words("before you upgrade take a copy of the data directory and stop all processes that still write to it");
+    let mut other = words("an introduction that has nothing to do with it");
+    let start = other.len();
+    other.extend(&two);
+    let first = (
+        0..one.len(),
+        [one.clone(), words("and then something else follows about nothing in particular that could matter")].concat(),
+    );
+    let blocks = [vec![first.0], vec![0..start, start..other.len()]];
+    let documents = [Document { words: &first.1, blocks: &blocks[0] }, Document { words: &other, blocks: &blocks[1] }];
+    let found = find(&documents, &Options::default());
+    assert_eq!(told(&found.findings), ["Paragraph 0[0..19]=1[9..28] 16"]);
+    let runs: Vec<_> = found.findings[0].runs.iter().map(|run| (run.a, run.b, run.tokens)).collect();
+    assert_eq!(runs, [(0, 9, 3), (4, 13, 5), (10, 19, 3), (14, 23, 5)]);
+}
+
+#[test]
+fn items_that_are_written_alike() {
+    // Twenty-one words of which three differ: a copy in another document, and in this one a list.
+    let item = |it: &str| {
+        words(&format!(
+            "the {it} of a table is read once when the server starts and again after {it} were told to do {it}"
+        ))
+    };
+    let (one, two) = (item("rows"), item("columns"));
+    let both = [one.clone(), two.clone()].concat();
+    let blocks = [0..one.len(), one.len()..both.len()];
+    let list = Document { words: &both, blocks: &blocks };
+    assert!(find(&[list], &Options::default()).findings.is_empty());
+    let other = [one, text(&mut Random::new(3), 80)].concat();
+    let third = [two, text(&mut Random::new(4), 80)].concat();
+    let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1] });
+    assert_eq!(find(&apart, &Options::default()).findings.len(), 1);
+}
+
+#[test]
+fn a_passage_that_stands_twice_in_a_document() {
+    let mut random = Random::new(5);
+    let passage = text(&mut random, 50);
+    let document = [text(&mut random, 30), passage.clone(), text(&mut random, 20), passage].concat();
+    assert_eq!(told(&found(&[document]).findings), ["Passage 0[30..80]=0[100..150] 50"]);
+}
+
+#[test]
+fn whole_files() {
+    let mut random = Random::new(6);
+    let page = text(&mut random, 300);
+    let longer = [text(&mut random, 250), page.clone(), text(&mut random, 250)].concat();
+    // Sections in another order.
+    let moved = [&page[200..], &page[..200]].concat();
+    let equal = found(&[page.clone(), vec![], page.clone(), text(&mut random, 300)]);
+    assert_eq!(told(&equal.findings), ["File 0[0..300]=2[0..300] 300"]);
+    let contained = found(&[longer, page.clone()]).findings;
+    assert_eq!(told(&contained), ["File 0[0..800]=1[0..300] 300"]);
+    assert_eq!(contained[0].containment().map(|share| share.value()), [0.375, 1.0]);
+    assert_eq!(told(&found(&[page.clone(), moved]).findings), ["File 0[0..300]=1[0..300] 300"]);
+    // Equal, and too short to say anything.
+    assert!(found_blocks(&[page[..14].to_vec(), page[..14].to_vec()]).is_empty());
+    assert_eq!(told(&found_blocks(&[page[..15].to_vec(), page[..15].to_vec()])).len(), 1);
+    // A few words and a licence, which is in the other as well: a passage and not a file.
+    let stub = [text(&mut random, 8), page[..50].to_vec()].concat();
+    assert_eq!(told(&found(&[page.clone(), stub]).findings), ["Passage 0[0..50]=1[8..58] 50"]);
+}
+
+#[test]
+fn a_thousand_copies_of_a_passage() {
+    let mut random = Random::new(7);
+    let passage = text(&mut random, 60);
+    let documents: Vec<Vec<u64>> = (0..1000)
+        .map(|_| {
+            let copy = edited(&mut random, &passage, 0.02);
+            [text(&mut random, 40), copy, text(&mut random, 40)].concat()
+        })
+        .collect();
+    let found = found(&documents);
+    let copies: BTreeSet<usize> =
+        found.findings.iter().flat_map(|finding| [finding.a.document, finding.b.document]).collect();
+    assert!(copies.len() >= 999, "{} of 1000", copies.len());
+    assert!(found.findings.len() <= 1100, "{} findings", found.findings.len());
+    assert!(found.frequent > 0);
+}
+
+#[test]
+fn thirty_versions_of_a_page() {
+    // Each made from the one before: the last has half of the words of the first.
+    let mut random = Random::new(11);
+    let mut versions = vec![text(&mut random, 500)];
+    for _ in 1..30 {
+        versions.push(edited(&mut random, &versions[versions.len() - 1], 0.02));
+    }
+    random.shuffle(&mut versions);
+    let found = found(&versions).findings;
+    let files = found.iter().filter(|finding| finding.kind == Kind::File);
+    let told: BTreeSet<usize> = files.flat_map(|finding| [finding.a.document, finding.b.document]).collect();
+    assert_eq!(told.len(), 30);
+    assert!(found.len() <= 40, "{} findings", found.len());
+}
+
+#[test]
+fn what_says_little() {
+    // Rows of numbers, of the same words, and nothing at all.
+    let numbers: Vec<u64> = (0..200).map(|i| word(&format!("{}", 7 * i))).collect();
+    let cells: Vec<u64> = (0..200).map(|i| word(["yes", "no", "partly"][i % 3])).collect();
+    let mut random = Random::new(8);
+    let mut around = |words: &[u64]| [text(&mut random, 300), words.to_vec(), text(&mut random, 300)].concat();
+    for table in [&numbers, &cells] {
+        let documents = [around(table), around(table)];
+        assert!(found(&documents).findings.is_empty());
+    }
+    assert!(found_blocks(&[vec![], vec![], numbers.clone(), numbers]).is_empty());
+    assert_eq!(found(&[]), Found::default());
+}
+
+#[test]
+fn texts_that_repeat_themselves_are_linear() {
+    // All pairs of places would be 10⁹, and all that they have in common 10¹³: this would not end.
+    for period in [1, 2, 7, 100] {
+        let one: Vec<u64> = (0..30_000).map(|i| word(&format!("w{}", i % period))).collect();
+        let documents = [one.clone(), one[..15_000].to_vec(), one[1..].to_vec()];
+        let whole: Vec<Range<usize>> = (0..30_000 / 50).map(|i| 50 * i..50 * i + 50).collect();
+        let documents_with: Vec<Document> =
+            documents.iter().map(|words| Document { words, blocks: &whole[..words.len() / 50] }).collect();
+        let found = find(&documents_with, &Options::default());
+        found
+            .findings
+            .iter()
+            .filter(|finding| finding.a.words.len() < 2000 && finding.kind == Kind::Paragraph)
+            .for_each(|finding| check(&documents, finding));
+        assert!(found.findings.len() < 10_000, "{} findings", found.findings.len());
+    }
+}
+
+#[test]
+fn planted_copies_are_found() {
+    // A word in so many edited, and the share that is found of 100: bounds well below what the bench prints.
+    for (length, rate, blocks, least) in [
+        (40, 0.0, false, 1.0),
+        (45, 0.05, false, 0.95),
+        (60, 0.1, false, 0.97),
+        (100, 0.15, false, 0.97),
+        (200, 0.2, false, 0.97),
+        (15, 0.0, true, 1.0),
+        (15, 0.1, true, 0.9),
+        (20, 0.15, true, 0.87),
+        (40, 0.2, true, 0.85),
+    ] {
+        let found = recall(&mut Random::new(9), length, rate, blocks, 100);
+        assert!(found >= least, "{length} words, {rate} edited: {found}");
+    }
+    // What is far from a copy is not told.
+    assert_eq!(recall(&mut Random::new(9), 100, 0.7, true, 100), 0.0);
+    assert_eq!(recall(&mut Random::new(9), 34, 0.0, false, 100), 0.0);
+}
+
+#[test]
+fn similar_paragraphs_are_found_nearly_always() {
+    let (mut similar, mut missed) = (0, 0);
+    let mut random = Random::new(10);
+    for _ in 0..1500 {
+        let length = 15 + random.below(25);
+        let rate = 0.05 * random.below(7) as f64;
+        let Planted { words, places } = planted(&mut random, length, rate, 60);
+        let [a, b] = [0, 1].map(|i| &words[i][places[i].clone()]);
+        let at_least =
+            Options::default().paragraph_similarity.reached_by(2 * plain_lcs(a, b) as u64, (a.len() + b.len()) as u64);
+        let planted = Planted { words, places };
+        let found = planted.is_in(&planted.found(true));
+        similar += usize::from(at_least);
+        missed += usize::from(at_least && !found);
+        assert!(at_least || !found || length >= 35, "{length} words, {rate} edited");
+    }
+    assert!(similar > 700 && missed * 200 <= similar, "{missed} of {similar}");
+}
+
+/// Findings by what was copied and not by its number: the documents' names and places, either way round.
+fn unnamed(found: &[Finding], names: &[usize]) -> Vec<Vec<(usize, usize, usize)>> {
+    let mut all: Vec<Vec<_>> = found
+        .iter()
+        .map(|f| {
+            let mut both = [&f.a, &f.b].map(|p| (names[p.document], p.words.start, p.words.end)).to_vec();
+            both.sort_unstable();
+            both
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn different_words_are_no_copies(seed: u64, lengths in prop::collection::vec(0usize..300, 0..6)) {
+        let mut random = Random::new(seed);
+        let documents: Vec<Vec<u64>> = lengths.iter().map(|&length| random.words(length)).collect();
+        prop_assert_eq!(found(&documents), Found::default());
+        prop_assert!(found_blocks(&documents).is_empty());
+    }
+
+    #[test]
+    fn text_of_frequent_words_is_no_copy(seed: u64, lengths in prop::collection::vec(0usize..600, 0..6)) {
+        let mut random = Random::new(seed);
+        let documents: Vec<Vec<u64>> = lengths.iter().map(|&length| text(&mut random, length)).collect();
+        prop_assert_eq!(found(&documents).findings, []);
+    }
+
+    #[test]
+    fn a_copy_is_found_whatever_stands_around(seed: u64, length in 45usize..200, around in 0usize..400) {
+        let planted = planted(&mut Random::new(seed), length, 0.0, around);
+        prop_assert!(planted.is_in(&planted.found(false)));
+        prop_assert!(planted.is_in(&planted.found(true)));
+    }
+
+    #[test]
+    fn in_any_order_and_on_any_threads(seed: u64) {
+        // Each passage in two documents, with words of their own: which is the first of many does not matter.
+        let mut random = Random::new(seed);
+        let mut documents: Vec<Vec<u64>> = (0..6).map(|_| random.words(30)).collect();
+        for _ in 0..6 {
+            let length = 45 + random.below(60);
+            let passage = random.words(length);
+            for document in [random.below(3), 3 + random.below(3)] {
+                let own = random.words(40);
+                documents[document].extend(passage.iter().chain(&own));
+            }
+        }
+        let expected = found(&documents);
+        prop_assert!(!expected.findings.is_empty());
+        let mut names: Vec<usize> = (0..6).collect();
+        random.shuffle(&mut names);
+        let shuffled: Vec<Vec<u64>> = names.iter().map(|&name| documents[name].clone()).collect();
+        prop_assert_eq!(unnamed(&found(&shuffled).findings, &names), unnamed(&expected.findings, &[0, 1, 2, 3, 4, 5]));
+
+        let (documents, _) = related(&mut random, 12);
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| found(&documents))
+        };
+        prop_assert_eq!(on(1), on(2));
+    }
+
+    #[test]
+    fn any_words_and_any_blocks(
+        documents in prop::collection::vec((prop::collection::vec(0u64..6, 0..80), prop::collection::vec((0usize..90, 0usize..90), 0..6)), 0..6),
+        (min_words, paragraph_words) in (prop::sample::select(vec![0, 1, 5, 40, usize::MAX]), prop::sample::select(vec![0, 1, 5, 15, usize::MAX])),
+    ) {
+        let blocks: Vec<Vec<Range<usize>>> =
+            documents.iter().map(|(_, blocks)| blocks.iter().map(|&(start, end)| start..end).collect()).collect();
+        let given: Vec<Document> =
+            documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks }).collect();
+        let options = Options { min_words, paragraph_words, ..Options::default() };
+        for finding in find(&given, &options).findings {
+            prop_assert!(finding.a != finding.b && finding.similarity().value() <= 1.0);
+            prop_assert!(finding.a.document < finding.b.document || finding.a.words.end <= finding.b.words.start);
+        }
+    }
+}
