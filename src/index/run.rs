@@ -140,7 +140,7 @@ impl Filter {
     #[inline]
     fn place(&self, tag: u32) -> (usize, u64) {
         let hash = mix(u64::from(tag));
-        let word = (hash >> 32) * self.0.len() as u64 >> 32;
+        let word = ((hash >> 32) * self.0.len() as u64) >> 32;
         let bits = (0..4).fold(0, |bits, at| bits | 1 << (hash >> (6 * at) & 63));
         (word as usize, bits)
     }

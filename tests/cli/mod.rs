@@ -54,6 +54,13 @@ macro_rules! cases {
 
 cases!(
     against,
+    check,
+    check_baseline,
+    check_config,
+    check_files,
+    check_report,
+    check_since,
+    check_words,
     common,
     compare,
     eval,

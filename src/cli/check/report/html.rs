@@ -66,7 +66,7 @@ pub fn render(outcome: &Outcome) -> String {
         version: env!("CARGO_PKG_VERSION"),
         pages: outcome.pages,
         words: outcome.words,
-        new: outcome.new_copies().count(),
+        new: outcome.copies.iter().filter(|copy| !copy.known).count(),
         known: outcome.copies.iter().filter(|copy| copy.known).count(),
         allowed: outcome.allowed,
         stale: outcome.stale,
@@ -85,11 +85,11 @@ fn shown(number: usize, copy: &Copy) -> Shown<'_> {
             cut = true;
             break;
         }
-        length += piece.first().len();
         let (both, shared) = match piece {
             Piece::Shared(text) => ([text, text], true),
             Piece::Edited(first, second) => ([first, second], false),
         };
+        length += both[0].len().max(both[1].len());
         for (texts, text) in texts.iter_mut().zip(both) {
             texts.push((text.chars().take(SHOWN).collect(), shared));
         }
