@@ -53,13 +53,12 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         true => Config::default(),
         false => Config::find(given.get_one::<PathBuf>("config").map(PathBuf::as_path))?,
     };
-    let check = resolve(given, &config);
+    let (check, terminal) = (resolve(given, &config), Terminal::new(given.get_flag("quiet"), None));
     if given.get_flag("print-config") {
-        return print(check, &config);
+        return print(check, &config, &terminal);
     }
     let (targets, rules) = (targets(&check)?, Rules::new(&check, &config)?);
     let selection = selection(given, &check, &config, &targets)?;
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
     let update = given.get_flag("update-baseline");
     let accepted = match &check.baseline {
         None if update => return Err(usage_error("--update-baseline writes the file that --baseline names")),
@@ -154,14 +153,14 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
 }
 
 /// Prints what was asked as a file.
-fn print(check: Check, config: &Config) -> Result<Status, Error> {
-    let from = match &config.path {
-        Some(path) => format!("# {} is read; globs start from its folder.\n", escaped(&path.to_string_lossy())),
-        None => format!("# There is no {}.\n", config::NAME),
-    };
+fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
+    terminal.line(&match &config.path {
+        Some(path) => format!("{} is read; globs start from its folder", escaped(&path.to_string_lossy())),
+        None => format!("there is no {}", config::NAME),
+    });
     let text =
         toml::to_string(&config::File { check }).map_err(|error| usage_error(format!("cannot print: {error}")))?;
-    io::stdout().write_all((from + &text).as_bytes()).map_err(cannot_write)?;
+    io::stdout().write_all(text.as_bytes()).map_err(cannot_write)?;
     Ok(Status::Done)
 }
 
