@@ -7,6 +7,7 @@
 //! | `records` | a strict picture of every JSON line |
 //! | `agreement` | pairs, clusters and verdicts tell one story, the one in `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
+//! | `check_reports` | reports of copies, by the rules of those who read them |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
 //! | `compare` | passages stand where it says |
@@ -19,6 +20,7 @@
 
 mod agreement;
 mod bounds;
+mod check_reports;
 mod compare;
 mod endings;
 mod eval;
