@@ -70,6 +70,11 @@ impl Terminal {
         }
     }
 
+    /// Says that something could not be read, and why.
+    pub fn failed(&self, message: &str) {
+        self.line(&format!("{RED}failed:{RED:#} {}", escaped(message)));
+    }
+
     /// A line that people should not miss.
     pub fn warning(&self, message: &str) {
         self.line(&format!("{YELLOW}warning:{YELLOW:#} {message}"));

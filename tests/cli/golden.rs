@@ -185,10 +185,11 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// Puts `[..]` for the time and the speed at the end of a summary.
+/// Puts `[..]` for the time, and the speed, at the end of a summary.
 fn without_times(line: &str) -> String {
+    let is_time = |text: &str| text.strip_suffix(" s").is_some_and(|number| number.parse::<f64>().is_ok());
     match line.rsplit_once(" in ") {
-        Some((before, after)) if after.ends_with("/s)") => format!("{before} in [..]"),
+        Some((before, after)) if after.ends_with("/s)") || is_time(after) => format!("{before} in [..]"),
         _ => line.to_string(),
     }
 }

@@ -7,6 +7,7 @@
 //! | `records` | a strict picture of every JSON line |
 //! | `agreement` | pairs, clusters and verdicts tell one story, the one in `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
+//! | `check_reports` | reports of copies, by the rules of those who read them |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
 //! | `crawl` | the scripts of `examples/crawl/` |
@@ -20,6 +21,7 @@
 
 mod agreement;
 mod bounds;
+mod check_reports;
 mod compare;
 mod crawl;
 mod endings;
@@ -56,6 +58,13 @@ macro_rules! cases {
 
 cases!(
     against,
+    check,
+    check_baseline,
+    check_config,
+    check_files,
+    check_report,
+    check_since,
+    check_words,
     common,
     compare,
     eval,

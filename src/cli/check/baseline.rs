@@ -4,6 +4,7 @@ use super::super::out_file::OutFile;
 use super::copies::Copy;
 use neardups::Error;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -12,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// The file.
 #[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with a version and what is accepted")]
 struct File {
     version: u32,
     accepted: Vec<Entry>,
@@ -20,7 +21,7 @@ struct File {
 
 /// An accepted copy. What it is known by is its words; paths and text are for people, but for whole files, whose words change.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
 pub struct Entry {
     pub kind: String,
     pub paths: [String; 2],
@@ -32,7 +33,7 @@ impl Entry {
     fn of(copy: &Copy) -> Self {
         let mut paths = copy.places.each_ref().map(|place| place.path.clone());
         paths.sort_unstable();
-        let text: Vec<&str> = copy.pieces.iter().flat_map(|piece| piece.first().split_whitespace()).take(10).collect();
+        let text: Vec<&str> = copy.pieces.iter().flat_map(|piece| piece.of(0).split_whitespace()).take(10).collect();
         Entry { kind: copy.name().into(), paths, fingerprint: copy.fingerprint.clone(), text: text.join(" ") }
     }
 }
@@ -47,36 +48,55 @@ pub fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(format!("cannot read the baseline {}", path.display()), error)),
     };
-    let file: File = serde_json::from_str(&text)
-        .map_err(|error| Error::Usage(format!("{}:{}: no baseline: {error}", path.display(), error.line())))?;
+    let file: File = serde_json::from_str(&text).map_err(|error| {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let what = error.to_string();
+        let what = what.strip_suffix(&place).unwrap_or(&what);
+        Error::Usage(format!("{}:{}:{}: this is no baseline: {what}", path.display(), error.line(), error.column()))
+    })?;
     if file.version != VERSION {
-        let message = format!("{}: has version {}; this program reads version {VERSION}", path.display(), file.version);
+        let message = format!(
+            "{}: this baseline has version {}; this program reads version {VERSION}",
+            path.display(),
+            file.version
+        );
         return Err(Error::Usage(message));
     }
     Ok(Some(file.accepted))
 }
 
+/// What an entry and a copy have in common if the one accepts the other.
+type Key = (Option<String>, Option<[String; 2]>);
+
+/// When an entry accepts a copy, the strictest first.
+const RULES: [fn(&Entry) -> Option<Key>; 3] = [
+    |entry| Some((Some(entry.fingerprint.clone()), Some(entry.paths.clone()))),
+    // Moved or renamed.
+    |entry| Some((Some(entry.fingerprint.clone()), None)),
+    // The same two files, edited.
+    |entry| (entry.kind == "file").then(|| (None, Some(entry.paths.clone()))),
+];
+
 /// Marks the copies that are accepted. Each entry accepts one copy with its words: a third copy of an accepted pair is new. Returns what
 /// accepts nothing any more.
-pub fn accept(copies: &mut [Copy], mut entries: Vec<Entry>) -> Vec<Entry> {
-    let same_paths = |entry: &Entry, found: &Entry| entry.paths == found.paths;
-    let rules: [&dyn Fn(&Entry, &Entry) -> bool; 3] = [
-        &|entry, found| entry.fingerprint == found.fingerprint && same_paths(entry, found),
-        // Moved or renamed.
-        &|entry, found| entry.fingerprint == found.fingerprint,
-        // The same two files, edited.
-        &|entry, found| entry.kind == "file" && found.kind == "file" && same_paths(entry, found),
-    ];
-    for rule in rules {
-        for copy in copies.iter_mut().filter(|copy| !copy.known) {
-            let found = Entry::of(copy);
-            if let Some(at) = entries.iter().position(|entry| rule(entry, &found)) {
-                entries.remove(at);
+pub fn accept(copies: &mut [Copy], entries: Vec<Entry>) -> Vec<Entry> {
+    let found: Vec<Entry> = copies.iter().map(Entry::of).collect();
+    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    for rule in RULES {
+        let mut by_key: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        for (number, entry) in entries.iter().enumerate().rev() {
+            if let Some(key) = entry.as_ref().and_then(rule) {
+                by_key.entry(key).or_default().push(number);
+            }
+        }
+        for (copy, found) in copies.iter_mut().zip(&found).filter(|(copy, _)| !copy.known) {
+            if let Some(number) = rule(found).and_then(|key| by_key.get_mut(&key)?.pop()) {
+                entries[number] = None;
                 copy.known = true;
             }
         }
     }
-    entries
+    entries.into_iter().flatten().collect()
 }
 
 /// Writes a baseline that accepts these copies.

@@ -3,7 +3,10 @@
 use super::pages::{Page, Stretch};
 use neardups::check::{Finding, Kind};
 use neardups::hash::sequence_hash;
-use std::ops::Range;
+use neardups::passages::Run;
+use neardups::prose::Lines;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
 
 /// Something that stands in two places.
 pub struct Copy {
@@ -12,6 +15,8 @@ pub struct Copy {
     pub places: [Place; 2],
     /// Which of them a reviewer should look at: the one that changed, else the later one.
     pub primary: usize,
+    /// How many words match.
+    pub matched: usize,
     /// `2·matched / (words of both)`.
     pub similarity: f64,
     /// How much of each place is in the other.
@@ -28,8 +33,12 @@ pub struct Copy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub path: String,
+    /// The number of the page.
+    pub page: usize,
     pub stretch: Stretch,
     pub words: usize,
+    /// The lines whose words are in the other place too; of a passage and a paragraph all.
+    pub lines: Vec<RangeInclusive<usize>>,
     /// The heading that it stands under.
     pub heading: Option<String>,
 }
@@ -43,17 +52,50 @@ pub enum Piece {
     Edited(String, String),
 }
 
+impl Place {
+    fn new(pages: &[Page], finding: &Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
+        let place = [&finding.a, &finding.b][side];
+        let (page, lines) = (&pages[place.document], &lines[&place.document]);
+        let stretch = page.stretch(place.words.clone(), lines);
+        let of_run = |run: &Run| {
+            let first = [run.a, run.b][side];
+            let stretch = page.stretch(first..first + run.tokens, lines);
+            stretch.start.line..=stretch.end.line
+        };
+        Place {
+            path: page.path.clone(),
+            page: place.document,
+            stretch,
+            words: place.words.len(),
+            lines: match finding.kind {
+                Kind::File => finding.runs.iter().map(of_run).collect(),
+                Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
+            },
+            heading: page.heading(place.words.start).map(String::from),
+        }
+    }
+}
+
 impl Piece {
-    /// What the first place has of it.
-    pub fn first(&self) -> &str {
-        match self {
-            Piece::Shared(text) | Piece::Edited(text, _) => text,
+    /// What the first place has of it, or the other.
+    pub fn of(&self, place: usize) -> &str {
+        match (self, place) {
+            (Piece::Shared(text), _) | (Piece::Edited(text, _), 0) | (Piece::Edited(_, text), _) => text,
         }
     }
 }
 
 impl Copy {
-    pub fn new(pages: &[Page], finding: &Finding) -> Self {
+    /// All findings. The lines of a page are counted once.
+    pub fn all(pages: &[Page], findings: &[Finding]) -> Vec<Self> {
+        let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
+        for place in findings.iter().flat_map(|finding| [&finding.a, &finding.b]) {
+            lines.entry(place.document).or_insert_with(|| Lines::new(&pages[place.document].source));
+        }
+        findings.iter().map(|finding| Copy::new(pages, finding, &lines)).collect()
+    }
+
+    fn new(pages: &[Page], finding: &Finding, lines: &BTreeMap<usize, Lines>) -> Self {
         let places = [&finding.a, &finding.b];
         let hash = |place: &neardups::check::Place| {
             (sequence_hash(&pages[place.document].words()[place.words.clone()], 0) >> 64) as u64
@@ -63,19 +105,11 @@ impl Copy {
             hashes.sort_unstable();
             hashes
         };
-        let of = |place: &neardups::check::Place| {
-            let page = &pages[place.document];
-            Place {
-                path: page.path.clone(),
-                stretch: page.stretch(place.words.clone()),
-                words: place.words.len(),
-                heading: page.heading(place.words.start).map(String::from),
-            }
-        };
         Copy {
             kind: finding.kind,
-            places: places.map(of),
+            places: [0, 1].map(|side| Place::new(pages, finding, side, lines)),
             primary: 1,
+            matched: finding.matched,
             similarity: finding.similarity().value(),
             contained: finding.containment().map(|part| part.value()),
             fingerprint: format!("{low:016x}-{high:016x}"),
@@ -105,12 +139,12 @@ impl Copy {
 
     /// How alike the places are, for people. Never 100 if they differ.
     pub fn percent(&self) -> u32 {
-        (100.0 * self.similarity).floor() as u32
+        percent(2 * self.matched, self.places[0].words + self.places[1].words)
     }
 
     /// One line that says what it is.
     pub fn summary(&self) -> String {
-        let [a, b] = self.contained.map(|part| (100.0 * part).floor() as u32);
+        let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.words));
         match self.kind {
             Kind::File if a.abs_diff(b) > 10 => {
                 let (part, whole) = if a > b { (0, 1) } else { (1, 0) };
@@ -121,6 +155,11 @@ impl Copy {
             _ => format!("{} of {} words, {} % alike", self.name(), self.words(), self.percent()),
         }
     }
+}
+
+/// Rounded down.
+fn percent(part: usize, whole: usize) -> u32 {
+    (100 * part as u64 / whole.max(1) as u64) as u32
 }
 
 /// The texts of both places, run by run. Runs that are in another order in the other place have what is between them from the first alone.

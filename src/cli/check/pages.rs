@@ -1,14 +1,14 @@
 //! Pages: the files that are looked at, their words, and where each word stands.
 
-use globset::GlobSet;
-use ignore::WalkBuilder;
+use super::globs::Globs;
+use ignore::{DirEntry, WalkBuilder};
 use neardups::check::{Document, word};
 use neardups::prose::{self, Kind, Lines, Markup, Notice, Position, Prose};
 use neardups::source;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub struct Page {
     /// Its path as given, with `/`.
     pub path: String,
+    /// Where it is: absolute, without links.
+    pub place: PathBuf,
     pub source: String,
     pub prose: Prose,
     /// Each word by its hash, and where it stands in the prose.
@@ -34,9 +36,10 @@ pub struct Stretch {
 }
 
 impl Page {
-    fn new(path: String, markup: Markup, source: String, options: &prose::Options) -> Self {
-        let prose = prose::read(markup, &source, options);
-        let mut page = Page { path, source, words: Vec::new(), spans: Vec::new(), blocks: Vec::new(), prose };
+    fn new(file: Named, source: String, options: &prose::Options) -> Self {
+        let prose = prose::read(file.markup, &source, options);
+        let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut page = Page { path: file.name, place: file.place, source, prose, words, spans, blocks };
         let mut tokens = Tokens::new(Keep::Everything, 0);
         for block in page.prose.blocks() {
             tokens.clear();
@@ -74,11 +77,9 @@ impl Page {
         }
     }
 
-    /// Where words stand in the file.
-    ///
-    /// Cost: the lines of the file are counted.
-    pub fn stretch(&self, words: Range<usize>) -> Stretch {
-        let (lines, source) = (Lines::new(&self.source), self.prose.source_of(self.span(words)));
+    /// Where words stand in the file, whose lines these are.
+    pub fn stretch(&self, words: Range<usize>, lines: &Lines) -> Stretch {
+        let source = self.prose.source_of(self.span(words));
         Stretch { start: lines.position(source.start), end: lines.position(source.end) }
     }
 
@@ -112,11 +113,19 @@ const LONGEST: u64 = 64 << 20;
 
 /// What of a tree is looked at.
 pub struct Selection {
-    pub ignored: Vec<GlobSet>,
+    pub ignored: Vec<Globs>,
+    /// Files that reports are written to.
+    pub written: Vec<PathBuf>,
     pub hidden: bool,
     /// Whether `.gitignore` and its like count.
     pub ignore_files: bool,
     pub prose: prose::Options,
+}
+
+impl Selection {
+    fn leaves_out(&self, place: &Path) -> bool {
+        self.ignored.iter().any(|globs| globs.find(place)) || self.written.iter().any(|written| written == place)
+    }
 }
 
 /// Reads all pages under some paths. A file that is named is read whatever it is called; in folders, those whose name says what markup
@@ -125,15 +134,17 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree.failed);
     let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
+    // In the order of the folder, which is any.
+    tree.failed.sort_unstable();
     for page in read {
         match page {
             Err(failed) => tree.failed.push(failed),
             Ok(None) => {}
             Ok(Some((page, bytes, repair))) => {
-                let notices = page.prose.notices().iter().map(|notice| match notice {
-                    Notice::NeverEnds { line } | Notice::NeverStarted { line } => {
-                        format!("{}:{line}: {notice}", page.path)
-                    }
+                let notices = page.prose.notices().iter().map(|notice| {
+                    let (Notice::NeverEnds { line } | Notice::NeverStarted { line }) = notice;
+                    let told = notice.to_string();
+                    format!("{}:{line}: {}", page.path, told.split_once(": ").map_or(told.as_str(), |told| told.1))
                 });
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
                 tree.notices.extend(notices);
@@ -148,63 +159,99 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
 /// A page with its length in bytes, and what had to be done to get its text. `None` if it is no text.
 type Read = Result<Option<(Page, u64, Option<String>)>, String>;
 
-fn read_page((name, (path, markup, named)): (String, (PathBuf, Markup, bool)), options: &prose::Options) -> Read {
-    let failed = |error: io::Error| format!("{name}: cannot read: {error}");
+fn read_page(file: Named, options: &prose::Options) -> Read {
+    let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
-    File::open(&path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    File::open(&file.path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > LONGEST {
-        return Err(format!("{name}: longer than 64 MiB, which no page is"));
+        return Err(format!("{}: longer than 64 MiB, which no page is", file.name));
     }
-    let text = match source::page_text(&bytes, markup == Markup::Html) {
+    let text = match source::page_text(&bytes, file.markup == Markup::Html) {
         Some((text, repair)) => Some((text.into_owned(), repair)),
-        None if named => return Err(format!("{name}: not text")),
+        None if file.given => return Err(format!("{}: not text", file.name)),
         None => None,
     };
     let length = bytes.len() as u64;
-    Ok(text.map(|(text, repair)| (Page::new(name, markup, text, options), length, repair)))
+    Ok(text.map(|(text, repair)| (Page::new(file, text, options), length, repair)))
 }
 
-/// The files under some paths, by their names, each with whether it was named.
-fn files(
-    paths: &[PathBuf],
-    selection: &Selection,
-    failed: &mut Vec<String>,
-) -> BTreeMap<String, (PathBuf, Markup, bool)> {
+/// A file to read.
+struct Named {
+    /// As it is told.
+    name: String,
+    path: PathBuf,
+    /// Where it is: absolute, without links.
+    place: PathBuf,
+    markup: Markup,
+    /// Whether the file itself was given, not a folder that it is in.
+    given: bool,
+}
+
+/// The files under some paths, by their names. What is reached in two ways is one file.
+fn files(paths: &[PathBuf], selection: &Selection, failed: &mut Vec<String>) -> Vec<Named> {
     let mut files = BTreeMap::new();
     for root in paths {
-        let walk = WalkBuilder::new(root)
-            .hidden(!selection.hidden)
-            .git_ignore(selection.ignore_files)
-            .git_global(selection.ignore_files)
-            .git_exclude(selection.ignore_files)
-            .ignore(selection.ignore_files)
-            .parents(selection.ignore_files)
-            .require_git(false)
-            .build();
-        for entry in walk {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    failed.push(error.to_string());
-                    continue;
+        let place = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
+        for entry in walk(root, selection) {
+            match entry {
+                Ok(entry) => {
+                    if let Some(file) = named(&entry, root, &place)
+                        && !selection.leaves_out(&file.place)
+                    {
+                        let given = file.given;
+                        files.entry(file.place.clone()).or_insert(file).given |= given;
+                    }
                 }
-            };
-            let named = entry.depth() == 0;
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file() || named && !kind.is_dir());
-            let markup = Markup::of_path(entry.path()).or(named.then_some(Markup::Plain));
-            let name = shown(entry.path());
-            if let Some(markup) =
-                markup.filter(|_| is_file && !selection.ignored.iter().any(|globs| globs.is_match(&name)))
-            {
-                files.entry(name).or_insert((entry.into_path(), markup, named));
+                Err(error) => failed.push(unread(&error)),
             }
         }
     }
+    let mut files: Vec<Named> = files.into_values().collect();
+    files.sort_by(|x, y| x.name.cmp(&y.name));
     files
 }
 
+fn walk(root: &Path, selection: &Selection) -> ignore::Walk {
+    WalkBuilder::new(root)
+        .hidden(!selection.hidden)
+        .git_ignore(selection.ignore_files)
+        .git_global(selection.ignore_files)
+        .git_exclude(selection.ignore_files)
+        .ignore(selection.ignore_files)
+        .parents(selection.ignore_files)
+        .require_git(false)
+        .build()
+}
+
+/// What could not be looked at, and why.
+fn unread(error: &ignore::Error) -> String {
+    let inner = error.io_error().and_then(io::Error::get_ref);
+    let inner = inner.and_then(|inner| inner.downcast_ref::<walkdir::Error>());
+    match inner.and_then(|inner| Some((inner.path()?, inner.io_error()?))) {
+        Some((path, error)) => format!("{}: cannot read: {error}", shown(path)),
+        None => error.to_string(),
+    }
+}
+
+/// What was met under a path, if it is a file to read.
+fn named(entry: &DirEntry, root: &Path, place: &Path) -> Option<Named> {
+    let given = entry.depth() == 0;
+    let is_file = match given {
+        true => !entry.path().is_dir(),
+        false => entry.file_type().is_some_and(|kind| kind.is_file()),
+    };
+    let markup = Markup::of_path(entry.path()).or(given.then_some(Markup::Plain));
+    let place = match entry.path().strip_prefix(root) {
+        Ok(inside) if !given => place.join(inside),
+        _ => place.to_path_buf(),
+    };
+    let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
+    markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
+}
+
 /// A path as it is told: with `/`, and without what says nothing.
-pub fn shown(path: &Path) -> String {
-    let shown = path.to_string_lossy().replace('\\', "/");
+fn shown(path: &Path) -> String {
+    let shown = path.to_string_lossy();
+    let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
     shown.strip_prefix("./").map(String::from).unwrap_or(shown)
 }

@@ -22,7 +22,7 @@ impl Changes {
         let top = PathBuf::from(text(top).trim_end_matches(['\r', '\n']));
         let top = fs::canonicalize(&top).unwrap_or(top);
         let commit = format!("{reference}^{{commit}}");
-        git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
+        let commit = git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
             let shallow = git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
             let hint = match shallow {
                 true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
@@ -31,11 +31,19 @@ impl Changes {
             Error::Usage(format!("--since {reference}: there is no such commit{hint}"))
         })?;
         // Without a common ancestor, as in a shallow clone, against the commit itself.
-        let base = git(["merge-base", reference, "HEAD"]).map(text).unwrap_or_else(|_| reference.to_string());
+        let commit = text(commit);
+        let base = git(["merge-base", commit.trim(), "HEAD"]).map(text).unwrap_or(commit);
         let base = base.trim();
         let failed = |message| Error::Usage(format!("--since {reference}: git failed: {message}"));
-        let options =
-            ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=d", "--ignore-submodules"];
+        let options = [
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--find-renames",
+            "--diff-filter=d",
+            "--ignore-submodules",
+            "--inter-hunk-context=0",
+        ];
         let folder = top.to_string_lossy();
         let diff = |how: &[&str]| {
             let args = ["-C", &folder, "diff"].into_iter().chain(options).chain(how.iter().copied());
@@ -55,11 +63,14 @@ impl Changes {
         Ok(Changes(changes))
     }
 
-    /// Whether one of those lines of a file changed.
-    pub fn touch(&self, path: &Path, lines: RangeInclusive<usize>) -> bool {
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let changed = self.0.get(&path).map(Vec::as_slice).unwrap_or_default();
-        changed.iter().any(|changed| changed.start() <= lines.end() && lines.start() <= changed.end())
+    /// Whether one of those lines of a file changed, whose path is absolute and without links.
+    pub fn touch(&self, place: &Path, lines: &[RangeInclusive<usize>]) -> bool {
+        let changed = self.0.get(place).map(Vec::as_slice).unwrap_or_default();
+        lines.iter().any(|lines| {
+            // Both ends of what changed ascend.
+            let next = changed.partition_point(|changed| changed.end() < lines.start());
+            changed.get(next).is_some_and(|changed| changed.start() <= lines.end())
+        })
     }
 }
 
@@ -73,6 +84,11 @@ fn sections(patch: &[u8]) -> Vec<Vec<RangeInclusive<usize>>> {
             content -= 1;
         } else if line.starts_with(b"diff --git ") {
             sections.push(Vec::new());
+        } else if line.starts_with(b"Binary files ")
+            && let Some(section) = sections.last_mut()
+        {
+            // In UTF-16, say: git does not tell which lines.
+            section.push(1..=usize::MAX);
         } else if let Some((removed, start, added)) = hunk(line)
             && let Some(section) = sections.last_mut()
         {
@@ -125,6 +141,6 @@ mod tests {
     fn lines_of_a_patch() {
         let patch = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,0 +2,3 @@ head\n+diff --git a/q b/q\n+@@ -1 +1 @@\n+c\n@@ -9,2 +12,0 @@\n-a\n-b\n\
 diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\ndiff --git a/y b/y\n@@ -4 +4 @@\n-u\n+v\n\\ No newline at end of file\n";
-        assert_eq!(sections(patch), [vec![2..=4, 12..=13], vec![], vec![4..=4]]);
+        assert_eq!(sections(patch), [vec![2..=4, 12..=13], vec![1..=usize::MAX], vec![4..=4]]);
     }
 }

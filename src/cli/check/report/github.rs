@@ -3,10 +3,10 @@
 use super::Outcome;
 use std::fmt::Write;
 
-/// New copies alone.
+/// Accepted copies are not there.
 pub fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
-    for copy in outcome.new_copies() {
+    for copy in outcome.told() {
         let (here, there) = copy.looked_at();
         let (start, end) = (here.stretch.start, here.stretch.end);
         let message = format!("{}; the other place is {}:{}", copy.summary(), there.path, there.stretch.start.line);

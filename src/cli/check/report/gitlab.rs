@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 
-/// New copies alone. Fingerprints are of the words and the files, so that they outlive a move within a file.
+/// Accepted copies are not there. Fingerprints are of the words and the files, so that they outlive a move within a file.
 pub fn render(outcome: &Outcome) -> String {
     let mut seen = BTreeMap::<String, usize>::new();
     let issues: Vec<Value> = outcome
-        .new_copies()
+        .told()
         .map(|copy| {
             let (here, there) = copy.looked_at();
             let known_by = format!("{}\n{}\n{}", copy.fingerprint, here.path, there.path);

@@ -17,11 +17,9 @@ const SHOWN: usize = 20_000;
 #[derive(Serialize)]
 struct Page<'a> {
     version: &'static str,
-    pages: usize,
-    words: usize,
+    summary: String,
     new: usize,
     known: usize,
-    allowed: usize,
     stale: &'a [Entry],
     copies: Vec<Shown<'a>>,
     map: Vec<Row<'a>>,
@@ -64,11 +62,9 @@ pub fn render(outcome: &Outcome) -> String {
     let (map, left_off) = map(outcome);
     let page = template.render(Serde(Page {
         version: env!("CARGO_PKG_VERSION"),
-        pages: outcome.pages,
-        words: outcome.words,
-        new: outcome.new_copies().count(),
+        summary: outcome.summary(),
+        new: outcome.copies.iter().filter(|copy| !copy.known).count(),
         known: outcome.copies.iter().filter(|copy| copy.known).count(),
-        allowed: outcome.allowed,
         stale: outcome.stale,
         copies,
         map,
@@ -85,11 +81,11 @@ fn shown(number: usize, copy: &Copy) -> Shown<'_> {
             cut = true;
             break;
         }
-        length += piece.first().len();
         let (both, shared) = match piece {
             Piece::Shared(text) => ([text, text], true),
             Piece::Edited(first, second) => ([first, second], false),
         };
+        length += both[0].len().max(both[1].len());
         for (texts, text) in texts.iter_mut().zip(both) {
             texts.push((text.chars().take(SHOWN).collect(), shared));
         }

@@ -18,7 +18,7 @@ const SHOWN: usize = 600;
 /// Accepted copies are not shown. Colours are for a terminal; whoever writes this to something else takes them away.
 pub fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
-    for copy in outcome.new_copies() {
+    for copy in outcome.told() {
         one(copy, &mut out);
     }
     out
@@ -27,7 +27,8 @@ pub fn render(outcome: &Outcome) -> String {
 fn one(copy: &Copy, out: &mut String) {
     let (here, there) = copy.looked_at();
     let line = |place: &Place| format!("{}:{}", escaped(&place.path), place.stretch.start);
-    _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}", line(here), escaped(&copy.summary()));
+    let accepted = if copy.known { " (accepted)" } else { "" };
+    _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}{accepted}", line(here), escaped(&copy.summary()));
     _ = writeln!(out, "{DIM}{}{DIM:#}: the other place{}", line(there), under(there));
     if copy.kind != Kind::File {
         _ = writeln!(out, "{}", marked(&copy.pieces, copy.primary));

@@ -2,6 +2,7 @@
 
 use super::super::copies::Copy;
 use super::Outcome;
+use crate::cli::arguments::counted;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use std::io;
@@ -14,20 +15,20 @@ pub fn render(outcome: &Outcome) -> String {
 }
 
 fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
-    let failures = outcome.new_copies().count().to_string();
-    let tests = outcome.new_copies().count().max(1).to_string();
+    let failures = outcome.told().count().to_string();
+    let tests = outcome.told().count().max(1).to_string();
     let counts = || [("tests", tests.as_str()), ("failures", failures.as_str()), ("errors", "0")];
     writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
         suite.with_attributes(counts()).write_inner_content(|writer| {
-            if outcome.new_copies().next().is_none() {
-                let name = format!("no copies among {} pages", outcome.pages);
+            if outcome.told().next().is_none() {
+                let name = format!("no copies among {}", counted(outcome.pages as u64, "page"));
                 writer
                     .create_element("testcase")
                     .with_attributes([("classname", "dedup"), ("name", name.as_str())])
                     .write_empty()?;
             }
-            outcome.new_copies().try_for_each(|copy| case(writer, copy))
+            outcome.told().try_for_each(|copy| case(writer, copy))
         })?;
         Ok(())
     })?;
@@ -42,8 +43,13 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &class), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let message = legal(&format!("{}; the other place is {place}", copy.summary()));
-        let text =
-            copy.pieces.iter().map(|piece| piece.first()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let text = copy
+            .pieces
+            .iter()
+            .map(|piece| piece.of(copy.primary))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         let text: String = legal(&text).chars().take(2000).collect();
         let failure =
             writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);

@@ -10,6 +10,9 @@ mod sarif;
 
 use super::baseline::Entry;
 use super::copies::Copy;
+use super::copies_of;
+use crate::cli::arguments::{count, counted};
+use std::fmt;
 use std::path::PathBuf;
 
 /// What was found, as reports tell it.
@@ -21,12 +24,31 @@ pub struct Outcome<'a> {
     pub allowed: usize,
     pub pages: usize,
     pub words: usize,
+    /// Whether accepted copies count like new ones.
+    pub any: bool,
 }
 
 impl Outcome<'_> {
-    /// The copies that nobody accepted.
-    pub fn new_copies(&self) -> impl Iterator<Item = &Copy> {
-        self.copies.iter().filter(|copy| !copy.known)
+    /// The copies that people should do something about: those that nobody accepted, or all.
+    pub fn told(&self) -> impl Iterator<Item = &Copy> {
+        self.copies.iter().filter(|copy| !copy.known || self.any)
+    }
+
+    /// The numbers, in a line.
+    pub fn summary(&self) -> String {
+        let known = self.copies.iter().filter(|copy| copy.known).count();
+        let mut summary = format!(
+            "{}, {}: {}",
+            counted(self.pages as u64, "page"),
+            counted(self.words as u64, "word"),
+            copies_of(self.copies.len() - known)
+        );
+        for (number, what) in [(known, "accepted"), (self.allowed, "allowed")] {
+            if number > 0 {
+                summary += &format!(", {} {what}", count(number as u64));
+            }
+        }
+        summary
     }
 }
 
@@ -66,6 +88,16 @@ impl Target {
         match file {
             Some("") => Err("expected a file behind '='".into()),
             file => Ok(Target { format, file: file.map(PathBuf::from) }),
+        }
+    }
+}
+
+/// As it is typed.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{}={}", self.format.name, file.display()),
+            None => f.write_str(self.format.name),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::copies::{Copy, Place};
 use super::Outcome;
 use neardups::check::Kind;
 use serde_json::{Value, json};
+use std::path::Path;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -19,7 +20,7 @@ const RULES: [(&str, Kind, &str, &str); 3] = [
     ),
 ];
 
-/// Accepted copies are there too, as unchanged.
+/// Accepted copies are not there: code scanning would show them as open.
 pub fn render(outcome: &Outcome) -> String {
     let rules: Vec<Value> = RULES
         .iter()
@@ -44,7 +45,7 @@ pub fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": "The folder that dedup check ran in." } } },
-            "results": outcome.copies.iter().map(result).collect::<Vec<_>>(),
+            "results": outcome.told().map(result).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
@@ -53,7 +54,7 @@ pub fn render(outcome: &Outcome) -> String {
 fn result(copy: &Copy) -> Value {
     let (here, there) = copy.looked_at();
     let rule = RULES.iter().position(|(_, kind, ..)| *kind == copy.kind).expect("each kind has a rule");
-    let link = format!("[{}:{}](1)", there.path.replace(['[', ']'], ""), there.stretch.start.line);
+    let link = format!("[{}:{}](1)", literal(&there.path), there.stretch.start.line);
     let mut related = location(there);
     related["id"] = json!(1);
     related["message"] = json!({ "text": "The other place." });
@@ -61,7 +62,7 @@ fn result(copy: &Copy) -> Value {
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
         "level": "warning",
-        "message": { "text": format!("Copied: {}. The other place is {link}.", copy.summary()) },
+        "message": { "text": format!("Copied: {}. The other place is {link}.", literal(&copy.summary())) },
         "locations": [location(here)],
         "relatedLocations": [related],
         "partialFingerprints": { "wordsOfBothPlaces/v1": copy.fingerprint },
@@ -74,10 +75,23 @@ fn location(place: &Place) -> Value {
     let (start, end) = (place.stretch.start, place.stretch.end);
     json!({
         "physicalLocation": {
-            "artifactLocation": { "uri": uri(&place.path), "uriBaseId": "%SRCROOT%" },
+            "artifactLocation": artifact(&place.path),
             "region": { "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column },
         },
     })
+}
+
+/// Text in a message in which brackets are no link.
+fn literal(text: &str) -> String {
+    text.replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
+}
+
+/// Where a file is: from the folder that this ran in, if it was told so.
+fn artifact(path: &str) -> Value {
+    match Path::new(path).is_absolute() {
+        true => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/'))) }),
+        false => json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" }),
+    }
 }
 
 /// A path as part of a URI (RFC 3986): everything but unreserved characters and `/` as `%XX`.
