@@ -316,7 +316,7 @@ fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: us
     }
     thread::spawn(move || {
         let mut number = 0;
-        let mut read = || {
+        let read = || {
             let mut chunks = input.open()?;
             while permit.send(()).is_ok()
                 && let Some(chunk) = chunks.next_chunk()?
