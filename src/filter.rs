@@ -1,6 +1,7 @@
 //! The stream: documents come in one by one, and new ones go out. What is no document passes.
 //!
-//! One thread reads what is there, others make signatures, and the calling one decides in input order. Decisions go out when the input
+//! One thread reads what is there, others make signatures, and the calling one decides in input order. So many chunks and no more are
+//! between reading and deciding: while a dear one is signed the others wait, and so does the input. Decisions go out when the input
 //! pauses, and when there are many: first the index is written, then they leave.
 
 use crate::algorithm::{Algorithm, Learns, Recipe, Setup};
@@ -12,6 +13,7 @@ use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -176,6 +178,10 @@ struct Part {
     bytes: u64,
 }
 
+/// At most so many chunks for each thread are between reading and deciding. A chunk is what was there of the input, at most a few hundred
+/// KiB, unless a record is longer.
+pub const IN_FLIGHT: usize = 8;
+
 /// At most so many bytes of records are decided on before they leave.
 const HELD: usize = 1 << 20;
 
@@ -195,7 +201,7 @@ pub fn filter<R: io::Read + Send + 'static>(
     observer: &dyn Observer,
     sink: &mut dyn Sink,
 ) -> Result<Counts, Error> {
-    let parts = signed(input, plan, workers(threads));
+    let Signed { parts, permits } = signed(input, plan, workers(threads));
     let mut counts = Counts::default();
     let (mut early, mut expected, mut held) = (BTreeMap::new(), 0u64, 0);
     let mut failure = None;
@@ -221,9 +227,10 @@ pub fn filter<R: io::Read + Send + 'static>(
         early.insert(number, part);
         while let Some(part) = early.remove(&expected) {
             expected += 1;
-            let part: Part = match part {
-                Ok(part) => part,
-                Err(error) => {
+            let part = match part {
+                Ok(Ok(part)) => part,
+                Err(panic) => resume_unwind(panic),
+                Ok(Err(error)) => {
                     failure = Some(Error::io("cannot read standard input", error));
                     break 'stream;
                 }
@@ -264,6 +271,8 @@ pub fn filter<R: io::Read + Send + 'static>(
                     held = 0;
                 }
             }
+            // The reader has sent one for each chunk.
+            _ = permits.try_recv();
             if stop.load(Ordering::Relaxed) {
                 break 'stream;
             }
@@ -275,56 +284,54 @@ pub fn filter<R: io::Read + Send + 'static>(
     failure.map_or(Ok(counts), Err)
 }
 
-/// What came of the chunks, each with its number, in no particular order.
-type Parts = Receiver<(u64, io::Result<Part>)>;
+/// What other threads make of the input.
+struct Signed {
+    /// What came of the chunks, each with its number, in no particular order; at the end the error of the input. A panic of a tokenizer
+    /// or an algorithm comes in the place of its part.
+    parts: Receiver<(u64, thread::Result<io::Result<Part>>)>,
+    /// One for each chunk that is in flight. The reader waits while there is no room for another, and ends when this is dropped.
+    permits: Receiver<()>,
+}
 
 /// Reads and signs on threads of their own, which end when nobody listens any more, or with the process: reading can wait for ever.
-fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Parts {
-    let (send_chunk, chunks) = sync_channel::<(u64, Result<Chunk, Problem>)>(2 * threads);
-    // Bounded too: who decides can be slower than who signs.
-    let (done, parts) = sync_channel(4 * threads);
-    let (failed, failure) = channel();
-    let on_failure = done.clone();
+fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Signed {
+    let (permit, permits) = sync_channel(IN_FLIGHT * threads);
+    // These have no bounds of their own: the permits bound both.
+    let (send_chunk, chunks) = channel::<(u64, Result<Chunk, Problem>)>();
+    let (done, parts) = channel();
+    let chunks = Arc::new(Mutex::new(chunks));
+    for _ in 0..threads {
+        let (chunks, done, mut signer) = (Arc::clone(&chunks), done.clone(), plan.signer());
+        thread::spawn(move || {
+            loop {
+                let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((number, chunk)) = next else { return };
+                // The signer clears what it works on before each document.
+                let part = catch_unwind(AssertUnwindSafe(|| Ok(part(chunk, &mut signer))));
+                if done.send((number, part)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
     thread::spawn(move || {
         let mut number = 0;
         let read = || {
             let mut chunks = input.open()?;
-            while let Some(chunk) = chunks.next_chunk()? {
-                if send_chunk.send((number, chunk)).is_err() {
-                    break;
-                }
+            while permit.send(()).is_ok()
+                && let Some(chunk) = chunks.next_chunk()?
+                && send_chunk.send((number, chunk)).is_ok()
+            {
                 number += 1;
             }
             Ok(())
         };
         if let Err(error) = read() {
-            _ = failed.send((number, error));
+            // By its number it comes after everything that was read.
+            _ = done.send((number, Ok(Err(error))));
         }
     });
-    let chunks = Arc::new(Mutex::new(chunks));
-    let workers: Vec<_> = (0..threads)
-        .map(|_| {
-            let (chunks, done, mut signer) = (Arc::clone(&chunks), done.clone(), plan.signer());
-            thread::spawn(move || {
-                loop {
-                    let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((number, chunk)) = next else { return };
-                    if done.send((number, Ok(part(chunk, &mut signer)))).is_err() {
-                        return;
-                    }
-                }
-            })
-        })
-        .collect();
-    drop(done);
-    // The error of the input comes after everything that was read.
-    thread::spawn(move || {
-        workers.into_iter().for_each(|worker| drop(worker.join()));
-        if let Ok((number, error)) = failure.recv() {
-            _ = on_failure.send((number, Err(error)));
-        }
-    });
-    parts
+    Signed { parts, permits }
 }
 
 fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {

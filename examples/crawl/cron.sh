@@ -1,16 +1,39 @@
 #!/bin/sh
 # Every file of a folder through one index, each once: cron.sh IN INDEX OUT
 #
-# A file is done when its output has its final name, so a run that was cut short does the same file again; what was let through before
-# the cut is in the index, and is let through again by its id. Only one run at a time can write to the index: a second one is refused,
-# and tries again the next night.
+# What is new in IN/NAME goes to OUT/NAME.new.jsonl. A file is done when its output has that name, so a run that was cut short does the
+# same file again; what was let through before the cut is in the index, and is let through again by its id. Only one run at a time can
+# write to the index: a second one is refused, and tries again the next night.
+#
+# Where some records could not be read, the others are done. A file that breaks off is tried again the next night, and the next file is
+# taken. Either way the file is named, and the status is 2 at the end. A signal ends the night.
 set -eu
+[ $# -eq 3 ] || { echo "usage: cron.sh IN INDEX OUT" >&2; exit 2; }
 in=$1 index=$2 out=$3
 
 mkdir -p "$out"
+end=0
 for file in "$in"/*; do
-    name=$(basename "$file" .gz)
-    [ ! -e "$out/$name" ] || continue
-    dedup filter --quiet --index "$index" --id-field url < "$file" > "$out/.$name.part"
-    mv "$out/.$name.part" "$out/$name"
+    # An empty folder leaves the pattern itself.
+    [ -f "$file" ] || continue
+    name=${file##*/}
+    fresh=$out/$name.new.jsonl part=$out/.$name.part stats=$out/.$name.stats
+    [ ! -e "$fresh" ] || continue
+    rm -f "$stats"
+    status=0
+    dedup filter --quiet --index "$index" --id-field url --stats "$stats" < "$file" > "$part" || status=$?
+    # Counts are written when the whole input was read, and all that is new has left.
+    if [ "$status" -eq 2 ] && [ -s "$stats" ]; then
+        echo "cron.sh: $file: some records could not be read" >&2
+        end=2
+    elif [ "$status" -ne 0 ]; then
+        echo "cron.sh: $file: not done: status $status" >&2
+        end=2
+        # Stopped by a signal: so are we.
+        case $status in 130 | 143) exit "$status" ;; esac
+        continue
+    fi
+    rm -f "$stats"
+    mv "$part" "$fresh"
 done
+exit "$end"

@@ -383,6 +383,29 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn an_interrupted_read_is_tried_again() {
+        /// Every other read is interrupted; the others give a byte.
+        struct Interrupted<'a>(&'a [u8], bool);
+        impl Read for Interrupted<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.1 = !self.1;
+                let one = buffer.len().min(1);
+                if self.1 { Err(ErrorKind::Interrupted.into()) } else { self.0.read(&mut buffer[..one]) }
+            }
+        }
+        let text = b"a text that is longer than any magic";
+        for raw in ALL.map(|(_, compress)| compress(text)).into_iter().chain([text.to_vec()]) {
+            // Call by call: `read_to_end` would try again by itself.
+            let mut reader = open(Interrupted(&raw, false), Rc::default(), &Options::default()).unwrap();
+            let (mut out, mut byte) = (Vec::new(), [0]);
+            while reader.read(&mut byte).unwrap() > 0 {
+                out.extend(byte);
+            }
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
     fn mutated_streams_never_panic() {
         let text = &sample()[..2000];
         let options = Options { max_record: 1 << 20, ..Options::default() };

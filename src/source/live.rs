@@ -3,10 +3,10 @@
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
 use super::reader::Reader;
-use super::warc::{self, Archive};
+use super::warc::{self, Archive, MAGIC};
 use super::{Batch, Document, Format, Options, PageText, Problem, decompress};
 use memchr::{memchr, memchr_iter, memrchr};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl<R: Read> Live<R> {
     /// Starts reading: waits for the first line, or the first few bytes.
     ///
     /// # Errors
-    /// The stream breaks off.
+    /// The stream breaks off, or is an archive and the format was left open.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
         R: 'r,
@@ -41,10 +41,26 @@ impl<R: Read> Live<R> {
         let kind = match options.format {
             Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
             Format::Lines => Kind::Lines(Lines::new(input, None)),
+            Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
             _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
         };
         Ok(Chunks { kind, path, max_record, page_text: options.page_text })
     }
+}
+
+/// The same stream, if it does not start as an archive does: whose lines are no JSON, one like the other. Waits for no more bytes than
+/// it takes to tell.
+fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+    let mut start = Vec::new();
+    while start.len() < MAGIC.len() && MAGIC.starts_with(&start) {
+        if input.by_ref().take(1).read_to_end(&mut start)? == 0 {
+            break;
+        }
+    }
+    if start == MAGIC {
+        return Err(io::Error::other("this is an archive: --format warc"));
+    }
+    Ok(Box::new(Cursor::new(start).chain(input)))
 }
 
 /// What is read of a stream.
@@ -133,6 +149,8 @@ impl Chunk {
 struct Lines<'r> {
     input: Box<dyn Read + 'r>,
     fields: Option<Arc<JsonFields>>,
+    /// What is read goes here first: only there are ends of lines looked for.
+    block: Box<[u8]>,
     /// What was read and is not handed on yet: the start of a line.
     rest: Vec<u8>,
     /// The number of that line.
@@ -140,6 +158,9 @@ struct Lines<'r> {
     /// Whether the rest of a line that is too long is being passed over.
     passing: bool,
     ended: bool,
+    /// In how many bytes the end of a line was looked for.
+    #[cfg(test)]
+    searched: usize,
 }
 
 /// What [`Lines`] finds, with the number of the first line.
@@ -150,26 +171,21 @@ enum Whole {
 
 impl<'r> Lines<'r> {
     fn new(input: Box<dyn Read + 'r>, fields: Option<Arc<JsonFields>>) -> Self {
-        Lines { input, fields, rest: Vec::new(), line: 1, passing: false, ended: false }
+        Lines {
+            input,
+            fields,
+            block: vec![0; BLOCK].into(),
+            rest: Vec::new(),
+            line: 1,
+            passing: false,
+            ended: false,
+            #[cfg(test)]
+            searched: 0,
+        }
     }
 
     fn next(&mut self, max_record: usize) -> io::Result<Option<Whole>> {
         loop {
-            if self.passing {
-                match memchr(b'\n', &self.rest) {
-                    Some(end) => {
-                        self.rest.drain(..=end);
-                        self.line += 1;
-                        self.passing = false;
-                    }
-                    None => self.rest.clear(),
-                }
-            }
-            if let Some(end) = memrchr(b'\n', &self.rest) {
-                let rest = self.rest.split_off(end + 1);
-                let bytes = std::mem::replace(&mut self.rest, rest);
-                return Ok(Some(self.whole(bytes)));
-            }
             if self.rest.len() > max_record {
                 self.passing = true;
                 self.rest.clear();
@@ -179,17 +195,44 @@ impl<'r> Lines<'r> {
                 let bytes = std::mem::take(&mut self.rest);
                 return Ok((!bytes.is_empty()).then(|| self.whole(bytes)));
             }
-            let start = self.rest.len();
-            self.rest.resize(start + BLOCK, 0);
-            let read = loop {
-                match self.input.read(&mut self.rest[start..]) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    result => break result,
-                }
-            };
-            self.rest.truncate(start + *read.as_ref().unwrap_or(&0));
-            self.ended = read? == 0;
+            let read = self.read()?;
+            self.ended = read == 0;
+            if let Some(bytes) = self.ended_lines(read) {
+                return Ok(Some(self.whole(bytes)));
+            }
         }
+    }
+
+    /// Reads what there is into the block.
+    fn read(&mut self) -> io::Result<usize> {
+        loop {
+            match self.input.read(&mut self.block) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// The rest and what is new of the block, as far as lines end there; what is behind the last end becomes the rest.
+    fn ended_lines(&mut self, read: usize) -> Option<Vec<u8>> {
+        let mut new = &self.block[..read];
+        #[cfg(test)]
+        {
+            self.searched += read;
+        }
+        if self.passing {
+            new = &new[memchr(b'\n', new)? + 1..];
+            self.line += 1;
+            self.passing = false;
+        }
+        let Some(end) = memrchr(b'\n', new) else {
+            self.rest.extend_from_slice(new);
+            return None;
+        };
+        let (ended, rest) = new.split_at(end + 1);
+        let mut bytes = std::mem::replace(&mut self.rest, rest.to_vec());
+        bytes.extend_from_slice(ended);
+        Some(bytes)
     }
 
     fn whole(&mut self, bytes: Vec<u8>) -> Whole {
@@ -403,5 +446,38 @@ mod tests {
         let (raw, found) = all(Dripping(text.as_bytes(), 1 << 16), 1 << 20);
         assert_eq!(raw, b"one\ntwo\n");
         assert_eq!(found, ["-:1 one", "-:2: record longer than 1 MiB (allow more with --max-record)", "-:3 two"]);
+    }
+
+    #[test]
+    fn the_ends_of_lines_are_looked_for_once_in_each_byte() {
+        let text = format!("{}\nshort\n{}", "x".repeat(50_000), "y".repeat(50_000));
+        for max_record in [1 << 20, 1000] {
+            let mut lines = Lines::new(Box::new(Dripping(text.as_bytes(), 10)), None);
+            while lines.next(max_record).unwrap().is_some() {}
+            assert_eq!(lines.searched, text.len());
+        }
+    }
+
+    #[test]
+    fn an_archive_is_not_read_as_json_lines() {
+        let archive = warc("resource", "a", "text");
+        let open = |input: &[u8], format, piece| {
+            let options = Options { format, ..Options::default() };
+            let chunks = Live::new(Dripping(input, piece), "-", &options).open();
+            chunks.err().map(|error| error.to_string())
+        };
+        let message = Some("this is an archive: --format warc".to_owned());
+        for piece in [1, 3, 1000] {
+            assert_eq!(open(archive.as_bytes(), Format::Auto, piece), message);
+            assert_eq!(open(&gzip(archive.as_bytes()), Format::Auto, piece), message);
+            assert_eq!(open(archive.as_bytes(), Format::Jsonl, piece), None);
+            assert_eq!(open(b"WARC", Format::Auto, piece), None);
+        }
+        for text in ["", "W", "WARC", "WAR: a line\n", r#"{"text":"a"}"#, "\n\n{\"text\":\"a\"}\n"] {
+            for piece in [1, 1000] {
+                let (as_auto, as_json) = (Dripping(text.as_bytes(), piece), Dripping(text.as_bytes(), piece));
+                assert_eq!(records(as_auto, Format::Auto), records(as_json, Format::Jsonl), "{text}");
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! text, and conversions to it. What a server sent is unpacked when the batch is parsed: chunks, compression, charset.
 //!
 //! Where a header makes no sense, or no two empty lines stand where it says that its block ends, reading goes on at the next
-//! two line ends with `WARC/` behind them. Records are told apart in messages by their number in the file, as lines are.
+//! two line ends with `WARC/` behind them. A record that is too long is passed over as far as its header says, whatever its block
+//! looks like: what a server sent cannot pass itself off as a record. Records are told apart in messages by their number in the file, as lines are.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -25,6 +26,9 @@ pub(super) const MAGIC: &[u8] = b"WARC/";
 
 /// What ends a record.
 const END: &[u8] = b"\r\n\r\n";
+
+/// What is wrong with the last record of an archive that is cut short.
+const CUT: &str = "the file ends within this record";
 
 /// The longest header, of a record or of HTTP: as long as any server accepts.
 const HEAD_BYTES: usize = 64 << 10;
@@ -57,6 +61,8 @@ pub(super) struct Archive<'a> {
     at: usize,
     /// Whether the next record is still to be found.
     lost: bool,
+    /// How many bytes of a record that is too long are still to be passed over.
+    passing: usize,
     /// How many records have been met.
     number: u64,
     found: Vec<Record>,
@@ -76,8 +82,10 @@ enum Step {
     },
     /// At least so many more bytes are needed to tell.
     More(usize),
-    /// Too long, and nothing is lost with it.
-    Unwanted {
+    /// Too long, so many bytes in all; whether text is lost with it, or it is one of those that hold none.
+    TooLong {
+        bytes: usize,
+        text: bool,
         textless: bool,
     },
     Broken(String),
@@ -89,8 +97,19 @@ impl<'a> Archive<'a> {
     /// Reads about `block` bytes at a time.
     pub fn new(mut reader: Reader<'a>, block: usize, max_record: usize) -> Self {
         let buffer = std::mem::take(&mut reader.head);
-        let (at, number, found) = (0, 0, Vec::new());
-        Archive { reader, block, max_record, buffer, at, lost: false, number, found, live: false, textless: 0 }
+        Archive {
+            reader,
+            block,
+            max_record,
+            buffer,
+            at: 0,
+            lost: false,
+            passing: 0,
+            number: 0,
+            found: Vec::new(),
+            live: false,
+            textless: 0,
+        }
     }
 
     /// Waits for no more than a record, and hands out those too that hold no text. One of those that is too long is broken.
@@ -121,13 +140,13 @@ impl<'a> Archive<'a> {
                         self.reader.fill(&mut self.buffer, most);
                     }
                 }
-                Step::Unwanted { textless } => {
+                Step::TooLong { bytes, text, textless } => {
                     self.number += 1;
                     self.textless += u64::from(textless);
-                    if self.live {
+                    if text || self.live {
                         self.found.push(Record { number: self.number, found: Err(longer(self.max_record)) });
                     }
-                    self.lose();
+                    self.passing = bytes;
                 }
                 Step::Broken(message) => {
                     self.number += 1;
@@ -162,7 +181,25 @@ impl<'a> Archive<'a> {
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
+    /// Passes over what there is of a record that is too long. Whether that was the rest of it, or all that there is.
+    fn pass(&mut self) -> bool {
+        let here = self.passing.min(self.buffer.len() - self.at);
+        self.at += here;
+        self.passing -= here;
+        if self.passing > 0 && self.reader.is_ended() {
+            self.passing = 0;
+            // A failure is told after it.
+            if self.reader.failure.is_none() {
+                self.found.push(Record { number: self.number, found: Err(CUT.to_owned()) });
+            }
+        }
+        self.passing == 0
+    }
+
     fn step(&mut self) -> Step {
+        if !self.pass() {
+            return Step::More(1);
+        }
         let ended = self.reader.is_ended();
         if self.lost {
             let marker = [END, MAGIC].concat();
@@ -197,7 +234,7 @@ impl<'a> Archive<'a> {
                     self.at = self.buffer.len();
                     Step::Broken(error.to_string())
                 }
-                None => Step::Broken("the file ends within this record".to_owned()),
+                None => Step::Broken(CUT.to_owned()),
             },
             step => step,
         }
@@ -228,13 +265,8 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
         if kind == Kind::Response && seen < HEAD_BYTES && !ended {
             return Step::More(HEAD_BYTES - seen);
         }
-        return match kind {
-            Kind::Other => Step::Unwanted { textless: false },
-            _ if is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_none() => {
-                Step::Unwanted { textless: true }
-            }
-            _ => Step::Broken(longer(max_record)),
-        };
+        let text = is_text(&fields, &rest[head..head + seen.min(block).min(HEAD_BYTES)]).is_some();
+        return Step::TooLong { bytes: head.saturating_add(block), text, textless: !text && kind != Kind::Other };
     }
     let whole = head + block;
     let after = rest.get(whole..).unwrap_or(b"");
@@ -629,7 +661,6 @@ mod tests {
             (with("x"), "1: Content-Length 'x' is not a length".to_owned()),
             (with("+6"), "1: Content-Length '+6' is not a length".to_owned()),
             (with("18446744073709551616"), "1: Content-Length '18446744073709551616' is not a length".to_owned()),
-            (with("18446744073709551615"), "1: record longer than 1 MiB (allow more with --max-record)".to_owned()),
             (with("6").replace("Content-Length", "Length"), "1: no Content-Length".to_owned()),
             ("garbage\r\n\r\n".to_owned(), "1: no WARC record starts here".to_owned()),
             (with("6").replace("WARC/", "CRAW/"), "1: no WARC record starts here".to_owned()),
@@ -654,6 +685,46 @@ mod tests {
             let (found, textless) = read(&archive.concat(), block, 4000);
             assert_eq!(found, [&long(1), "2 b|short", &long(5), "6 e|short"]);
             assert_eq!(textless, 1);
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_too_long_is_passed_over_whole_whatever_it_looks_like() {
+        let forged = conversion("forged", b"never crawled");
+        let body = [&b"x".repeat(3000)[..], END, &forged, &b"y".repeat(3000), END, &forged].concat();
+        let archive = [
+            conversion("long", &body),
+            conversion("a", b"text a"),
+            response("film", "Content-Type: video/mp4", &body),
+            record(&[("WARC-Type", "metadata")], &body),
+            response("page", "Content-Type: text/html", &body),
+            conversion("b", b"text b"),
+        ]
+        .map(|record| [&record[..], b"\r\n"].concat());
+        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with --max-record)");
+        for block in [1, 7, 100, 10_000, 1 << 20] {
+            let (found, textless) = read(&archive.concat(), block, 4000);
+            assert_eq!((found, textless), (vec![long(1), "2 a|text a".into(), long(5), "6 b|text b".into()], 1));
+            // What its header says is all that counts: no record starts where that is wrong.
+            let wrong = archive[..2].concat();
+            let wrong = [&wrong[..3500], b"zzzzz", &wrong[3500..]].concat();
+            let (found, _) = read(&[wrong, archive[1].clone()].concat(), block, 4000);
+            assert_eq!(found[..2], [long(1), "2: no WARC record starts here".to_owned()]);
+            assert_eq!(found[2..], ["3 a|text a", "4 a|text a"]);
+        }
+    }
+
+    #[test]
+    fn an_archive_that_ends_within_a_record_that_is_too_long() {
+        let whole = [conversion("a", b"text a"), conversion("long", &[b'x'; 5000])].concat();
+        let endless = String::from_utf8(whole.clone()).unwrap().replace("5000", "18446744073709551615");
+        let cut = whole[..whole.len() - END.len() - 1].to_vec();
+        let long = "2: record longer than 4000 bytes (allow more with --max-record)";
+        for block in [1, 100, 1 << 20] {
+            assert_eq!(read(&whole, block, 4000).0, ["1 a|text a", long]);
+            for input in [&cut, endless.as_bytes()] {
+                assert_eq!(read(input, block, 4000).0, ["1 a|text a", long, "2: the file ends within this record"]);
+            }
         }
     }
 

@@ -1,10 +1,14 @@
 //! The scripts of `examples/crawl/` do what they say, with the fixtures for a crawl.
 
-use super::shell::{Shell, root};
+use super::shell::{Run, Shell, root};
 use std::fs;
 
+fn run(shell: &Shell, line: &str) -> Run {
+    shell.sh(&format!("{}/examples/crawl/{line}", root().display()))
+}
+
 fn script(shell: &Shell, line: &str) -> String {
-    shell.sh(&format!("{}/examples/crawl/{line}", root().display())).done()
+    run(shell, line).done()
 }
 
 fn lines(shell: &Shell, name: &str) -> usize {
@@ -27,29 +31,103 @@ fn pages_of_a_spider() {
     assert_eq!((lines(&shell, "fresh.jsonl"), lines(&shell, "dropped.jsonl")), (2, 4));
 }
 
+#[test]
+fn what_a_killed_run_left_half_is_not_glued_to_what_comes() {
+    let shell = Shell::new();
+    shell.write("pages.jsonl", PAGES);
+    // Nothing is added to files that end well.
+    shell.write("fresh.jsonl", "{\"url\":\"http://old\"}\n{\"url\":\"http://a/1\",\"text\":\"The ol");
+    shell.write("dropped.jsonl", "");
+    for _ in 0..2 {
+        script(&shell, "jsonl_pipe.sh seen.idx fresh.jsonl dropped.jsonl < pages.jsonl");
+    }
+    let fresh = fs::read_to_string(shell.folder().join("fresh.jsonl")).unwrap();
+    let pages: Vec<&str> = PAGES.lines().collect();
+    let expected = [r#"{"url":"http://old"}"#, r#"{"url":"http://a/1","text":"The ol"#];
+    assert_eq!(fresh.lines().collect::<Vec<_>>(), [&expected[..], &[pages[0], pages[2], pages[0], pages[2]]].concat());
+    assert_eq!(lines(&shell, "dropped.jsonl"), 2);
+}
+
 #[cfg(feature = "main-content")]
 #[test]
 fn an_archive() {
     let shell = Shell::new();
-    script(&shell, "warc_pipe.sh seen.idx < fixtures/warc/crawl.warc.gz > fresh.warc.gz");
-    let kept = shell.dedup("scan fresh.warc.gz --emit verdicts -q").done();
+    script(&shell, "warc_pipe.sh seen.idx < fixtures/warc/crawl.warc.gz > fresh.warc");
+    let kept = shell.dedup("scan fresh.warc --emit verdicts -q").done();
     assert_eq!(kept.lines().count(), 2, "{kept}");
-    script(&shell, "warc_pipe.sh seen.idx < fixtures/warc/crawl.warc.wet.gz > more.warc.gz");
-    assert_eq!(shell.dedup("scan more.warc.gz --emit verdicts -q").done(), "");
+    script(&shell, "warc_pipe.sh seen.idx < fixtures/warc/crawl.warc.wet.gz > more.warc");
+    assert_eq!(shell.dedup("scan more.warc --emit verdicts -q").done(), "");
+}
+
+#[cfg(feature = "main-content")]
+#[test]
+fn an_archive_whose_index_is_of_no_use() {
+    let shell = Shell::new();
+    shell.write("seen.idx", "no index");
+    let run = run(&shell, "warc_pipe.sh seen.idx < fixtures/warc/crawl.warc.gz > fresh.warc");
+    assert_eq!((run.status, lines(&shell, "fresh.warc")), (2, 0), "{}", run.stderr);
+}
+
+#[test]
+fn arguments_that_are_missing() {
+    let shell = Shell::new();
+    for name in ["jsonl_pipe.sh", "warc_pipe.sh", "cron.sh"] {
+        let run = run(&shell, name);
+        assert_eq!((run.status, &*run.stdout), (2, ""));
+        assert!(run.stderr.starts_with(&format!("usage: {name} ")), "{}", run.stderr);
+    }
 }
 
 #[test]
 fn files_every_night_and_after_a_crash() {
     let shell = Shell::new();
     shell.sh("mkdir in").done();
+    script(&shell, "cron.sh in seen.idx out");
+    assert_eq!(shell.sh("ls -A out").done(), "");
     shell.write("in/1.jsonl", PAGES);
     shell.write("in/2.jsonl", PAGES.replace("http://a/", "http://b/"));
     // Cut short in the first file: it is in the index, and its output has not got its name.
-    shell.sh("mkdir out; dedup filter -q --index seen.idx --id-field url < in/1.jsonl > out/.1.jsonl.part").done();
+    shell.sh("dedup filter -q --index seen.idx --id-field url < in/1.jsonl > out/.1.jsonl.part").done();
     script(&shell, "cron.sh in seen.idx out");
-    assert_eq!((lines(&shell, "out/1.jsonl"), lines(&shell, "out/2.jsonl")), (2, 0));
-    shell.sh("gzip -c in/1.jsonl > in/3.jsonl.gz").done();
+    assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/2.jsonl.new.jsonl")), (2, 0));
+    shell.write("two.jsonl", PAGES.replace("http://a/", "http://c/").replace("heron", "cormorant on a post"));
+    shell.sh("gzip -c two.jsonl > in/2.jsonl.gz").done();
     script(&shell, "cron.sh in seen.idx out");
-    assert_eq!(shell.sh("ls -A out").done(), "1.jsonl\n2.jsonl\n3.jsonl\n");
-    assert_eq!(lines(&shell, "out/3.jsonl"), 2);
+    assert_eq!(shell.sh("ls -A out").done(), "1.jsonl.new.jsonl\n2.jsonl.gz.new.jsonl\n2.jsonl.new.jsonl\n");
+    assert_eq!(lines(&shell, "out/2.jsonl.gz.new.jsonl"), 1);
+}
+
+#[test]
+fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
+    let shell = Shell::new();
+    shell.sh("mkdir in").done();
+    shell.write("in/1.jsonl", format!("no JSON\n{PAGES}"));
+    shell.write("cut.jsonl", PAGES.replace("http://a/", "http://cut/"));
+    shell.sh("gzip -c cut.jsonl | head -c 60 > in/2.jsonl.gz").done();
+    shell.write("in/3.jsonl", PAGES);
+    let first = run(&shell, "cron.sh in seen.idx out");
+    assert_eq!(first.status, 2);
+    assert!(first.stderr.contains("cron.sh: in/1.jsonl: some records could not be read\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: status 2\n"), "{}", first.stderr);
+    assert_eq!(shell.sh("ls out").done(), "1.jsonl.new.jsonl\n3.jsonl.new.jsonl\n");
+    assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/3.jsonl.new.jsonl")), (2, 2));
+    // The next night it has come whole.
+    shell.sh("gzip -c cut.jsonl > in/2.jsonl.gz").done();
+    script(&shell, "cron.sh in seen.idx out");
+    assert_eq!(lines(&shell, "out/2.jsonl.gz.new.jsonl"), 0);
+}
+
+#[test]
+fn a_file_that_was_stopped_at_is_not_done() {
+    let shell = Shell::new();
+    // Ends as a program does that a signal stopped.
+    shell.sh("mkdir in bin; printf '#!/bin/sh\nhead -n 1\nexit 143\n' > bin/dedup; chmod +x bin/dedup").done();
+    shell.write("in/1.jsonl", PAGES);
+    shell.write("in/2.jsonl", PAGES.replace("http://a/", "http://b/"));
+    let stopped =
+        shell.sh(&format!("PATH=$PWD/bin:$PATH; {}/examples/crawl/cron.sh in seen.idx out", root().display()));
+    assert_eq!((stopped.status, &*stopped.stderr), (143, "cron.sh: in/1.jsonl: not done: status 143\n"));
+    assert_eq!(shell.sh("ls out").done(), "");
+    script(&shell, "cron.sh in seen.idx out");
+    assert_eq!((lines(&shell, "out/1.jsonl.new.jsonl"), lines(&shell, "out/2.jsonl.new.jsonl")), (2, 0));
 }

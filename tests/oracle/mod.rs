@@ -1,6 +1,7 @@
 //! The library against plain reference implementations, published examples, and what the theory promises; through its public
 //! interface alone.
 
+mod ahead;
 mod arrange;
 mod candidates;
 mod check;
