@@ -70,6 +70,7 @@ fn rewritten(html: &str) -> Option<String> {
     let (mut templates, mut inside) = (0u64, Content::Data);
     for token in Tokens::new(html) {
         match token {
+            Token::Comment(_) => {}
             Token::Start { name, .. } if name.eq_ignore_ascii_case("template") => templates += 1,
             Token::End { name } if name.eq_ignore_ascii_case("template") => templates = templates.saturating_sub(1),
             Token::Start { name, attributes } => {
@@ -223,7 +224,7 @@ mod tests {
                     assert!(open.len() <= MAX_DEPTH + 1);
                 }
                 Token::End { name } => assert_eq!(open.pop(), Some(name), "{page}"),
-                Token::Text(_) => {}
+                Token::Comment(_) | Token::Text(_) => {}
             }
         }
         assert!(open.is_empty(), "{open:?}: {page}");
