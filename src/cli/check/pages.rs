@@ -63,9 +63,13 @@ impl Page {
         &self.words
     }
 
-    /// The text of words as a reader sees it, what stands between them included.
+    /// The text of words as a reader sees it, what stands between them included, and what stands at the last one up to white space or
+    /// the next word.
     pub fn text(&self, words: Range<usize>) -> &str {
-        &self.prose.text()[self.span(words)]
+        let (text, next) = (self.prose.text(), self.spans.get(words.end).map(|next| next.start as usize));
+        let Range { start, end } = self.span(words);
+        let behind = &text[end..next.unwrap_or(text.len()).max(end)];
+        &text[start..end + behind.find(char::is_whitespace).unwrap_or(behind.len())]
     }
 
     /// Where words stand in the prose.
