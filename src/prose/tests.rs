@@ -73,6 +73,14 @@ mod markdown {
     }
 
     #[test]
+    fn tags_of_templates_go() {
+        check(
+            "one\n\n{% include a.md x=\"no\" %}\n\n{* ../no/b.py hl[1] *}\n{!no!}\n  {{< note é >}}\ntwo {{ three }}\n{{ a }} b {{ c }}\n{{ never\n",
+            "1:1 paragraph: one\n8:1 paragraph: two {{ three }} {{ a }} b {{ c }} {{ never\n",
+        );
+    }
+
+    #[test]
     fn blocks_and_sections() {
         check(
             "Before.\n\n# One #\n\npara\n  graph\n\nTwo\n---\n\n- item\n- other\n\n  more\n\n> quoted\n> text\n\n### Three {#three}\nx\n# Four\ny",
@@ -179,6 +187,12 @@ mod markdown {
 
 mod mdx {
     use super::*;
+
+    #[test]
+    fn code_within_tags_does_not_count() {
+        let page = "<Tabs>\n  <Tab>\n    Text.\n    ```js\n    no();\n\n    no();\n    ```\n  </Tab>\n</Tabs>\n\nend\n";
+        super::check(Markup::Mdx, page, "3:5 paragraph: Text.\n12:1 paragraph: end\n");
+    }
 
     #[test]
     fn what_is_no_markdown_goes() {
