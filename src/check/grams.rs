@@ -42,6 +42,11 @@ impl Text {
         self.starts[document]..self.starts[document + 1]
     }
 
+    /// How many words these places count for.
+    pub fn size(&self, places: Range<usize>) -> usize {
+        super::size(&self.words[places])
+    }
+
     /// The document that a place is in.
     pub fn document_at(&self, place: usize) -> usize {
         self.starts.partition_point(|&start| start <= place) - 1
@@ -84,7 +89,24 @@ impl Grams {
 
     /// How many groups have so many places that not all of them meet.
     pub fn frequent(&self) -> usize {
-        self.groups.windows(2).filter(|ends| ends[1] - ends[0] > FIRST + NEXT + 1).count()
+        (0..self.groups.len() - 1).filter(|&group| self.is_frequent(group)).count()
+    }
+
+    fn is_frequent(&self, group: usize) -> bool {
+        self.groups[group + 1] - self.groups[group] > FIRST + NEXT + 1
+    }
+
+    /// How many of these places are in no frequent run of four words among them.
+    pub fn rare(&self, places: Range<usize>) -> usize {
+        let (mut rare, mut end) = (places.len(), places.start);
+        for place in places.start..(places.end + 1).saturating_sub(GRAM) {
+            let group = self.group_of[place];
+            if group != ALONE && self.is_frequent(group) {
+                rare -= place + GRAM - end.max(place);
+                end = place + GRAM;
+            }
+        }
+        rare
     }
 
     /// The places before this one that it meets.

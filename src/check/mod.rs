@@ -12,6 +12,9 @@
 //! * **Files**: documents that are similar enough as a whole, or of which one is contained in the other, wherever its
 //!   passages stand there.
 //!
+//! For these numbers a Han or Kana character is half a word: Chinese has about 1.5 of them for each word of English, Japanese
+//! more than two.
+//!
 //! Similar is `2·matched / (|a| + |b|)`, over words: `matched` are those that an alignment keeps, so words in another order
 //! count as edits. Of whole files what matters is the words in common passages, in whatever order they are.
 //!
@@ -30,6 +33,9 @@
 //! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
 //!   numbers and rows of the same word are not found.
 //! * What is written alike: within one document, paragraphs that are shorter than a passage may have half as many edits.
+//! * What is a turn of phrase: paragraphs that are shorter than a passage, with edits, if of the words that match fewer than
+//!   half of [`Options::paragraph_words`] are left without the runs of four that stand in many places. "Django 4.1.6 fixes a
+//!   security issue and a bug in 4.1.5" is a copy of none of its like. Without edits it would be one, however often it stands.
 //! * What is contained in a larger file and has fewer words than two passages: it is a passage and not a file.
 //!
 //! # Cost
@@ -48,6 +54,7 @@ mod trim;
 use crate::hash::{sequence_hash, token_hash};
 use crate::passages::Run;
 use crate::similarity::{Similarity, Threshold};
+use crate::tokenizer::stands_alone;
 use grams::{Grams, Text};
 use lcs::Lcs;
 use paragraphs::Paragraphs;
@@ -65,24 +72,33 @@ pub struct Document<'a> {
     pub blocks: &'a [Range<usize>],
 }
 
-/// The hash of a word, which the caller has folded and freed of punctuation. Its lowest bit is set if it has no letter.
+/// The hash of a word, which the caller has folded and freed of punctuation. Its lowest bit is set if it has no letter, and
+/// the next one if it is a single Han or Kana character.
 pub fn word(folded: &str) -> u64 {
-    token_hash(folded.as_bytes(), 0) & !1 | u64::from(!folded.chars().any(char::is_alphabetic))
+    let has_letter = folded.chars().any(char::is_alphabetic);
+    let mut characters = folded.chars();
+    let is_character = characters.next().is_some_and(stands_alone) && characters.next().is_none();
+    token_hash(folded.as_bytes(), 0) & !3 | u64::from(!has_letter) | u64::from(is_character) << 1
 }
 
 fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 
+/// How many words these count for: a Han or Kana character is half a word.
+fn size(words: &[u64]) -> usize {
+    words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
+}
+
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The fewest words of a passage, in the longer of its two places. Those that do not match count twice: a copy with edits
+    /// The fewest words of a passage, in the longer of its two places, a Han or Kana character being half a word. Those that do not match count twice: a copy with edits
     /// has them at its ends too, and is found from the first to the last words that match.
     pub min_words: usize,
     /// How similar passages are.
     pub passage_similarity: Threshold,
-    /// The fewest words of a paragraph.
+    /// The fewest words of a paragraph, in the same way.
     pub paragraph_words: usize,
     /// How similar paragraphs are.
     pub paragraph_similarity: Threshold,
@@ -216,7 +232,7 @@ fn copies(documents: &[Document], options: &Options) -> (Vec<usize>, Vec<Finding
         firsts.push(first);
         let words = documents[first].words;
         let run = Run { a: 0, b: 0, tokens: words.len() };
-        if words.len() < options.paragraph_words || !says_enough(words, &[run], options.paragraph_words) {
+        if size(words) < options.paragraph_words || !says_enough(words, &[run], options.paragraph_words) {
             continue;
         }
         findings.extend(group[1..].iter().map(|&(_, number)| {
@@ -262,13 +278,13 @@ impl<'a> Search<'a> {
         let mut lcs = Lcs::default();
         let found = runs.chunk_by(|x, y| x.0 == y.0).flat_map(|met| {
             let runs: Vec<Run> = met.iter().map(|met| met.1).collect();
-            self.candidates([met[0].0, own], &runs, &mut lcs)
+            self.candidates(grams, [met[0].0, own], &runs, &mut lcs)
         });
         (found.collect(), cut_short)
     }
 
     /// What two documents have in common, given their common runs: one file, or passages and paragraphs.
-    fn candidates(&self, [a, b]: [usize; 2], runs: &[Run], lcs: &mut Lcs) -> Vec<Candidate> {
+    fn candidates(&self, grams: &Grams, [a, b]: [usize; 2], runs: &[Run], lcs: &mut Lcs) -> Vec<Candidate> {
         let Search { text, options, .. } = self;
         let blocks = [a, b].map(|document| self.documents[document].blocks);
         let starts = [a, b].map(|document| text.range(document).start);
@@ -278,17 +294,29 @@ impl<'a> Search<'a> {
         for mut runs in align::passages(text, runs, a == b, least, options.passage_similarity, lcs) {
             trim::trim(&mut runs, blocks, starts);
             let enough = says_enough(&text.words, &runs, options.min_words);
-            found.extend(Candidate::passage(runs).filter(|passage| enough && passage.is_long_and_similar(options)));
+            found.extend(
+                Candidate::passage(runs).filter(|passage| enough && passage.is_long_and_similar(text, options)),
+            );
         }
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
         for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, lcs) {
-            if says_enough(&text.words, &runs, options.paragraph_words) {
-                found.push(Candidate::new(Kind::Paragraph, places, runs));
+            let paragraph = Candidate::new(Kind::Paragraph, places, runs);
+            if says_enough(&text.words, &paragraph.runs, options.paragraph_words) && !self.is_phrase(grams, &paragraph)
+            {
+                found.push(paragraph);
             }
         }
         match select::file(text, &found, [a, b], options) {
             Some(file) => vec![file],
             None => found,
         }
+    }
+
+    /// Whether two short paragraphs that differ have hardly more in common than what stands in many places.
+    fn is_phrase(&self, grams: &Grams, paragraph: &Candidate) -> bool {
+        let is_short = paragraph.places.iter().all(|place| self.text.size(place.clone()) < self.options.min_words);
+        let is_equal = paragraph.places.iter().all(|place| place.len() == paragraph.matched);
+        let rare = || paragraph.runs.iter().map(|run| grams.rare(run.a..run.a + run.tokens)).sum::<usize>();
+        is_short && !is_equal && 2 * rare() < self.options.paragraph_words
     }
 }

@@ -13,6 +13,8 @@ const LONGEST: usize = 400;
 /// The paragraphs of a document.
 pub(super) struct Paragraphs {
     places: Vec<Range<usize>>,
+    /// How many words each counts for.
+    sizes: Vec<usize>,
     /// The words of each, ascending.
     sorted: Vec<Vec<u64>>,
 }
@@ -22,7 +24,7 @@ impl Paragraphs {
     /// Blocks that reach beyond the words, or back into the one before, are left out.
     pub fn new(document: &Document, start: usize, options: &Options) -> Self {
         let shortest = options.paragraph_words.div_ceil(2).max(1);
-        let (mut places, mut sorted) = (Vec::new(), Vec::new());
+        let (mut places, mut sizes, mut sorted) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0;
         for block in document.blocks {
             let Some(words) = document.words.get(block.clone()) else { continue };
@@ -31,11 +33,12 @@ impl Paragraphs {
             }
             end = block.end;
             places.push(start + block.start..start + block.end);
+            sizes.push(super::size(words));
             let mut words = words.to_vec();
             words.sort_unstable();
             sorted.push(words);
         }
-        Paragraphs { places, sorted }
+        Paragraphs { places, sizes, sorted }
     }
 
     /// The numbers of those that share a [`GRAM`] or more with these places.
@@ -48,9 +51,9 @@ impl Paragraphs {
 
 /// How many words two paragraphs of so many words together must have in common. The items of a list are often written alike:
 /// within one document, paragraphs that are shorter than a passage may have half as many edits.
-fn needed(both: usize, own: bool, options: &Options) -> usize {
+fn needed(both: usize, are_items: bool, options: &Options) -> usize {
     let edits = both - options.paragraph_similarity.part_of(both);
-    let edits = if own && both < options.min_words.saturating_mul(2) { edits / 2 } else { edits };
+    let edits = if are_items { edits / 2 } else { edits };
     (both - edits).div_ceil(2)
 }
 
@@ -77,11 +80,12 @@ pub(super) fn similar(
         .into_iter()
         .filter_map(|(i, j)| {
             let places = [a.places[i].clone(), b.places[j].clone()];
-            if places[0] == places[1] || places[0].len().max(places[1].len()) < options.paragraph_words {
+            let sizes = [a.sizes[i], b.sizes[j]];
+            if places[0] == places[1] || sizes[0].max(sizes[1]) < options.paragraph_words {
                 return None;
             }
-            let both = places[0].len() + places[1].len();
-            let needed = needed(both, own, options);
+            let is_short = sizes[0] + sizes[1] < options.min_words.saturating_mul(2);
+            let needed = needed(places[0].len() + places[1].len(), own && is_short, options);
             // A subsequence keeps no more than the words that both have, in whatever order.
             overlap_at_least(&a.sorted[i], &b.sorted[j], needed)?;
             let mut runs = Vec::new();

@@ -28,9 +28,11 @@ impl Candidate {
     }
 
     /// Whether it is what a passage must be.
-    pub fn is_long_and_similar(&self, options: &Options) -> bool {
+    pub fn is_long_and_similar(&self, text: &Text, options: &Options) -> bool {
         let [a, b] = [0, 1].map(|i| self.places[i].len());
-        2 * a.max(b) - self.matched >= options.min_words
+        let longer = text.size(self.places[usize::from(b > a)].clone());
+        let matched: usize = self.runs.iter().map(|run| text.size(run.a..run.a + run.tokens)).sum();
+        (2 * longer).saturating_sub(matched) >= options.min_words
             && options.passage_similarity.reached_by(2 * self.matched as u64, (a + b) as u64)
     }
 
@@ -104,10 +106,11 @@ const CONTAINED: usize = 2;
 /// common is enough for that.
 pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options: &Options) -> Option<Candidate> {
     let (one, other) = (text.range(a), text.range(b));
-    let (shorter, both) = (one.len().min(other.len()), one.len() + other.len());
+    let shorter = if one.len() <= other.len() { one.clone() } else { other.clone() };
+    let both = one.len() + other.len();
     let enough = |matched: usize| {
-        let contained = shorter >= options.min_words.saturating_mul(CONTAINED)
-            && options.file_similarity.reached_by(matched as u64, shorter as u64);
+        let contained = options.file_similarity.reached_by(matched as u64, shorter.len() as u64)
+            && text.size(shorter.clone()) >= options.min_words.saturating_mul(CONTAINED);
         contained || options.file_similarity.reached_by(2 * matched as u64, both as u64)
     };
     // Most documents have little in common: no need to look closer.

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::{Kind, html};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What GitHub reads, and `{#id}` after headings.
@@ -15,8 +16,34 @@ const EXTENSIONS: Options = Options::ENABLE_TABLES
 
 pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
-    let markdown = &builder.source()[page.clone()];
-    read_as(builder, markdown, page.start, Kind::Code);
+    let markdown = without_tags(&builder.source()[page.clone()]);
+    read_as(builder, &markdown, page.start, Kind::Code);
+}
+
+/// How tags of templates open and close: Liquid and Jinja, Hugo, and what includes files for MkDocs.
+const TAGS: [(&str, &str); 4] = [("{%", "%}"), ("{{", "}}"), ("{!", "!}"), ("{*", "*}")];
+
+/// The page with spaces for lines that are a tag of a template.
+fn without_tags(page: &str) -> Cow<'_, str> {
+    if !TAGS.iter().any(|(open, _)| page.contains(open)) {
+        return page.into();
+    }
+    let mut out = String::with_capacity(page.len());
+    for line in page.split_inclusive('\n') {
+        let end = line.trim_end().len();
+        if is_tag(line.trim()) {
+            out.extend(std::iter::repeat_n(' ', end));
+            out.push_str(&line[end..]);
+        } else {
+            out.push_str(line);
+        }
+    }
+    out.into()
+}
+
+fn is_tag(line: &str) -> bool {
+    let closed = |(open, close): &(&str, &str)| line.strip_prefix(open).and_then(|rest| rest.split_once(close));
+    TAGS.iter().find_map(closed).is_some_and(|(_, after)| after.is_empty())
 }
 
 /// Reads Markdown that is the source from `base` on, except for white space where the source has other characters. Indented

@@ -10,7 +10,8 @@ const MAX_BACKTICKS: usize = 32;
 
 pub(super) fn read(builder: &mut Builder) {
     let page = builder.page();
-    let mut mask = Mask { mdx: &builder.source()[page.clone()], blank: Vec::new(), marks: Vec::new() };
+    let code = builder.options().code;
+    let mut mask = Mask { mdx: &builder.source()[page.clone()], code, blank: Vec::new(), marks: Vec::new() };
     mask.read();
     let place = |at: Range<usize>| page.start + at.start..page.start + at.end;
     let markdown = mask.blanked();
@@ -21,6 +22,8 @@ pub(super) fn read(builder: &mut Builder) {
 /// What of a page is not Markdown.
 struct Mask<'a> {
     mdx: &'a str,
+    /// Whether blocks of code count.
+    code: bool,
     /// What is blanked out, ascending and disjoint.
     blank: Vec<Range<usize>>,
     /// Marks in comments, ascending.
@@ -34,7 +37,12 @@ impl Mask<'_> {
             let end = line_end(self.mdx, at);
             let line = &self.mdx[at..end];
             if let Some(fence) = fence(line) {
-                at = self.fence_end(end, fence);
+                let after = self.fence_end(end, fence);
+                // To Markdown a fence that stands far in, as within tags, would be text.
+                if !self.code {
+                    self.blank.push(at..after);
+                }
+                at = after;
                 after_blank = true;
             } else if after_blank && (line.starts_with("import ") || line.starts_with("export ")) {
                 let length = blank_line(&self.mdx[at..]);

@@ -20,7 +20,7 @@
 //!
 //! Not part of the prose, whatever the markup: comments, tags, names of directives and macros, attributes, the definitions of
 //! references, what stands in for something else (expressions of MDX, attributes of AsciiDoc, substitutions of
-//! reStructuredText), and what stands between [marks](#marks). Code within a sentence, the text of a link and the alternative
+//! reStructuredText, lines of Markdown that are a tag of a template such as `{% include a.md %}`), and what stands between [marks](#marks). Code within a sentence, the text of a link and the alternative
 //! text of an image are words like others.
 //!
 //! By default these do not count either; [`Options`] asks for them:

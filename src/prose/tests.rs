@@ -73,6 +73,14 @@ mod markdown {
     }
 
     #[test]
+    fn tags_of_templates_go() {
+        check(
+            "one\n\n{% include a.md x=\"no\" %}\n\n{* ../no/b.py hl[1] *}\n{!no!}\n  {{< note é >}}\ntwo {{ three }}\n{{ a }} b {{ c }}\n{{ never\n",
+            "1:1 paragraph: one\n8:1 paragraph: two {{ three }} {{ a }} b {{ c }} {{ never\n",
+        );
+    }
+
+    #[test]
     fn blocks_and_sections() {
         check(
             "Before.\n\n# One #\n\npara\n  graph\n\nTwo\n---\n\n- item\n- other\n\n  more\n\n> quoted\n> text\n\n### Three {#three}\nx\n# Four\ny",
@@ -179,6 +187,12 @@ mod markdown {
 
 mod mdx {
     use super::*;
+
+    #[test]
+    fn code_within_tags_does_not_count() {
+        let page = "<Tabs>\n  <Tab>\n    Text.\n    ```js\n    no();\n\n    no();\n    ```\n  </Tab>\n</Tabs>\n\nend\n";
+        super::check(Markup::Mdx, page, "3:5 paragraph: Text.\n12:1 paragraph: end\n");
+    }
 
     #[test]
     fn what_is_no_markdown_goes() {
@@ -311,7 +325,7 @@ mod asciidoc {
 
     #[test]
     fn code_does_not_count() {
-        let page = "a\n\n[source,rust]\n----\nno *no*\n\n----\n\n....\nno\n....\n\n indented\nno\n\n[listing]\nno\n\n```js\nno\n```\n////\ncomment\n////\nb\n\n++++\nraw";
+        let page = "a\n\n[source,rust]\n----\nno *no*\n\n----\n\n....\nno\n....\n\n indented\nno\n\n[listing]\nno\n\n```js\nno\n```\n////\ncomment\n////\nb\n\n++++\nraw\n++++";
         check(page, "1:1 paragraph: a\n25:1 paragraph: b\n");
         let code = Options { code: true, ..Options::default() };
         check_with(
@@ -320,6 +334,23 @@ mod asciidoc {
             page,
             "1:1 paragraph: a\n5:1 code: no *no*\n10:1 code: no\n13:2 code: indented no\n17:1 code: no\n20:1 code: no\n25:1 paragraph: b\n",
         );
+    }
+
+    #[test]
+    fn headings_with_a_line_below_them() {
+        check(
+            "git-add(1)\n==========\n:author: no\n\nNAME\n----\ngit-add - Add\n\n* item\n\nÉtés\n~~~\n[TIP]\n====\nRun:\n----\n\nlonger\n----\nno\n----\n",
+            "1:1 h1: git-add(1)\n5:1 h2 <0: NAME\n7:1 paragraph <1: git-add - Add\n9:3 item <1: item\n11:1 h3 <1: Étés\n15:1 h2 <0: Run:\n\
+             18:1 paragraph <5: longer\n",
+        );
+    }
+
+    #[test]
+    fn a_block_that_never_ends_is_none() {
+        for delimiter in ["----", "....", "////", "++++", "```js"] {
+            check(&format!("a\n\n{delimiter}\nb\n"), "1:1 paragraph: a\n4:1 paragraph: b\n");
+        }
+        check("----\nno\n----\nb\n----\nc", "4:1 paragraph: b\n6:1 paragraph: c\n");
     }
 
     #[test]

@@ -35,6 +35,11 @@ pub use uax29::Uax29;
 pub use whitespace::Whitespace;
 pub use word::Word;
 
+/// Whether a character is a token of its own to [`Word`]: Han, Hiragana, Katakana.
+pub(crate) fn stands_alone(c: char) -> bool {
+    properties::Properties::of(c).any(properties::Properties::ALONE)
+}
+
 /// Turns text into tokens.
 ///
 /// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too.

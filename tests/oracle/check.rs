@@ -258,6 +258,47 @@ fn what_says_little() {
 }
 
 #[test]
+fn turns_of_phrase() {
+    // The same sentence in a dozen pages with another name in each, and twice with other words that differ.
+    let sentence = |name: &str| {
+        words(&format!(
+            "version {name} fixes several bugs and a security issue that was reported against {name} by one of its users"
+        ))
+    };
+    let mut random = Random::new(12);
+    let mut pages = |sentences: &[Vec<u64>]| -> Vec<Vec<u64>> {
+        sentences.iter().map(|sentence| [&sentence[..], &text(&mut random, 60)].concat()).collect()
+    };
+    let block = 0..sentence("x").len();
+    let mut found = |sentences: &[Vec<u64>]| {
+        let pages = pages(sentences);
+        let documents: Vec<Document> =
+            pages.iter().map(|words| Document { words, blocks: std::slice::from_ref(&block) }).collect();
+        find(&documents, &Options::default()).findings.len()
+    };
+    let names: Vec<Vec<u64>> = (0..12).map(|i| sentence(&format!("n{i}"))).collect();
+    assert_eq!(found(&names), 0);
+    assert_eq!(found(&names[..2]), 1);
+    assert!(found(&vec![names[0].clone(); 12]) >= 11);
+}
+
+#[test]
+fn a_character_is_half_a_word() {
+    let characters = |first: u32, count: u32| -> Vec<u64> {
+        (first..first + count).map(|c| word(char::from_u32(c).unwrap().encode_utf8(&mut [0; 4]))).collect()
+    };
+    let mut random = Random::new(13);
+    let mut twice =
+        |copy: Vec<u64>| [copy.clone(), copy].map(|copy| [text(&mut random, 60), copy, text(&mut random, 60)].concat());
+    let mut passages = |copy| found(&twice(copy)).findings.len();
+    assert_eq!([78, 80].map(|count| passages(characters(0x4e00, count))), [0, 1]);
+    assert_eq!([30, 80].map(|count| passages(characters(0x3041, count))), [0, 1]);
+    assert_eq!(passages([words("one two three"), characters(0x4e00, 74)].concat()), 1);
+    let paragraphs = |count| found_blocks(&[characters(0x4e00, count), characters(0x4e00, count)]).len();
+    assert_eq!([28, 30].map(paragraphs), [0, 1]);
+}
+
+#[test]
 fn texts_that_repeat_themselves_are_linear() {
     // All pairs of places would be 10⁹, and all that they have in common 10¹³: this would not end.
     for period in [1, 2, 7, 100] {

@@ -5,6 +5,7 @@ mod inline;
 use super::Kind;
 use super::builder::Builder;
 use super::page_lines::{Line, item_mark, lines};
+use std::collections::HashMap;
 
 /// Labels of paragraphs that are admonitions; the reader sees an icon.
 const LABELS: &[&str] = &["NOTE: ", "TIP: ", "IMPORTANT: ", "WARNING: ", "CAUTION: "];
@@ -12,11 +13,24 @@ const LABELS: &[&str] = &["NOTE: ", "TIP: ", "IMPORTANT: ", "WARNING: ", "CAUTIO
 /// Styles whose blocks are code.
 const CODE: &[&str] = &["source", "listing", "literal", "stem", "latexmath", "asciimath"];
 
+/// What underlines headings, the highest first.
+const UNDERLINES: &str = "=-~^+";
+
 pub(super) fn read(builder: &mut Builder) {
     let source = builder.source();
     let lines = lines(source, builder.page());
-    let mut reader =
-        Reader { builder, source, lines, at: 0, in_list: false, attached: false, styled_code: false, is_first: true };
+    let last = lines.iter().enumerate().map(|(number, line)| (line.text(source), number)).collect();
+    let mut reader = Reader {
+        builder,
+        source,
+        lines,
+        last,
+        at: 0,
+        in_list: false,
+        attached: false,
+        styled_code: false,
+        is_first: true,
+    };
     while reader.at < reader.lines.len() {
         reader.block();
     }
@@ -27,6 +41,8 @@ struct Reader<'b, 'a> {
     builder: &'b mut Builder<'a>,
     source: &'a str,
     lines: Vec<Line>,
+    /// The last line of each text.
+    last: HashMap<&'a str, usize>,
     /// The number of the line that comes next.
     at: usize,
     in_list: bool,
@@ -103,6 +119,13 @@ impl Reader<'_, '_> {
     fn block(&mut self) {
         let line = self.lines[self.at];
         let role = Role::of(line.text(self.source));
+        if let (Role::Text | Role::Item(_) | Role::Term(..), Some(marks)) = (&role, self.underlined(line)) {
+            return self.underlined_heading(line, marks);
+        }
+        let role = match role {
+            Role::CommentBlock | Role::CodeBlock if !self.has_end(line) => Role::Nothing,
+            role => role,
+        };
         let (attached, styled_code) = (self.attached, std::mem::take(&mut self.styled_code));
         match role {
             Role::Blank
@@ -210,6 +233,24 @@ impl Reader<'_, '_> {
         self.builder.end();
     }
 
+    /// The level of the heading that a line is if the next one underlines it: with one of five characters, and as long but for
+    /// one character.
+    fn underlined(&self, line: Line) -> Option<u8> {
+        let (text, below) = (line.text(self.source), self.lines.get(self.at + 1)?.text(self.source));
+        let mark = UNDERLINES.find(below.chars().next()?)?;
+        let is_underline = below.len() >= 3 && below.bytes().all(|byte| byte == UNDERLINES.as_bytes()[mark]);
+        let is_as_long = || text.chars().count().abs_diff(below.len()) <= 1;
+        let is_title = line.indent == 0 && !text.starts_with('.') && text.contains(char::is_alphanumeric);
+        (is_underline && is_title && is_as_long()).then_some(mark as u8 + 1)
+    }
+
+    fn underlined_heading(&mut self, line: Line, marks: u8) {
+        self.at += 2;
+        (self.attached, self.styled_code) = (false, false);
+        self.leave_list();
+        self.heading(line, marks);
+    }
+
     /// A heading. That of the page goes on with its authors and attributes, up to a blank line.
     fn heading(&mut self, line: Line, marks: u8) {
         self.builder.begin(Kind::Heading(marks));
@@ -245,12 +286,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Goes beyond the line that ends the block; the number of that line. A block without an end goes to the end of the page.
+    /// Whether a block that starts with that line ends. If not, the line means nothing.
+    fn has_end(&self, delimiter: Line) -> bool {
+        self.last.get(end_of(delimiter.text(self.source))).is_some_and(|&last| last > self.at)
+    }
+
+    /// Goes beyond the line that ends the block; the number of that line. A table without an end goes to the end of the page.
     fn block_end(&mut self, delimiter: Line) -> usize {
-        let delimiter = match delimiter.text(self.source) {
-            fence if fence.starts_with("```") => "```",
-            delimiter => delimiter,
-        };
+        let delimiter = end_of(delimiter.text(self.source));
         let rest = &self.lines[self.at..];
         let length = rest.iter().position(|line| line.text(self.source) == delimiter).unwrap_or(rest.len());
         let end = self.at + length;
@@ -293,6 +336,11 @@ impl Reader<'_, '_> {
         self.builder.begin(Kind::Cell);
         inline::text(self.builder, range);
     }
+}
+
+/// The line that ends what a delimiter starts.
+fn end_of(delimiter: &str) -> &str {
+    if delimiter.starts_with("```") { "```" } else { delimiter }
 }
 
 fn delimiter(text: &str) -> Option<Role<'_>> {
