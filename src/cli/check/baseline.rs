@@ -99,12 +99,12 @@ pub fn accept(copies: &mut [Copy], entries: Vec<Entry>) -> Vec<Entry> {
     entries.into_iter().flatten().collect()
 }
 
-/// Writes a baseline that accepts these copies.
+/// Writes a baseline that accepts these copies, and keeps these entries.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write(path: &Path, copies: &[Copy]) -> Result<(), Error> {
-    let mut accepted: Vec<Entry> = copies.iter().map(Entry::of).collect();
+pub fn write(path: &Path, copies: &[Copy], kept: Vec<Entry>) -> Result<(), Error> {
+    let mut accepted: Vec<Entry> = copies.iter().map(Entry::of).chain(kept).collect();
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
     let text = serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON");
     OutFile::create("baseline", path, &[])?.write(&(text + "\n"))

@@ -62,8 +62,10 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let update = given.get_flag("update-baseline");
     let accepted = match &check.baseline {
         None if update => return Err(usage_error("--update-baseline writes the file that --baseline names")),
-        Some(path) if !update => accepted(path, &terminal)?,
-        _ => Vec::new(),
+        // What is no baseline is not written over.
+        Some(path) if update => baseline::read(path)?.unwrap_or_default(),
+        Some(path) => accepted(path, &terminal)?,
+        None => Vec::new(),
     };
     let changes = given.get_one::<String>("since").map(|reference| Changes::since(reference)).transpose()?;
     let pool = rayon::ThreadPoolBuilder::new()
@@ -73,15 +75,37 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let tree = pool.install(|| pages::read(check.paths.as_deref().unwrap_or_default(), &selection));
     tell(&tree, &terminal);
+    if let Some(page) = changes.as_ref().and_then(|changes| tree.pages.iter().find(|page| !changes.know(&page.place))) {
+        return Err(usage_error(format!(
+            "--since: {} is not in the repository that this folder is in",
+            escaped(&page.path)
+        )));
+    }
     let documents: Vec<Document> = tree.pages.iter().map(Page::document).collect();
     let mut found = pool.install(|| find(&documents, &options(&check)));
     let allowed = judge(&mut found, &tree.pages, &rules);
     let mut copies = Copy::all(&tree.pages, &found.findings);
     let mut stale = baseline::accept(&mut copies, accepted);
+    // Of pages that were not asked for nothing is known.
+    let roots = check.paths.as_deref().unwrap_or_default();
+    let (kept, gone) = stale
+        .into_iter()
+        .partition(|entry: &Entry| entry.paths.iter().any(|path| !roots.iter().any(|root| covers(root, path))));
+    stale = gone;
     if let Some(path) = check.baseline.as_deref().filter(|_| update) {
         if tree.failed.is_empty() {
-            baseline::write(path, &copies)?;
-            terminal.line(&format!("{} accepted in {}", copies_of(copies.len()), path.display()));
+            let dropped = match stale.len() {
+                0 => String::new(),
+                dropped => format!(", {} dropped", count(dropped as u64)),
+            };
+            let kept_of_others = match kept.len() {
+                0 => String::new(),
+                kept => format!(", {} of pages that were not asked for kept", count(kept as u64)),
+            };
+            baseline::write(path, &copies, kept)?;
+            let accepted = copies_of(copies.len());
+            terminal.line(&format!("{accepted} accepted in {}{kept_of_others}{dropped}", path.display()));
+            stale.clear();
             copies.iter_mut().for_each(|copy| copy.known = true);
         } else {
             terminal.warning(&format!("{}: not written, because not all files could be read", path.display()));
@@ -108,7 +132,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         Some("none") => 0,
         _ => outcome.told().count(),
     };
-    Ok(match (tree.failed.is_empty(), failing > check.max_findings.unwrap_or(0)) {
+    // Who looks at nothing finds nothing: a mistyped path must not pass.
+    let is_whole = tree.failed.is_empty() && !tree.pages.is_empty();
+    Ok(match (is_whole, failing > check.max_findings.unwrap_or(0)) {
         (false, _) => Status::Failed,
         (true, true) => Status::Found,
         (true, false) => Status::Done,
@@ -164,11 +190,24 @@ fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, E
     Ok(Status::Done)
 }
 
+/// Whether a path that was told is that of a root, or of something in it.
+fn covers(root: &Path, path: &str) -> bool {
+    let root = pages::shown(root);
+    let is_relative = !path.starts_with("../") && !path.starts_with('/');
+    match root.trim_end_matches('/') {
+        "." | "" => is_relative,
+        root => path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+    }
+}
+
 /// What the baseline accepts.
 fn accepted(path: &Path, terminal: &Terminal) -> Result<Vec<Entry>, Error> {
     let accepted = baseline::read(path)?;
     if accepted.is_none() {
-        terminal.warning(&format!("{}: there is no such baseline; nothing is accepted", path.display()));
+        terminal.warning(&format!(
+            "{}: there is no such baseline; nothing is accepted (--update-baseline makes it)",
+            path.display()
+        ));
     }
     Ok(accepted.unwrap_or_default())
 }
@@ -188,7 +227,7 @@ fn tell(tree: &Tree, terminal: &Terminal) {
     tree.failed.iter().for_each(|failed| terminal.failed(failed));
     tree.notices.iter().for_each(|notice| terminal.warning(&escaped(notice)));
     if tree.pages.is_empty() && tree.failed.is_empty() {
-        terminal.warning("no pages were found");
+        terminal.failed("no pages were found");
     }
 }
 

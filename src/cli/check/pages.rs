@@ -254,7 +254,7 @@ fn named(entry: &DirEntry, root: &Path, place: &Path) -> Option<Named> {
 }
 
 /// A path as it is told: with `/`, and without what says nothing.
-fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     let shown = path.to_string_lossy();
     let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
     shown.strip_prefix("./").map(String::from).unwrap_or(shown)

@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The lines that changed, by file. Of new files that is all.
-pub struct Changes(BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>);
+pub struct Changes {
+    /// The folder of the repository.
+    top: PathBuf,
+    lines: BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>,
+}
 
 impl Changes {
     /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet.
@@ -60,12 +64,17 @@ impl Changes {
         for name in git(untracked).map_err(failed)?.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
         }
-        Ok(Changes(changes))
+        Ok(Changes { top, lines: changes })
+    }
+
+    /// Whether a file is in the repository, whose path is absolute and without links.
+    pub fn know(&self, place: &Path) -> bool {
+        place.starts_with(&self.top)
     }
 
     /// Whether one of those lines of a file changed, whose path is absolute and without links.
     pub fn touch(&self, place: &Path, lines: &[RangeInclusive<usize>]) -> bool {
-        let changed = self.0.get(place).map(Vec::as_slice).unwrap_or_default();
+        let changed = self.lines.get(place).map(Vec::as_slice).unwrap_or_default();
         lines.iter().any(|lines| {
             // Both ends of what changed ascend.
             let next = changed.partition_point(|changed| changed.end() < lines.start());

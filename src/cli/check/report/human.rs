@@ -18,7 +18,10 @@ const SHOWN: usize = 600;
 /// Accepted copies are not shown. Colours are for a terminal; whoever writes this to something else takes them away.
 pub fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
-    for copy in outcome.told() {
+    for (number, copy) in outcome.told().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
         one(copy, &mut out);
     }
     out
@@ -33,7 +36,6 @@ fn one(copy: &Copy, out: &mut String) {
     if copy.kind != Kind::File {
         _ = writeln!(out, "{}", marked(&copy.pieces, copy.primary));
     }
-    out.push('\n');
 }
 
 fn under(place: &Place) -> String {
@@ -55,6 +57,8 @@ fn marked(pieces: &[Piece], primary: usize) -> String {
             if words.is_empty() {
                 return;
             }
+            // Paragraphs follow each other in a line.
+            let words = words.replace("\n\n", " ¶ ");
             let cut: String = words.chars().take(SHOWN.saturating_sub(length).max(20)).collect();
             let dots = if cut.len() < words.len() { "…" } else { "" };
             length += cut.chars().count();
