@@ -139,7 +139,8 @@ impl Copy {
 
     /// How alike the places are, for people. Never 100 if they differ.
     pub fn percent(&self) -> u32 {
-        percent(2 * self.matched, self.places[0].words + self.places[1].words)
+        let most = if self.pieces.len() > 1 { 99 } else { 100 };
+        percent(2 * self.matched, self.places[0].words + self.places[1].words).min(most)
     }
 
     /// One line that says what it is.

@@ -17,8 +17,10 @@ impl Globs {
     pub fn new(base: &Path, patterns: &[String]) -> Result<Self, String> {
         let mut builder = GitignoreBuilder::new(base);
         for pattern in patterns {
-            let from_here = pattern.strip_prefix("./").unwrap_or(pattern);
-            builder.add_line(None, from_here).map_err(|error| error.to_string())?;
+            let (not, pattern) = pattern.strip_prefix('!').map_or(("", pattern.as_str()), |pattern| ("!", pattern));
+            // Here, and not in every folder.
+            let from_here = pattern.strip_prefix("./").map_or(pattern.to_string(), |rest| format!("/{rest}"));
+            builder.add_line(None, &format!("{not}{from_here}")).map_err(|error| error.to_string())?;
         }
         let patterns = builder.build().map_err(|error| error.to_string())?;
         Ok(Globs { base: base.to_path_buf(), patterns })
@@ -59,6 +61,8 @@ mod tests {
         for (patterns, place) in [
             (&["old/*.md"][..], "/home/docs/new/old/a.md"),
             (&["/a.md"], "/home/docs/old/a.md"),
+            (&["./a.md"], "/home/docs/old/a.md"),
+            (&["*.md", "!./a.md"], "/home/docs/a.md"),
             (&["*.md", "!b.md"], "/home/docs/b.md"),
             (&["docs"], "/home/docs/a.md"),
             (&["a.md/"], "/home/docs/a.md"),

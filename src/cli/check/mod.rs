@@ -284,9 +284,14 @@ fn targets(check: &Check) -> Result<Vec<(Target, Option<OutFile>)>, Error> {
 fn write(targets: Vec<(Target, Option<OutFile>)>, outcome: &Outcome) -> Result<(), Error> {
     for (target, file) in targets {
         let text = (target.format.render)(outcome);
+        // Whatever colours a report has are its own; what pages have of control characters would speak to whoever shows it.
+        let is_coloured = target.format.name == FORMATS[0].name;
+        let speaks = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
         match file {
-            Some(file) => file.write(&anstream::adapter::strip_str(&text).to_string())?,
-            None => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write)?,
+            Some(file) if is_coloured => file.write(&anstream::adapter::strip_str(&text).to_string())?,
+            Some(file) => file.write(&text.replace(speaks, ""))?,
+            None if is_coloured => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write)?,
+            None => io::stdout().lock().write_all(text.replace(speaks, "").as_bytes()).map_err(cannot_write)?,
         }
     }
     Ok(())

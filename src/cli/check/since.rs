@@ -44,7 +44,6 @@ impl Changes {
             "--no-ext-diff",
             "--no-textconv",
             "--find-renames",
-            "--diff-filter=d",
             "--ignore-submodules",
             "--inter-hunk-context=0",
         ];
@@ -53,12 +52,17 @@ impl Changes {
             let args = ["-C", &folder, "diff"].into_iter().chain(options).chain(how.iter().copied());
             git(args.chain([base, "--"])).map_err(failed)
         };
-        let names = diff(&["--name-only", "-z"])?;
-        let patch = diff(&["--unified=0"])?;
+        // What became a file from something else comes in two parts, of which git gives the name once.
+        let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
+        let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
+        let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
         let mut changes = BTreeMap::new();
         let sections = sections(&patch);
         for (name, lines) in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).zip(sections) {
             changes.insert(top.join(path_of(name)), lines);
+        }
+        for name in other.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+            changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
         }
         let untracked = ["-C", &folder, "ls-files", "--others", "--exclude-standard", "-z"];
         for name in git(untracked).map_err(failed)?.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {

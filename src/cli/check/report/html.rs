@@ -87,6 +87,7 @@ fn shown(number: usize, copy: &Copy) -> Shown<'_> {
         };
         length += both[0].len().max(both[1].len());
         for (texts, text) in texts.iter_mut().zip(both) {
+            cut |= text.chars().nth(SHOWN).is_some();
             texts.push((text.chars().take(SHOWN).collect(), shared));
         }
     }
