@@ -329,6 +329,8 @@ impl<'a> Builder<'a> {
     /// A comment: a mark, or nothing. `place` is the whole of it.
     pub(super) fn comment(&mut self, text: &str, place: Range<usize>) {
         if let Some(mark) = Mark::of(text) {
+            // Those that stand before it come first.
+            self.pass_marks(place.start);
             self.mark(mark, place);
         }
     }

@@ -664,6 +664,14 @@ fn options() -> impl Strategy<Value = Options> {
     prop_oneof![Just(Options::default()), Just(all()), Just(Options { links: false, ..all() })]
 }
 
+#[test]
+fn marks_of_two_kinds_take_effect_in_their_order() {
+    let source = "**{/* dedup:ignore-end */}<!-- dedup:ignore-start -->";
+    let prose = read(Markup::Mdx, source, &Options::default());
+    assert_eq!(prose.ignored(), [source.find("<!--").unwrap()..source.len()]);
+    assert_eq!(prose.notices(), [Notice::NeverStarted { line: 1 }, Notice::NeverEnds { line: 1 }]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
