@@ -198,6 +198,195 @@ fn the_page_needs_nothing_else_and_runs_nothing_of_others() {
     assert_eq!(page.matches("onload").count(), page.matches("&quot; onload=x.md").count());
 }
 
+/// So many words of a kind that stand nowhere else, in one paragraph.
+fn own(kind: &str, words: usize) -> String {
+    (0..words).map(|word| format!("{kind}{word}")).collect::<Vec<_>>().join(" ")
+}
+
+/// What the page shows of both places of its copies, in turn: with the marks that it sets, and without them.
+fn sides(html: &str) -> Vec<(String, String)> {
+    let side = |part: &str| {
+        let marked = part.split_once('>').unwrap().1.split_once("</div></section>").unwrap().0.trim_end().to_string();
+        let plain = marked.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+        (marked, plain)
+    };
+    html.split("<div class=\"text\"").skip(1).map(side).collect()
+}
+
+/// Each place in its own order, whatever the order of the other is.
+#[test]
+fn files_in_another_order() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).unwrap();
+    let [one, two, three] = ["one", "two", "three"].map(|kind| own(kind, 60));
+    let a = format!("Title\n\n{one} (new {two}\n\n{three}");
+    let b = format!("TITLE\n\n{three} there\n\n{one} beyond “{two}");
+    shell.write("docs/a.txt", &a);
+    shell.write("docs/b.txt", &b);
+    let html = report(&shell, "html");
+    let sides = sides(&html);
+    assert_eq!(sides.iter().map(|side| side.1.as_str()).collect::<Vec<_>>(), [a, b]);
+    assert_eq!(sides[0].0.matches("<del>(new</del> two0").count(), 1, "{}", sides[0].0);
+    assert_eq!(sides[0].0.matches("<del>").count(), 1);
+    assert_eq!(sides[1].0.matches("<ins>there</ins>\n\none0").count(), 1, "{}", sides[1].0);
+    assert_eq!(sides[1].0.matches("<ins>beyond</ins> “two0").count(), 1, "{}", sides[1].0);
+    assert_eq!(sides[1].0.matches("<ins>").count(), 2);
+    assert!(html.contains("Some of it is in another order"));
+    let human = report(&shell, "human");
+    let text = human.lines().last().unwrap().trim_start();
+    let parts = [
+        "Some of it is in another order. … three55 three56 three57 three58 three59 {+there+} ¶ ",
+        "one0 one1 one2 one3 one4 … one55 one56 one57 one58 one59 [-(new-]{+beyond+} “two0 two1 two2 two3 two4 …",
+    ];
+    assert_eq!(text, parts.concat());
+    let junit = report(&shell, "junit");
+    assert!(junit.contains(&format!(">{}</failure>", text)), "{junit}");
+
+    // Nothing but another order, and nothing at all.
+    shell.write("docs/a.txt", format!("{one}\n\n{two}\n"));
+    shell.write("docs/b.txt", format!("{two}\n\n{one}\n"));
+    assert!(
+        report(&shell, "human")
+            .ends_with("99 % alike\ndocs/a.txt:1:1: the other place\n    The same words in another order.\n")
+    );
+    shell.write("docs/b.txt", format!("{one}\n{two}!\n"));
+    assert!(report(&shell, "human").ends_with("100 % alike\ndocs/a.txt:1:1: the other place\n    The same words.\n"));
+}
+
+/// Of a page that holds all the others, what it has besides the one is not shown.
+#[test]
+fn what_a_larger_file_has_besides_is_left_out() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).unwrap();
+    let pages: Vec<String> = (0..30).map(|page| own(&format!("page{page}x"), 100)).collect();
+    pages.iter().enumerate().for_each(|(number, page)| shell.write(&format!("docs/{number:02}.txt"), page));
+    shell.write("docs/all.txt", pages.join("\n\n"));
+    let html = report(&shell, "html");
+    let sides = sides(&html);
+    assert_eq!(sides.len(), 60);
+    for page in 0..30 {
+        let marks = [100 * page, 100 * (29 - page)].map(|words| match words {
+            0 => String::new(),
+            1_000.. => format!("<span class=\"faint\">[… {},{:03} words …]</span>", words / 1000, words % 1000),
+            _ => format!("<span class=\"faint\">[… {words} words …]</span>"),
+        });
+        let [before, behind] = [(&marks[0], "\n\n"), (&marks[1], "")]
+            .map(|(mark, space)| if mark.is_empty() { String::new() } else { format!("{mark}{space}") });
+        let space = if behind.is_empty() { "" } else { "\n\n" };
+        assert_eq!(sides[2 * page].1, pages[page]);
+        assert_eq!(sides[2 * page + 1].0, format!("{before}{}{space}{behind}", pages[page]));
+    }
+    let human = report(&shell, "human");
+    assert!(human.contains("page7x0 page7x1 page7x2 page7x3 page7x4 … page7x95"), "{human}");
+    assert_eq!(human.matches("page7x50").count(), 0);
+    assert!(human.contains("{+… 700 words …+}") && human.contains("{+… 2,200 words …+}"), "{human}");
+}
+
+/// Of whole files the differences are shown, and how many are not.
+#[test]
+fn differences_of_whole_files() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).unwrap();
+    let words: Vec<String> = (0..2000).map(|word| format!("word{word}")).collect();
+    let changed = words.iter().enumerate().map(|(number, word)| match number {
+        700 => format!("(see {word})"),
+        750 => format!("{} {word}", own("more", 40)),
+        number if number >= 1000 && number % 40 == 0 => format!("other{number}"),
+        _ => word.clone(),
+    });
+    let changed: Vec<String> = changed.collect();
+    shell.write("docs/a.txt", words.join(" "));
+    shell.write("docs/b.txt", changed.join(" "));
+    let human = report(&shell, "human");
+    let text = human.lines().last().unwrap().trim_start();
+    let start = [
+        "… word695 word696 word697 word698 word699 {+(see+} word700) word701 word702 word703 word704 ",
+        "… word745 word746 word747 word748 word749 {+more0 more1 more2 more3 more4 more5 more6 more7 more8 more9 … 30 words …+} ",
+        "word750 word751 word752 word753 word754 … word995 word996 word997 word998 word999 ",
+        "[-word1000-]{+other1000+} word1001",
+    ];
+    assert!(text.starts_with(&start.concat()), "{text}");
+    let (shown, more) = text.rsplit_once("… and ").unwrap();
+    let more: usize = more.strip_suffix(" more differences").unwrap().parse().unwrap();
+    assert_eq!(shown.matches("{+").count() + more, 27, "{text}");
+    assert!((600..800).contains(&shown.chars().count()));
+}
+
+/// What stands around a passage that does not begin or end with its paragraph.
+#[test]
+fn words_around_a_passage() {
+    let shell = Shell::new();
+    fs::create_dir(shell.folder().join("docs")).unwrap();
+    shell.write(
+        "docs/a.txt",
+        format!("{}\n\nin the house (that {COPY}). {}\n\nMore", own("first", 60), own("last", 60)),
+    );
+    shell.write("docs/b.txt", format!("{} [{COPY}], after it.\n\n{}", own("other", 60), own("end", 60)));
+    let html = report(&shell, "html");
+    let [a, b]: [String; 2] = sides(&html).into_iter().map(|side| side.0).collect::<Vec<_>>().try_into().unwrap();
+    let copy = COPY.split_whitespace().collect::<Vec<_>>().join(" ");
+    let last = "last0 last1 last2 last3 last4 last5 last6 last7 …";
+    assert_eq!(
+        a,
+        format!("<span class=\"faint\">in the house (that </span>{copy}). <span class=\"faint\">{last}</span>")
+    );
+    let other = "… other52 other53 other54 other55 other56 other57 other58 other59 ";
+    assert_eq!(b, format!("<span class=\"faint\">{other}</span>[{copy}], <span class=\"faint\">after it.</span>"));
+}
+
+/// Three services want paths from the root of the repository; whoever reads the others is where the command ran.
+#[test]
+fn paths_start_where_the_repository_does() {
+    let shell = Shell::new();
+    fs::create_dir_all(shell.folder().join("repo/site/docs")).unwrap();
+    for (number, page) in ["repo/site/docs/a.md", "repo/b.md", "out.md"].iter().enumerate() {
+        shell.write(page, format!("{}\n\n{COPY}\n", own(&format!("own{number}x"), 60)));
+    }
+    let paths = |format: &str, given: &str| {
+        let run = shell.sh(&format!("cd repo/site; dedup check {given} -q --report {format}"));
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+        run.stdout
+    };
+    let sarif = |given: &str| {
+        let log: Value = serde_json::from_str(&paths("sarif", given)).unwrap();
+        let base = log["runs"][0]["originalUriBaseIds"]["%SRCROOT%"]["description"]["text"].clone();
+        let result = &log["runs"][0]["results"][0];
+        let [here, there] = [&result["locations"], &result["relatedLocations"]]
+            .map(|locations| locations[0]["physicalLocation"]["artifactLocation"].clone());
+        (base, here, there)
+    };
+    let below = |path: &str| serde_json::json!({ "uri": path, "uriBaseId": "%SRCROOT%" });
+    // Nothing upward is a repository.
+    assert_eq!(
+        sarif("docs ../b.md"),
+        ("The folder that dedup check ran in.".into(), below("docs/a.md"), below("../b.md"))
+    );
+    assert!(paths("github", "docs ../b.md").starts_with("::warning file=docs/a.md,"));
+    // In a working tree of another repository it is a file.
+    shell.write("repo/.git", "gitdir: elsewhere\n");
+    assert_eq!(sarif("docs ../b.md"), ("The root of the repository.".into(), below("site/docs/a.md"), below("b.md")));
+    let github = paths("github", "docs ../b.md");
+    assert!(
+        github.starts_with("::warning file=site/docs/a.md,") && github.ends_with("the other place is b.md:3\n"),
+        "{github}"
+    );
+    let gitlab: Value = serde_json::from_str(&paths("gitlab", "docs ../b.md")).unwrap();
+    assert_eq!(gitlab[0]["location"]["path"], "site/docs/a.md");
+    assert!(gitlab[0]["description"].as_str().unwrap().ends_with("the other place is b.md:3"));
+    assert_eq!(lines(&paths("jsonl", "docs ../b.md"))[0]["a"]["path"], "../b.md");
+    for format in ["human", "junit", "html"] {
+        let text = paths(format, "docs ../b.md").replace("&#x2f;", "/");
+        assert!(text.contains("docs/a.md") && text.contains("../b.md") && !text.contains("site/docs"), "{text}");
+    }
+    // Outside of it, and absolute.
+    let (_, here, there) = sarif("docs ../../out.md");
+    assert_eq!((here, there), (below("site/docs/a.md"), serde_json::json!({ "uri": "../../out.md" })));
+    let (_, here, _) = sarif("\"$PWD\"/../b.md docs");
+    let absolute = shell.folder().join("repo/site/../b.md");
+    let other = sarif("\"$PWD\"/../b.md docs").2;
+    assert!([here, other].contains(&serde_json::json!({ "uri": format!("file://{}", absolute.display()) })));
+}
+
 /// The text of a file from a place to the end of it, by line and column in characters.
 fn cut(shell: &Shell, at: &Value) -> String {
     let source = fs::read_to_string(shell.folder().join(at["path"].as_str().unwrap())).unwrap();

@@ -31,10 +31,14 @@ pub struct Entry {
 
 impl Entry {
     fn of(copy: &Copy) -> Self {
-        let mut paths = copy.places.each_ref().map(|place| place.path.clone());
+        let mut paths = copy.places.each_ref().map(|place| place.page.path.clone());
         paths.sort_unstable();
-        let text: Vec<&str> = copy.pieces.iter().flat_map(|piece| piece.of(0).split_whitespace()).take(10).collect();
-        Entry { kind: copy.name().into(), paths, fingerprint: copy.fingerprint.clone(), text: text.join(" ") }
+        Entry {
+            kind: copy.name().into(),
+            paths,
+            fingerprint: copy.fingerprint.clone(),
+            text: copy.places[0].beginning(),
+        }
     }
 }
 

@@ -1,18 +1,21 @@
 //! Copies as reports tell them: where both places are, what they share, and whether that was accepted.
 
 use super::pages::{Page, Stretch};
-use neardups::check::{Finding, Kind};
+use neardups::check::{self, Finding, Kind};
 use neardups::hash::sequence_hash;
 use neardups::passages::Run;
 use neardups::prose::Lines;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-/// Something that stands in two places.
-pub struct Copy {
+/// So many characters of a heading are told.
+const HEADING: usize = 200;
+
+/// Something that stands in two places. Its text stays in the pages.
+pub struct Copy<'a> {
     pub kind: Kind,
     /// The earlier place, then the other.
-    pub places: [Place; 2],
+    pub places: [Place<'a>; 2],
     /// Which of them a reviewer should look at: the one that changed, else the later one.
     pub primary: usize,
     /// How many words match.
@@ -23,88 +26,102 @@ pub struct Copy {
     pub contained: [f64; 2],
     /// What it is known by: hashes of the words of both places, the lesser first.
     pub fingerprint: String,
-    /// Both texts side by side.
-    pub pieces: Vec<Piece>,
+    /// The words that match, in the order of the earlier place.
+    pub runs: &'a [Run],
     /// Whether the baseline has it.
     pub known: bool,
 }
 
 /// One of the places.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub path: String,
-    /// The number of the page.
-    pub page: usize,
+pub struct Place<'a> {
+    pub page: &'a Page,
     pub stretch: Stretch,
-    pub words: usize,
+    /// Its words, by their numbers in the page.
+    pub words: Range<usize>,
     /// The lines whose words are in the other place too; of a passage and a paragraph all.
     pub lines: Vec<RangeInclusive<usize>>,
-    /// The heading that it stands under.
+    /// The start of the heading that it stands under.
     pub heading: Option<String>,
 }
 
-/// A part of the texts of two places.
+/// A part of the texts of two places, in the order of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Words that both have, as the first place writes them.
-    Shared(String),
+    /// Words that both have.
+    Shared([Range<usize>; 2]),
     /// Words that only one has: in the first place, in the other.
-    Edited(String, String),
+    Edited([Range<usize>; 2]),
 }
 
-impl Place {
-    fn new(pages: &[Page], finding: &Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
+impl<'a> Place<'a> {
+    fn new(pages: &'a [Page], finding: &Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
         let place = [&finding.a, &finding.b][side];
         let (page, lines) = (&pages[place.document], &lines[&place.document]);
         let stretch = page.stretch(place.words.clone(), lines);
         let of_run = |run: &Run| {
-            let first = [run.a, run.b][side];
-            let stretch = page.stretch(first..first + run.tokens, lines);
+            let stretch = page.stretch(words_of(run, side), lines);
             stretch.start.line..=stretch.end.line
         };
         Place {
-            path: page.path.clone(),
-            page: place.document,
+            page,
             stretch,
-            words: place.words.len(),
+            words: place.words.clone(),
             lines: match finding.kind {
                 Kind::File => finding.runs.iter().map(of_run).collect(),
                 Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
             },
-            heading: page.heading(place.words.start).map(String::from),
+            heading: page.heading(place.words.start).map(|heading| match first(heading, HEADING) {
+                whole if whole == heading => whole.to_string(),
+                cut => format!("{cut}…"),
+            }),
         }
+    }
+
+    /// The text of some of its words, and the white space behind it.
+    pub fn text(&self, words: Range<usize>) -> (&'a str, &'a str) {
+        if words.end == self.words.end {
+            return (self.page.text(words), " ");
+        }
+        let text = self.page.text_to_next(words);
+        text.split_at(text.trim_end().len())
+    }
+
+    /// Its first ten words, or as much of them as fits into 100 characters.
+    pub fn beginning(&self) -> String {
+        let text = self.page.text(self.words.clone());
+        let words: Vec<&str> = text.split_whitespace().take(10).map(|word| first(word, 100)).collect();
+        first(&words.join(" "), 100).to_string()
     }
 }
 
-impl Piece {
-    /// What the first place has of it, or the other.
-    pub fn of(&self, place: usize) -> &str {
-        match (self, place) {
-            (Piece::Shared(text), _) | (Piece::Edited(text, _), 0) | (Piece::Edited(_, text), _) => text,
-        }
-    }
+/// The first characters of a text.
+pub fn first(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-impl Copy {
-    /// All findings. The lines of a page are counted once.
-    pub fn all(pages: &[Page], findings: &[Finding]) -> Vec<Self> {
-        let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
+impl<'a> Copy<'a> {
+    /// All findings. The lines of a page are counted once, and the words of a place are hashed once.
+    pub fn all(pages: &'a [Page], findings: &'a [Finding]) -> Vec<Self> {
+        let (mut lines, mut hashes) = (BTreeMap::new(), BTreeMap::new());
         for place in findings.iter().flat_map(|finding| [&finding.a, &finding.b]) {
-            lines.entry(place.document).or_insert_with(|| Lines::new(&pages[place.document].source));
+            let page = &pages[place.document];
+            lines.entry(place.document).or_insert_with(|| Lines::new(&page.source));
+            let hash = || (sequence_hash(&page.words()[place.words.clone()], 0) >> 64) as u64;
+            hashes.entry(key(place)).or_insert_with(hash);
         }
-        findings.iter().map(|finding| Copy::new(pages, finding, &lines)).collect()
+        let copy = |finding| Copy::new(pages, finding, &lines, &hashes);
+        findings.iter().map(copy).collect()
     }
 
-    fn new(pages: &[Page], finding: &Finding, lines: &BTreeMap<usize, Lines>) -> Self {
-        let places = [&finding.a, &finding.b];
-        let hash = |place: &neardups::check::Place| {
-            (sequence_hash(&pages[place.document].words()[place.words.clone()], 0) >> 64) as u64
-        };
-        let [low, high] = {
-            let mut hashes = places.map(hash);
-            hashes.sort_unstable();
-            hashes
-        };
+    fn new(
+        pages: &'a [Page],
+        finding: &'a Finding,
+        lines: &BTreeMap<usize, Lines>,
+        hashes: &BTreeMap<Key, u64>,
+    ) -> Self {
+        let mut hashes = [&finding.a, &finding.b].map(|place| hashes[&key(place)]);
+        hashes.sort_unstable();
+        let [low, high] = hashes;
         Copy {
             kind: finding.kind,
             places: [0, 1].map(|side| Place::new(pages, finding, side, lines)),
@@ -113,13 +130,13 @@ impl Copy {
             similarity: finding.similarity().value(),
             contained: finding.containment().map(|part| part.value()),
             fingerprint: format!("{low:016x}-{high:016x}"),
-            pieces: pieces(pages, finding),
+            runs: &finding.runs,
             known: false,
         }
     }
 
     /// The place to look at, and the other one.
-    pub fn looked_at(&self) -> (&Place, &Place) {
+    pub fn looked_at(&self) -> (&Place<'a>, &Place<'a>) {
         (&self.places[self.primary], &self.places[1 - self.primary])
     }
 
@@ -134,28 +151,76 @@ impl Copy {
 
     /// The words of the longer place.
     pub fn words(&self) -> usize {
-        self.places[0].words.max(self.places[1].words)
+        self.places[0].words.len().max(self.places[1].words.len())
+    }
+
+    /// Whether all words of both match, wherever they stand.
+    pub fn has_same_words(&self) -> bool {
+        self.places.iter().all(|place| place.words.len() == self.matched)
+    }
+
+    /// Whether what matches is in another order in the other place.
+    pub fn is_reordered(&self) -> bool {
+        !self.runs.is_sorted_by_key(|run| run.b)
     }
 
     /// How alike the places are, for people. Never 100 if they differ.
     pub fn percent(&self) -> u32 {
-        let most = if self.pieces.len() > 1 { 99 } else { 100 };
-        percent(2 * self.matched, self.places[0].words + self.places[1].words).min(most)
+        let most = if self.has_same_words() && !self.is_reordered() { 100 } else { 99 };
+        percent(2 * self.matched, self.places.iter().map(|place| place.words.len()).sum()).min(most)
+    }
+
+    /// Of a file that is contained in a larger one: which it is, and how much of it is there.
+    fn part(&self) -> Option<(usize, u32)> {
+        let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.words.len()));
+        (self.kind == Kind::File && a.abs_diff(b) > 10).then_some(if a > b { (0, a) } else { (1, b) })
+    }
+
+    /// Which place is a larger file that contains the other.
+    pub fn whole(&self) -> Option<usize> {
+        self.part().map(|(part, _)| 1 - part)
     }
 
     /// One line that says what it is.
     pub fn summary(&self) -> String {
-        let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.words));
-        match self.kind {
-            Kind::File if a.abs_diff(b) > 10 => {
-                let (part, whole) = if a > b { (0, 1) } else { (1, 0) };
-                let (part, whole) = (&self.places[part], &self.places[whole]);
-                format!("{} % of {} is in {}", a.max(b), part.path, whole.path)
+        self.summary_with(|place| &place.page.path)
+    }
+
+    /// The same with other names of the files.
+    pub fn summary_with<S: AsRef<str>>(&'a self, name: impl Fn(&'a Place<'a>) -> S) -> String {
+        let alike = || format!("{} words, {} % alike", self.words(), self.percent());
+        match (self.part(), self.kind) {
+            (Some((part, share)), _) => {
+                let [part, whole] = [part, 1 - part].map(|side| name(&self.places[side]));
+                format!("{share} % of {} is in {}", part.as_ref(), whole.as_ref())
             }
-            Kind::File => format!("whole file of {} words, {} % alike", self.words(), self.percent()),
-            _ => format!("{} of {} words, {} % alike", self.name(), self.words(), self.percent()),
+            (None, Kind::File) => format!("whole file of {}", alike()),
+            (None, _) => format!("{} of {}", self.name(), alike()),
         }
     }
+
+    /// Both texts, in the order of one of the places. Whatever only the other has comes behind the run that it is behind there.
+    pub fn pieces(&self, order: usize) -> Vec<Piece> {
+        let words = |side: usize, words: &Range<usize>| &self.places[side].page.words()[words.clone()];
+        let shared = |piece| match piece {
+            // Too few words for a run, such as a heading between parts that stand in another order.
+            Piece::Edited([a, b]) if words(0, &a) == words(1, &b) => Piece::Shared([a, b]),
+            piece => piece,
+        };
+        pieces(self.places.each_ref().map(|place| &place.words), self.runs, order).into_iter().map(shared).collect()
+    }
+}
+
+/// What tells one place from another.
+type Key = (usize, usize, usize);
+
+fn key(place: &check::Place) -> Key {
+    (place.document, place.words.start, place.words.end)
+}
+
+fn words_of(run: &Run, side: usize) -> Range<usize> {
+    let start = [run.a, run.b][side];
+    start..start + run.tokens
 }
 
 /// Rounded down.
@@ -163,25 +228,85 @@ fn percent(part: usize, whole: usize) -> u32 {
     (100 * part as u64 / whole.max(1) as u64) as u32
 }
 
-/// The texts of both places, run by run. Runs that are in another order in the other place have what is between them from the first alone.
-fn pieces(pages: &[Page], finding: &Finding) -> Vec<Piece> {
-    let [a, b] = [&finding.a, &finding.b];
-    let text = |place: &neardups::check::Place, words: Range<usize>| {
-        if words.is_empty() { String::new() } else { pages[place.document].text(words).to_string() }
-    };
-    let (mut pieces, mut next) = (Vec::new(), [a.words.start, b.words.start]);
-    for run in &finding.runs {
-        let gap = [next[0]..run.a.max(next[0]), next[1]..run.b.max(next[1])];
-        let gap = if run.b < next[1] { [gap[0].clone(), 0..0] } else { gap };
-        if gap.iter().any(|gap| !gap.is_empty()) {
-            pieces.push(Piece::Edited(text(a, gap[0].clone()), text(b, gap[1].clone())));
+/// The words of two places by what they share: in one of the places what it has follows as it stands there.
+fn pieces(places: [&Range<usize>; 2], runs: &[Run], order: usize) -> Vec<Piece> {
+    let orders = [0, 1].map(|side| {
+        let mut numbers: Vec<usize> = (0..runs.len()).collect();
+        numbers.sort_by_key(|&run| words_of(&runs[run], side).start);
+        numbers
+    });
+    // Of both places: what stands before all runs, then what stands behind each of them.
+    let own = [0, 1].map(|side| {
+        let mut own = vec![0..0; runs.len() + 1];
+        let (mut at, mut start) = (0, places[side].start);
+        for &run in &orders[side] {
+            let words = words_of(&runs[run], side);
+            own[at] = start..words.start.max(start);
+            (at, start) = (run + 1, words.end);
         }
-        pieces.push(Piece::Shared(text(a, run.a..run.a + run.tokens)));
-        next = [run.a + run.tokens, run.b + run.tokens];
+        own[at] = start..places[side].end.max(start);
+        own
+    });
+    let edited = |at: usize| Piece::Edited([own[0][at].clone(), own[1][at].clone()]);
+    let behind = |&run: &usize| [Piece::Shared([0, 1].map(|side| words_of(&runs[run], side))), edited(run + 1)];
+    let has_words = |piece: &Piece| match piece {
+        Piece::Shared(words) | Piece::Edited(words) => words.iter().any(|words| !words.is_empty()),
+    };
+    [edited(0)].into_iter().chain(orders[order].iter().flat_map(behind)).filter(has_words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn runs_in_another_order() {
+        // 0 1 [2 3] 4 [5 6 7], and there [10 11 12] 13 14 [15 16] 17.
+        let runs = [Run { a: 2, b: 15, tokens: 2 }, Run { a: 5, b: 10, tokens: 3 }];
+        let pieces = |order| pieces([&(0..8), &(10..18)], &runs, order);
+        let [one, two] = [Piece::Shared([2..4, 15..17]), Piece::Shared([5..8, 10..13])];
+        let [behind_one, behind_two] = [Piece::Edited([4..5, 17..18]), Piece::Edited([8..8, 13..15])];
+        let before = Piece::Edited([0..2, 10..10]);
+        let all = [before, one, behind_one, two, behind_two];
+        assert_eq!(pieces(0), all);
+        assert_eq!(pieces(1), [0, 3, 4, 1, 2].map(|piece: usize| all[piece].clone()));
     }
-    let rest = [next[0].min(a.words.end)..a.words.end, next[1].min(b.words.end)..b.words.end];
-    if rest.iter().any(|rest| !rest.is_empty()) {
-        pieces.push(Piece::Edited(text(a, rest[0].clone()), text(b, rest[1].clone())));
+
+    proptest! {
+        /// In its own order a place follows from its first to its last word, and of the other nothing is lost or told twice.
+        #[test]
+        fn all_words_of_both_are_there(
+            parts in prop::collection::vec((1usize..4, 0usize..3, 0usize..3), 0..8),
+            shuffled in prop::collection::vec(any::<u8>(), 8),
+            before in prop::array::uniform2(0usize..3),
+        ) {
+            let mut runs: Vec<Run> = parts.iter().map(|part| Run { a: 0, b: 0, tokens: part.0 }).collect();
+            let mut there: Vec<usize> = (0..runs.len()).collect();
+            there.sort_by_key(|&run| shuffled[run]);
+            let mut ends = [5 + before[0], 9 + before[1]];
+            for run in 0..runs.len() {
+                runs[run].a = ends[0];
+                ends[0] += parts[run].0 + parts[run].1;
+                runs[there[run]].b = ends[1];
+                ends[1] += parts[there[run]].0 + parts[there[run]].2;
+            }
+            let places = [&(5..ends[0]), &(9..ends[1])];
+            for order in [0, 1] {
+                let told = pieces(places, &runs, order);
+                for side in [0, 1] {
+                    let words = told.iter().flat_map(|piece| match piece {
+                        Piece::Shared(words) | Piece::Edited(words) => words[side].clone(),
+                    });
+                    let mut words: Vec<usize> = words.collect();
+                    if side != order {
+                        words.sort_unstable();
+                    }
+                    prop_assert_eq!(words, places[side].clone().collect::<Vec<_>>());
+                }
+                let shared = told.iter().filter(|piece| matches!(piece, Piece::Shared(_))).count();
+                prop_assert_eq!(shared, runs.len());
+            }
+        }
     }
-    pieces
 }

@@ -112,13 +112,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         }
     }
     if let Some(changes) = &changes {
-        copies.retain_mut(|copy| touched(copy, &tree.pages, changes));
+        copies.retain_mut(|copy| touched(copy, changes));
         // What a change does not touch was not asked for.
         stale.clear();
     }
     let words = documents.iter().map(|document| document.words.len()).sum();
     let any = check.fail_on.as_deref() == Some("any");
-    let outcome = Outcome { copies: &copies, stale: &stale, allowed, pages: tree.pages.len(), words, any };
+    let root = report::repository();
+    let outcome = Outcome { copies: &copies, stale: &stale, allowed, pages: tree.pages.len(), words, any, root };
     write(targets, &outcome)?;
     tell_stale(&stale, check.baseline.as_deref(), &terminal);
     tell_bounds(&found, &terminal);
@@ -338,8 +339,8 @@ fn options(check: &Check) -> Options {
 }
 
 /// Whether one of the places changed; that one is looked at.
-fn touched(copy: &mut Copy, pages: &[Page], changes: &Changes) -> bool {
-    let touches = |place: &Place| changes.touch(&pages[place.page].place, &place.lines);
+fn touched(copy: &mut Copy, changes: &Changes) -> bool {
+    let touches = |place: &Place| changes.touch(&place.page.place, &place.lines);
     match copy.places.each_ref().map(touches) {
         [_, true] => copy.primary = 1,
         [true, false] => copy.primary = 0,

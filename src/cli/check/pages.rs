@@ -13,6 +13,9 @@ use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// Brackets and quotes that belong to the word behind them, even if there is no white space before them.
+const OPENING: &str = "([{<«‹“‘„‚「『（［｛《〈【";
+
 /// A file, read.
 pub struct Page {
     /// Its path as given, with `/`.
@@ -63,13 +66,51 @@ impl Page {
         &self.words
     }
 
-    /// The text of words as a reader sees it, what stands between them included, and what stands at the last one up to white space or
-    /// the next word.
+    /// The text of words as a reader sees it: what stands between them, and the punctuation at both ends, up to the end of the block.
     pub fn text(&self, words: Range<usize>) -> &str {
-        let (text, next) = (self.prose.text(), self.spans.get(words.end).map(|next| next.start as usize));
-        let Range { start, end } = self.span(words);
-        let behind = &text[end..next.unwrap_or(text.len()).max(end)];
-        &text[start..end + behind.find(char::is_whitespace).unwrap_or(behind.len())]
+        let Some(block) = words.clone().next_back().and_then(|last| self.block(last)) else { return "" };
+        let end = self.start_of(words.end).min(self.prose.blocks()[block].text.end);
+        self.prose.text()[self.start_of(words.start)..end].trim_end()
+    }
+
+    /// The same up to the next word and what belongs to that: the texts of words that follow each other make up the text of all.
+    pub fn text_to_next(&self, words: Range<usize>) -> &str {
+        &self.prose.text()[self.start_of(words.start)..self.start_of(words.end)]
+    }
+
+    /// Where the text of a word starts: behind white space, or with brackets and quotes that open at it. Where there is neither, what
+    /// stands between two words belongs to the first of them.
+    fn start_of(&self, word: usize) -> usize {
+        let text = self.prose.text();
+        let Some(span) = self.spans.get(word) else { return text.len() };
+        let before = word.checked_sub(1).map_or(0, |before| self.spans[before].end as usize);
+        let gap = &text[before..span.start as usize];
+        let is_first = word == 0 && !gap.contains(char::is_whitespace);
+        let own = match gap.rsplit_once(char::is_whitespace) {
+            Some((_, own)) => own.len(),
+            None if is_first => gap.len(),
+            None => gap.len() - gap.trim_end_matches(|c| OPENING.contains(c)).len(),
+        };
+        span.start as usize - own
+    }
+
+    /// The words just before and just behind others, at most so many of either, as far as they are in the same blocks; and whether the
+    /// blocks have more of them.
+    pub fn around(&self, words: &Range<usize>, most: usize) -> [(Range<usize>, bool); 2] {
+        let block = |word: usize| self.block(word).map(|block| self.blocks[block].clone());
+        let start = block(words.start).map_or(words.start, |block| block.start.max(words.start.saturating_sub(most)));
+        let end = words.clone().next_back().and_then(block).map_or(words.end, |block| block.end.min(words.end + most));
+        let more = |word: Option<usize>, next: usize| word.and_then(|word| self.block(word)) == self.block(next);
+        [
+            (start..words.start, start < words.start && more(start.checked_sub(1), start)),
+            (words.end..end, words.end < end && more(Some(end - 1), end)),
+        ]
+    }
+
+    /// The number of the block that a word is in.
+    fn block(&self, word: usize) -> Option<usize> {
+        let block = self.blocks.partition_point(|block| block.end <= word);
+        (block < self.blocks.len()).then_some(block)
     }
 
     /// Where words stand in the prose.
@@ -89,8 +130,7 @@ impl Page {
 
     /// The heading that words stand under.
     pub fn heading(&self, word: usize) -> Option<&str> {
-        let block = self.blocks.partition_point(|block| block.end <= word);
-        let block = self.prose.blocks().get(block)?;
+        let block = &self.prose.blocks()[self.block(word)?];
         let heading = match block.kind {
             Kind::Heading(_) => block,
             _ => &self.prose.blocks()[block.section?],
@@ -258,4 +298,60 @@ pub fn shown(path: &Path) -> String {
     let shown = path.to_string_lossy();
     let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
     shown.strip_prefix("./").map(String::from).unwrap_or(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(source: &str) -> Page {
+        let (name, path) = ("page.txt".to_string(), PathBuf::from("page.txt"));
+        let file = Named { name, place: path.clone(), path, markup: Markup::Plain, given: true };
+        Page::new(file, source.into(), &prose::Options::default())
+    }
+
+    #[test]
+    fn punctuation_belongs_to_the_word_that_it_stands_at() {
+        let page = page("“See (the end), f(x) – he says」「yes」.\n\n***\n\n(Another one.)\n");
+        let text = |words: Range<usize>| (page.text(words.clone()), page.text_to_next(words));
+        assert_eq!(page.words().len(), 10);
+        assert_eq!(text(0..1), ("“See", "“See "));
+        assert_eq!(text(1..3), ("(the end),", "(the end), "));
+        assert_eq!(text(3..4), ("f", "f"));
+        assert_eq!(text(4..5), ("(x) –", "(x) – "));
+        assert_eq!(text(5..7), ("he says」", "he says」"));
+        assert_eq!(text(7..8), ("「yes」.", "「yes」.\n\n***\n\n"));
+        assert_eq!(text(8..10), ("(Another one.)", "(Another one.)"));
+        assert_eq!(text(3..3), ("", ""));
+    }
+
+    #[test]
+    fn what_is_around_words_ends_with_the_block() {
+        let page = page("one two three four five six.\n\nseven eight nine\n");
+        assert_eq!(page.around(&(3..5), 2), [(1..3, true), (5..6, false)]);
+        assert_eq!(page.around(&(0..1), 2), [(0..0, false), (1..3, true)]);
+        assert_eq!(page.around(&(1..7), 2), [(0..1, false), (7..9, false)]);
+        assert_eq!(page.around(&(0..9), 2), [(0..0, false), (9..9, false)]);
+        assert_eq!(page.around(&(0..0), 2), [(0..0, false), (0..0, false)]);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_that_follow_each_other_make_up_the_whole(
+            source in "([a-z中]{1,3}|[(“)”.,–*]| |\n\n){0,40}",
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let page = page(&source);
+            let all = page.words().len();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(all + 1)).chain([0, all]).collect();
+            cuts.sort_unstable();
+            let parts: String = cuts.windows(2).map(|cut| page.text_to_next(cut[0]..cut[1])).collect();
+            prop_assert_eq!(parts, page.text_to_next(0..all));
+            for cut in cuts.windows(2) {
+                prop_assert!(page.text_to_next(cut[0]..cut[1]).starts_with(page.text(cut[0]..cut[1])));
+                prop_assert_eq!(page.text(cut[0]..cut[1]).is_empty(), cut[0] == cut[1]);
+            }
+        }
+    }
 }

@@ -3,17 +3,18 @@
 use super::Outcome;
 use std::fmt::Write;
 
-/// Accepted copies are not there.
+/// Accepted copies are not there. Paths start where the repository does.
 pub fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
     for copy in outcome.told() {
         let (here, there) = copy.looked_at();
         let (start, end) = (here.stretch.start, here.stretch.end);
-        let message = format!("{}; the other place is {}:{}", copy.summary(), there.path, there.stretch.start.line);
+        let summary = copy.summary_with(|place| outcome.path(place));
+        let message = format!("{summary}; the other place is {}:{}", outcome.path(there), there.stretch.start.line);
         _ = writeln!(
             out,
             "::warning file={},line={},endLine={},col={},endColumn={},title=Copied {}::{}",
-            property(&here.path),
+            property(&outcome.path(here)),
             start.line,
             end.line,
             start.column,

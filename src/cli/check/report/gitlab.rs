@@ -6,23 +6,26 @@ use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 
 /// Accepted copies are not there. Fingerprints are of the words and the files, so that they outlive a move within a file.
+/// Paths start where the repository does.
 pub fn render(outcome: &Outcome) -> String {
     let mut seen = BTreeMap::<String, usize>::new();
     let issues: Vec<Value> = outcome
         .told()
         .map(|copy| {
             let (here, there) = copy.looked_at();
-            let known_by = format!("{}\n{}\n{}", copy.fingerprint, here.path, there.path);
+            let [path, other] = [here, there].map(|place| outcome.path(place));
+            let summary = copy.summary_with(|place| outcome.path(place));
+            let known_by = format!("{}\n{path}\n{other}", copy.fingerprint);
             // The same copy more than once in the same files.
             let times = seen.entry(known_by.clone()).or_default();
             *times += 1;
             let digest = Sha1::digest(format!("{known_by}\n{times}"));
             json!({
-                "description": format!("Copied: {}; the other place is {}:{}", copy.summary(), there.path, there.stretch.start.line),
+                "description": format!("Copied: {summary}; the other place is {other}:{}", there.stretch.start.line),
                 "check_name": format!("copied-{}", copy.name()),
                 "fingerprint": digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
                 "severity": "minor",
-                "location": { "path": here.path, "lines": { "begin": here.stretch.start.line, "end": here.stretch.end.line } },
+                "location": { "path": path, "lines": { "begin": here.stretch.start.line, "end": here.stretch.end.line } },
             })
         })
         .collect();

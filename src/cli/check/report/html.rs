@@ -1,11 +1,12 @@
 //! One page for a browser, which needs nothing else: texts side by side, filters, and a map of which files copy which.
 
-use super::super::copies::{Copy, Piece, Place};
-use super::Outcome;
+use super::super::copies::{Copy, Piece, first};
+use super::{Outcome, left_out};
 use crate::cli::check::baseline::Entry;
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// So many files are on the map: those with the most copied words.
@@ -13,6 +14,12 @@ const ON_MAP: usize = 24;
 
 /// So many characters of a text are shown.
 const SHOWN: usize = 20_000;
+
+/// So many words before and behind a passage are shown, as far as the same paragraph has them.
+const AROUND: usize = 8;
+
+/// What a larger file has between the words of one that it contains is shown if it is not longer than this, in words.
+const LONG: usize = 20;
 
 #[derive(Serialize)]
 struct Page<'a> {
@@ -33,18 +40,40 @@ struct Shown<'a> {
     summary: String,
     percent: u32,
     known: bool,
-    places: [At<'a>; 2],
-    /// The texts of both places: parts, each with whether both have it.
-    texts: [Vec<(String, bool)>; 2],
-    cut: bool,
+    reordered: bool,
+    sides: [Side<'a>; 2],
 }
 
+/// One of the places with its text, in its own order.
 #[derive(Serialize)]
-struct At<'a> {
+struct Side<'a> {
     path: &'a str,
     start: String,
     end: String,
     heading: Option<&'a str>,
+    parts: Vec<Part<'a>>,
+    /// The element for what only this place has.
+    own: &'static str,
+}
+
+/// A part of a text, and the white space behind it.
+#[derive(Serialize)]
+struct Part<'a> {
+    mark: Mark,
+    text: Cow<'a, str>,
+    space: &'a str,
+}
+
+/// What a part of a text is.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Mark {
+    /// What both places have.
+    Shared,
+    /// What only this one has.
+    Own,
+    /// What is no part of it, but around it or said of it.
+    Beside,
 }
 
 #[derive(Serialize)]
@@ -73,44 +102,70 @@ pub fn render(outcome: &Outcome) -> String {
     page.expect("all that the template asks for is there")
 }
 
-fn shown(number: usize, copy: &Copy) -> Shown<'_> {
-    let (mut texts, mut length) = ([Vec::new(), Vec::new()], 0);
-    let mut cut = false;
-    for piece in &copy.pieces {
-        if length >= SHOWN {
-            cut = true;
-            break;
-        }
-        let (both, shared) = match piece {
-            Piece::Shared(text) => ([text, text], true),
-            Piece::Edited(first, second) => ([first, second], false),
-        };
-        length += both[0].len().max(both[1].len());
-        for (texts, text) in texts.iter_mut().zip(both) {
-            cut |= text.chars().nth(SHOWN).is_some();
-            texts.push((text.chars().take(SHOWN).collect(), shared));
-        }
-    }
+fn shown<'a>(number: usize, copy: &'a Copy<'a>) -> Shown<'a> {
     let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.known);
-    Shown { number, kind, summary, percent, known, places: copy.places.each_ref().map(at), texts, cut }
+    let sides = [0, 1].map(|number| side(copy, number));
+    Shown { number, kind, summary, percent, known, reordered: copy.is_reordered(), sides }
 }
 
-fn at(place: &Place) -> At<'_> {
-    At {
-        path: &place.path,
+fn side<'a>(copy: &'a Copy<'a>, number: usize) -> Side<'a> {
+    let place = &copy.places[number];
+    Side {
+        path: &place.page.path,
         start: place.stretch.start.to_string(),
         end: place.stretch.end.to_string(),
         heading: place.heading.as_deref(),
+        parts: parts(copy, number),
+        own: ["del", "ins"][number],
     }
+}
+
+/// The text of a place with a few words around it. What a larger file has besides is left out.
+fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
+    let place = &copy.places[side];
+    let beside = |text: Cow<'a, str>, space| Part { mark: Mark::Beside, text, space };
+    let [(before, more_before), (behind, more_behind)] = place.page.around(&place.words, AROUND);
+    let mut parts = Vec::new();
+    if !before.is_empty() {
+        let dots = if more_before { "… " } else { "" };
+        parts.push(beside(format!("{dots}{}", place.page.text_to_next(before)).into(), ""));
+    }
+    let mut left = SHOWN;
+    for piece in copy.pieces(side) {
+        let (words, mark) = match piece {
+            Piece::Shared(words) => (words[side].clone(), Mark::Shared),
+            Piece::Edited(words) => (words[side].clone(), Mark::Own),
+        };
+        if words.is_empty() {
+            continue;
+        }
+        if mark == Mark::Own && words.len() > LONG && copy.whole() == Some(side) {
+            parts.push(beside(format!("[{}]", left_out(words.len())).into(), place.text(words).1));
+            continue;
+        }
+        let (text, space) = place.text(words);
+        let shown = first(text, left);
+        left -= shown.chars().count();
+        parts.push(Part { mark, text: shown.into(), space });
+        if shown.len() < text.len() || left == 0 {
+            parts.push(beside("…".into(), ""));
+            return parts;
+        }
+    }
+    if !behind.is_empty() {
+        let dots = if more_behind { " …" } else { "" };
+        parts.push(beside(format!("{}{dots}", place.page.text(behind)).into(), ""));
+    }
+    parts
 }
 
 /// The files with the most copied words, and how many were left off.
 fn map<'a>(outcome: &Outcome<'a>) -> (Vec<Row<'a>>, usize) {
     let (mut words, mut pairs) = (BTreeMap::<&str, usize>::new(), BTreeMap::<[&str; 2], usize>::new());
     for copy in outcome.copies {
-        let [a, b] = copy.places.each_ref().map(|place| place.path.as_str());
+        let [a, b] = copy.places.each_ref().map(|place| place.page.path.as_str());
         for (path, place) in [(a, &copy.places[0]), (b, &copy.places[1])] {
-            *words.entry(path).or_default() += place.words;
+            *words.entry(path).or_default() += place.words.len();
         }
         *pairs.entry([a.min(b), a.max(b)]).or_default() += 1;
     }

@@ -1,9 +1,12 @@
 //! A record for each copy, accepted ones too.
 
-use super::super::copies::{Copy, Piece, Place};
+use super::super::copies::{Copy, Place, first};
 use super::Outcome;
 use crate::cli::filter::json;
 use serde::Serialize;
+
+/// So many characters of what both have.
+const SHOWN: usize = 1000;
 
 #[derive(Serialize)]
 struct Record<'a> {
@@ -41,12 +44,7 @@ pub fn render(outcome: &Outcome) -> String {
     outcome.copies.iter().map(|copy| json(&record(copy)) + "\n").collect()
 }
 
-fn record(copy: &Copy) -> Record<'_> {
-    let shared = copy.pieces.iter().filter_map(|piece| match piece {
-        Piece::Shared(text) => Some(text.as_str()),
-        Piece::Edited(..) => None,
-    });
-    let text = shared.collect::<Vec<_>>().join(" … ");
+fn record<'a>(copy: &'a Copy) -> Record<'a> {
     Record {
         r#type: "copy",
         kind: copy.name(),
@@ -56,17 +54,34 @@ fn record(copy: &Copy) -> Record<'_> {
         contained: copy.contained,
         fingerprint: &copy.fingerprint,
         known: copy.known,
-        text: text.chars().take(1000).collect(),
+        text: shared(copy),
     }
 }
 
-fn at(place: &Place) -> At<'_> {
+/// What both have as the first place writes it, run by run.
+fn shared(copy: &Copy) -> String {
+    let (mut text, mut left) = (String::new(), SHOWN);
+    let [place, _] = &copy.places;
+    for run in copy.runs {
+        for part in [if text.is_empty() { "" } else { " … " }, place.page.text(run.a..run.a + run.tokens)] {
+            let part = first(part, left);
+            left -= part.chars().count();
+            text.push_str(part);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    text
+}
+
+fn at<'a>(place: &'a Place) -> At<'a> {
     let position = |position: neardups::prose::Position| Position { line: position.line, column: position.column };
     At {
-        path: &place.path,
+        path: &place.page.path,
         start: position(place.stretch.start),
         end: position(place.stretch.end),
-        words: place.words,
+        words: place.words.len(),
         heading: place.heading.as_deref(),
     }
 }

@@ -2,10 +2,15 @@
 
 use super::super::copies::Copy;
 use super::Outcome;
+use super::diff::word_diff;
 use crate::cli::arguments::counted;
+use anstyle::Style;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use std::io;
+
+/// So many characters of a text are shown.
+const SHOWN: usize = 2000;
 
 pub fn render(outcome: &Outcome) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -37,20 +42,13 @@ fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
 
 fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
     let (here, there) = copy.looked_at();
-    let place = format!("{}:{}", there.path, there.stretch.start);
+    let place = format!("{}:{}", there.page.path, there.stretch.start);
     let name = legal(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start));
-    let (class, line) = (legal(&here.path), here.stretch.start.line.to_string());
+    let (class, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &class), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let message = legal(&format!("{}; the other place is {place}", copy.summary()));
-        let text = copy
-            .pieces
-            .iter()
-            .map(|piece| piece.of(copy.primary))
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
-        let text: String = legal(&text).chars().take(2000).collect();
+        let text = legal(&word_diff(copy, SHOWN, [Style::new(); 2]));
         let failure =
             writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
         failure.write_text_content(BytesText::new(&text))?;

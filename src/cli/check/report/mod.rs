@@ -1,5 +1,6 @@
 //! Reports: the same copies, for each who reads them.
 
+mod diff;
 mod github;
 mod gitlab;
 mod html;
@@ -9,15 +10,17 @@ mod junit;
 mod sarif;
 
 use super::baseline::Entry;
-use super::copies::Copy;
+use super::copies::{Copy, Place};
 use super::copies_of;
+use super::pages::shown;
 use crate::cli::arguments::{count, counted};
-use std::fmt;
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
 
 /// What was found, as reports tell it.
 pub struct Outcome<'a> {
-    pub copies: &'a [Copy],
+    pub copies: &'a [Copy<'a>],
     /// What the baseline accepts and is not there any more.
     pub stale: &'a [Entry],
     /// Copies that the configuration allows.
@@ -26,12 +29,37 @@ pub struct Outcome<'a> {
     pub words: usize,
     /// Whether accepted copies count like new ones.
     pub any: bool,
+    /// The root of the repository that this ran in.
+    pub root: Option<PathBuf>,
 }
 
-impl Outcome<'_> {
+/// The nearest folder from the current one upward that has a `.git`, without links.
+pub fn repository() -> Option<PathBuf> {
+    let here = fs::canonicalize(env::current_dir().ok()?).ok()?;
+    here.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
+}
+
+/// A mark for words that are not shown.
+fn left_out(words: usize) -> String {
+    format!("… {} …", counted(words as u64, "word"))
+}
+
+impl<'a> Outcome<'a> {
     /// The copies that people should do something about: those that nobody accepted, or all.
-    pub fn told(&self) -> impl Iterator<Item = &Copy> {
+    pub fn told(&self) -> impl Iterator<Item = &'a Copy<'a>> {
         self.copies.iter().filter(|copy| !copy.known || self.any)
+    }
+
+    /// The path of a place for services that know the repository: from its root, unless the path is absolute as it was given or leads
+    /// out of it. Without a repository, from the current folder.
+    pub fn path(&self, place: &'a Place<'a>) -> Cow<'a, str> {
+        self.from_root(place).map_or(Cow::Borrowed(&place.page.path), Cow::Owned)
+    }
+
+    fn from_root(&self, place: &Place) -> Option<String> {
+        let is_relative = !Path::new(&place.page.path).is_absolute();
+        let inside = place.page.place.strip_prefix(self.root.as_ref()?).ok()?;
+        is_relative.then(|| shown(inside))
     }
 
     /// The numbers, in a line.

@@ -34,6 +34,10 @@ pub fn render(outcome: &Outcome) -> String {
             })
         })
         .collect();
+    let base = match outcome.root {
+        Some(_) => "The root of the repository.",
+        None => "The folder that dedup check ran in.",
+    };
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -44,26 +48,27 @@ pub fn render(outcome: &Outcome) -> String {
                 "rules": rules,
             } },
             "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": "The folder that dedup check ran in." } } },
-            "results": outcome.told().map(result).collect::<Vec<_>>(),
+            "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
+            "results": outcome.told().map(|copy| result(outcome, copy)).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
 }
 
-fn result(copy: &Copy) -> Value {
+fn result(outcome: &Outcome, copy: &Copy) -> Value {
     let (here, there) = copy.looked_at();
     let rule = RULES.iter().position(|(_, kind, ..)| *kind == copy.kind).expect("each kind has a rule");
-    let link = format!("[{}:{}](1)", literal(&there.path), there.stretch.start.line);
-    let mut related = location(there);
+    let summary = copy.summary_with(|place| outcome.path(place));
+    let link = format!("[{}:{}](1)", literal(&outcome.path(there)), there.stretch.start.line);
+    let mut related = location(outcome, there);
     related["id"] = json!(1);
     related["message"] = json!({ "text": "The other place." });
     json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
         "level": "warning",
-        "message": { "text": format!("Copied: {}. The other place is {link}.", literal(&copy.summary())) },
-        "locations": [location(here)],
+        "message": { "text": format!("Copied: {}. The other place is {link}.", literal(&summary)) },
+        "locations": [location(outcome, here)],
         "relatedLocations": [related],
         "partialFingerprints": { "wordsOfBothPlaces/v1": copy.fingerprint },
         "baselineState": if copy.known { "unchanged" } else { "new" },
@@ -71,11 +76,11 @@ fn result(copy: &Copy) -> Value {
     })
 }
 
-fn location(place: &Place) -> Value {
+fn location(outcome: &Outcome, place: &Place) -> Value {
     let (start, end) = (place.stretch.start, place.stretch.end);
     json!({
         "physicalLocation": {
-            "artifactLocation": artifact(&place.path),
+            "artifactLocation": artifact(outcome, place),
             "region": { "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column },
         },
     })
@@ -86,11 +91,14 @@ fn literal(text: &str) -> String {
     text.replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
 }
 
-/// Where a file is: from the folder that this ran in, if it was told so.
-fn artifact(path: &str) -> Value {
-    match Path::new(path).is_absolute() {
-        true => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/'))) }),
-        false => json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" }),
+/// Where a file is: from the base, unless it was told by its absolute path or is outside of the repository.
+fn artifact(outcome: &Outcome, place: &Place) -> Value {
+    let path = outcome.path(place);
+    let is_below = outcome.from_root(place).is_some() || outcome.root.is_none();
+    match (Path::new(path.as_ref()).is_absolute(), is_below) {
+        (true, _) => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/'))) }),
+        (false, true) => json!({ "uri": uri(&path), "uriBaseId": "%SRCROOT%" }),
+        (false, false) => json!({ "uri": uri(&path) }),
     }
 }
 

@@ -1,0 +1,146 @@
+//! The differences between two places in a line of text, marked as `git diff --word-diff` marks them.
+
+use super::super::copies::{Copy, Piece, Place, first};
+use super::left_out;
+use crate::cli::arguments::counted;
+use crate::cli::terminal::escaped;
+use anstyle::Style;
+use neardups::check::Kind;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Around a difference of whole files so many shared words are shown on either side.
+const AROUND: usize = 5;
+
+/// Of words that only one of two whole files has so many are shown at once, and the first of them if they are more.
+const LONG: usize = 30;
+const FIRST: usize = 10;
+
+/// How the places differ, in about so many characters: `[-words-]` that the place looked at does not have, `{+words+}` that only it has.
+/// What they share is shown too, of whole files a few words around each difference. The styles are of the one and the other.
+pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> String {
+    let is_file = copy.kind == Kind::File;
+    match (is_file && copy.has_same_words(), copy.is_reordered()) {
+        (true, false) => return "The same words.".into(),
+        (true, true) => return "The same words in another order.".into(),
+        (false, _) => {}
+    }
+    let mut diff = Diff { text: String::new(), length: 0, most, is_file, styles };
+    if copy.is_reordered() {
+        diff.text.push_str("Some of it is in another order. ");
+    }
+    let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
+    let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
+    for (number, piece) in pieces.iter().enumerate() {
+        if diff.length >= most {
+            diff.end(pieces[number..].iter().filter(|piece| is_edit(Some(piece))).count());
+            break;
+        }
+        match piece {
+            Piece::Shared(words) => {
+                let words = words[primary].clone();
+                let before = number.checked_sub(1).and_then(|before| pieces.get(before));
+                diff.shared(&copy.places[primary], words, [is_edit(before), is_edit(pieces.get(number + 1))]);
+            }
+            Piece::Edited(words) => {
+                let shown =
+                    |side: usize| (&copy.places[side], words[side].clone(), shown(copy, side, words[side].len()));
+                diff.edited(shown(1 - primary), shown(primary));
+            }
+        }
+    }
+    diff.text.trim_end().to_string()
+}
+
+/// How many of the words that only one place has are shown. What a larger file has besides the one that it contains is of no interest.
+fn shown(copy: &Copy, side: usize, words: usize) -> usize {
+    match copy.kind == Kind::File && words > LONG {
+        true if copy.whole() == Some(side) => 0,
+        true => FIRST,
+        false => words,
+    }
+}
+
+/// Around what only the other place has, and what only this one has.
+const MARKS: [[&str; 2]; 2] = [["[-", "-]"], ["{+", "+}"]];
+
+struct Diff {
+    text: String,
+    /// How many characters of the places are shown, and how many may be.
+    length: usize,
+    most: usize,
+    is_file: bool,
+    styles: [Style; 2],
+}
+
+impl Diff {
+    /// Words that both have, between differences or not.
+    fn shared(&mut self, place: &Place, words: Range<usize>, beside: [bool; 2]) {
+        let [head, tail] = beside.map(|beside| if beside { AROUND } else { 0 });
+        if !self.is_file || words.len() <= head + tail {
+            self.put(place.text(words));
+            return;
+        }
+        if head > 0 {
+            self.put(place.text(words.start..words.start + head));
+        }
+        if !self.text.ends_with("… ") {
+            self.text.push_str("… ");
+        }
+        if tail > 0 {
+            self.put(place.text(words.end - tail..words.end));
+        }
+    }
+
+    /// Words that only the other place has, and those that only this one has.
+    fn edited(&mut self, gone: (&Place, Range<usize>, usize), come: (&Place, Range<usize>, usize)) {
+        let mut behind = "";
+        for ((place, words, shown), (style, [open, close])) in
+            [gone, come].into_iter().zip(self.styles.into_iter().zip(MARKS))
+        {
+            if words.is_empty() {
+                continue;
+            }
+            let (text, space) = place.text(words.start..words.start + shown);
+            _ = write!(self.text, "{style}{open}");
+            self.put((text, ""));
+            if shown < words.len() {
+                let left = format!("{}{}", if shown > 0 { " " } else { "" }, left_out(words.len() - shown));
+                self.length += left.chars().count();
+                self.text.push_str(&left);
+            }
+            _ = write!(self.text, "{close}{style:#}");
+            behind = if shown < words.len() { " " } else { space };
+        }
+        self.space(behind);
+    }
+
+    /// A text and the white space behind it, as far as there is room.
+    fn put(&mut self, (text, space): (&str, &str)) {
+        let shown = first(text, self.most.saturating_sub(self.length).max(20));
+        self.length += shown.chars().count();
+        self.text.push_str(&escaped(&shown.replace("\n\n", PARAGRAPH)));
+        if shown.len() < text.len() {
+            self.text.push('…');
+        }
+        self.space(space);
+    }
+
+    fn space(&mut self, space: &str) {
+        self.text.push_str(&escaped(&space.replace("\n\n", PARAGRAPH)));
+    }
+
+    /// That there is more, and how many differences are in that.
+    fn end(&mut self, edits: usize) {
+        self.text.truncate(self.text.trim_end().len());
+        if !self.text.ends_with('…') {
+            self.text.push_str(" …");
+        }
+        if edits > 0 {
+            _ = write!(self.text, " and {}", counted(edits as u64, "more difference"));
+        }
+    }
+}
+
+/// Paragraphs follow each other in a line.
+const PARAGRAPH: &str = " ¶ ";
