@@ -243,13 +243,13 @@ fn files_in_another_order() {
     assert!(junit.contains(&format!(">{}</failure>", text)), "{junit}");
 
     // Nothing but another order, and nothing at all.
-    shell.write("docs/a.txt", format!("{one}\n\n{two}\n"));
-    shell.write("docs/b.txt", format!("{two}\n\n{one}\n"));
+    shell.write("docs/a.txt", format!("Title\n\n{one}\n\n{two}\n"));
+    shell.write("docs/b.txt", format!("TITLE\n\n{two}\n\n{one}\n"));
     assert!(
         report(&shell, "human")
             .ends_with("99 % alike\ndocs/a.txt:1:1: the other place\n    The same words in another order.\n")
     );
-    shell.write("docs/b.txt", format!("{one}\n{two}!\n"));
+    shell.write("docs/b.txt", format!("Title\n\n{one}\n{two}!\n"));
     assert!(report(&shell, "human").ends_with("100 % alike\ndocs/a.txt:1:1: the other place\n    The same words.\n"));
 }
 

@@ -77,13 +77,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The text of some of its words, and the white space behind it.
+    /// The text of some of its words, and the white space behind it: that between two words or two paragraphs, not more.
     pub fn text(&self, words: Range<usize>) -> (&'a str, &'a str) {
         if words.end == self.words.end {
             return (self.page.text(words), " ");
         }
         let text = self.page.text_to_next(words);
-        text.split_at(text.trim_end().len())
+        let (text, space) = text.split_at(text.trim_end().len());
+        (text, first(space, 2))
     }
 
     /// Its first ten words, or as much of them as fits into 100 characters.

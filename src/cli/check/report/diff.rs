@@ -19,18 +19,17 @@ const FIRST: usize = 10;
 /// How the places differ, in about so many characters: `[-words-]` that the place looked at does not have, `{+words+}` that only it has.
 /// What they share is shown too, of whole files a few words around each difference. The styles are of the one and the other.
 pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> String {
+    let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
+    let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     let is_file = copy.kind == Kind::File;
-    match (is_file && copy.has_same_words(), copy.is_reordered()) {
-        (true, false) => return "The same words.".into(),
-        (true, true) => return "The same words in another order.".into(),
-        (false, _) => {}
+    if is_file && !pieces.iter().any(|piece| is_edit(Some(piece))) {
+        let order = if copy.is_reordered() { " in another order" } else { "" };
+        return format!("The same words{order}.");
     }
     let mut diff = Diff { text: String::new(), length: 0, most, is_file, styles };
     if copy.is_reordered() {
         diff.text.push_str("Some of it is in another order. ");
     }
-    let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
-    let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     for (number, piece) in pieces.iter().enumerate() {
         if diff.length >= most {
             diff.end(pieces[number..].iter().filter(|piece| is_edit(Some(piece))).count());

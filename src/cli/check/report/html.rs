@@ -18,6 +18,9 @@ const SHOWN: usize = 20_000;
 /// So many words before and behind a passage are shown, as far as the same paragraph has them.
 const AROUND: usize = 8;
 
+/// Nothing is shown around a passage where it would be longer than this, in bytes: then it is not words that stand there.
+const LONGEST: usize = 400;
+
 /// What a larger file has between the words of one that it contains is shown if it is not longer than this, in words.
 const LONG: usize = 20;
 
@@ -125,10 +128,12 @@ fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
     let place = &copy.places[side];
     let beside = |text: Cow<'a, str>, space| Part { mark: Mark::Beside, text, space };
     let [(before, more_before), (behind, more_behind)] = place.page.around(&place.words, AROUND);
+    let (before, behind) = (place.page.text_to_next(before), place.page.text(behind));
+    let fits = |text: &str| (1..=LONGEST).contains(&text.len());
     let mut parts = Vec::new();
-    if !before.is_empty() {
+    if fits(before) {
         let dots = if more_before { "… " } else { "" };
-        parts.push(beside(format!("{dots}{}", place.page.text_to_next(before)).into(), ""));
+        parts.push(beside(format!("{dots}{before}").into(), ""));
     }
     let mut left = SHOWN;
     for piece in copy.pieces(side) {
@@ -152,9 +157,9 @@ fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
             return parts;
         }
     }
-    if !behind.is_empty() {
+    if fits(behind) {
         let dots = if more_behind { " …" } else { "" };
-        parts.push(beside(format!("{}{dots}", place.page.text(behind)).into(), ""));
+        parts.push(beside(format!("{behind}{dots}").into(), ""));
     }
     parts
 }

@@ -53,10 +53,11 @@ impl<'a> Outcome<'a> {
     /// The path of a place for services that know the repository: from its root, unless the path is absolute as it was given or leads
     /// out of it. Without a repository, from the current folder.
     pub fn path(&self, place: &'a Place<'a>) -> Cow<'a, str> {
-        self.from_root(place).map_or(Cow::Borrowed(&place.page.path), Cow::Owned)
+        self.below_root(place).map_or(Cow::Borrowed(&place.page.path), Cow::Owned)
     }
 
-    fn from_root(&self, place: &Place) -> Option<String> {
+    /// The path from the root of the repository, if it is to be told so.
+    fn below_root(&self, place: &Place) -> Option<String> {
         let is_relative = !Path::new(&place.page.path).is_absolute();
         let inside = place.page.place.strip_prefix(self.root.as_ref()?).ok()?;
         is_relative.then(|| shown(inside))

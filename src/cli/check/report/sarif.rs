@@ -94,7 +94,7 @@ fn literal(text: &str) -> String {
 /// Where a file is: from the base, unless it was told by its absolute path or is outside of the repository.
 fn artifact(outcome: &Outcome, place: &Place) -> Value {
     let path = outcome.path(place);
-    let is_below = outcome.from_root(place).is_some() || outcome.root.is_none();
+    let is_below = outcome.below_root(place).is_some() || outcome.root.is_none();
     match (Path::new(path.as_ref()).is_absolute(), is_below) {
         (true, _) => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/'))) }),
         (false, true) => json!({ "uri": uri(&path), "uriBaseId": "%SRCROOT%" }),
