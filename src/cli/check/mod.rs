@@ -34,7 +34,7 @@ use clap::ArgMatches;
 use config::{Check, Config};
 use copies::{Copy, Place};
 use neardups::Error;
-use neardups::check::{Document, Found, Options, find};
+use neardups::check::{Document, Finding, Found, Options, find_judged};
 use neardups::prose;
 use neardups::similarity::Threshold;
 use pages::{Page, Selection, Tree};
@@ -81,9 +81,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
             escaped(&page.path)
         )));
     }
-    let documents: Vec<Document> = tree.pages.iter().map(Page::document).collect();
-    let mut found = pool.install(|| find(&documents, &options(&check)));
-    let allowed = judge(&mut found, &tree.pages, &rules);
+    let scopes = rules.of(&tree.pages);
+    let documents: Vec<Document> =
+        tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
+    let judge = |finding: &Finding| scopes.verdict(finding).map(|verdict| verdict as usize);
+    let mut found = pool.install(|| find_judged(&documents, &options(&check), judge));
+    let all = found.findings.len();
+    found.findings.retain(|finding| scopes.verdict(finding) == Some(Verdict::Told));
+    let allowed = all - found.findings.len();
     let mut copies = Copy::all(&tree.pages, &found.findings);
     let mut stale = baseline::accept(&mut copies, accepted);
     // Of pages that were not asked for nothing is known.
@@ -210,17 +215,6 @@ fn accepted(path: &Path, terminal: &Terminal) -> Result<Vec<Entry>, Error> {
         ));
     }
     Ok(accepted.unwrap_or_default())
-}
-
-/// Keeps the findings that count, and says how many are allowed.
-fn judge(found: &mut Found, pages: &[Page], rules: &Rules) -> usize {
-    let mut allowed = 0;
-    found.findings.retain(|finding| {
-        let verdict = rules.verdict(pages, finding);
-        allowed += usize::from(verdict == Verdict::Allowed);
-        verdict == Verdict::Counts
-    });
-    allowed
 }
 
 fn tell(tree: &Tree, terminal: &Terminal) {

@@ -55,8 +55,9 @@ impl Page {
         page
     }
 
-    pub fn document(&self) -> Document<'_> {
-        Document { words: &self.words, blocks: &self.blocks }
+    /// As one of those of which the same is asked.
+    pub fn document(&self, scope: usize) -> Document<'_> {
+        Document { words: &self.words, blocks: &self.blocks, scope }
     }
 
     pub fn words(&self) -> &[u64] {
