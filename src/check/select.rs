@@ -3,6 +3,7 @@
 use super::grams::Text;
 use super::{Finding, Kind, Options, Place};
 use crate::passages::Run;
+use petgraph::unionfind::UnionFind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -57,45 +58,24 @@ pub(super) fn told(mut candidates: Vec<(usize, Candidate)>, words: usize, option
         (*number, candidate.kind != Kind::File, Reverse(candidate.matched), candidate.kind, a, b)
     });
     let mut told = Vec::new();
-    for group in candidates.chunk_by_mut(|x, y| x.0 == y.0) {
-        let mut connected = Connected::new(words);
-        told.extend(
-            group.iter().filter(|(_, candidate)| connected.connect(candidate, options)).map(|(_, news)| news.clone()),
-        );
+    for group in candidates.chunk_by(|x, y| x.0 == y.0) {
+        // Words that are connected by what is told.
+        let mut connected = UnionFind::new(words);
+        let news = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));
+        told.extend(news.map(|(_, candidate)| candidate.clone()));
     }
     told
 }
 
-/// Which words are connected by what is told: a forest over their places, with union by the lesser place and path halving.
-struct Connected(Vec<usize>);
-
-impl Connected {
-    fn new(words: usize) -> Self {
-        Connected((0..words).collect())
+/// Connects the words that match if that is news: if half of them, or the words of a passage, are not connected yet.
+fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Options) -> bool {
+    let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
+    let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
+    let is_news = pairs().filter(|&(a, b)| !connected.equiv(a, b)).take(enough).count() == enough;
+    if is_news {
+        pairs().for_each(|(a, b)| _ = connected.union(a, b));
     }
-
-    fn root(&mut self, mut place: usize) -> usize {
-        let above = &mut self.0;
-        while above[place] != place {
-            above[place] = above[above[place]];
-            place = above[place];
-        }
-        place
-    }
-
-    /// Connects what matches if that is news: if half of it, or the words of a passage, are not connected yet.
-    fn connect(&mut self, candidate: &Candidate, options: &Options) -> bool {
-        let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
-        let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
-        let is_news = pairs().filter(|&(a, b)| self.root(a) != self.root(b)).take(enough).count() == enough;
-        if is_news {
-            for (a, b) in pairs() {
-                let (a, b) = (self.root(a), self.root(b));
-                self.0[a.max(b)] = a.min(b);
-            }
-        }
-        is_news
-    }
+    is_news
 }
 
 /// A document that is contained in another has so many times the words of a passage. A shorter one, such as a page of a few
