@@ -22,6 +22,12 @@ const LICENCE_PHRASES: &[&str] = &[
     "all rights reserved",
 ];
 
+/// A heading of nothing but these words, one of the first ones among them, is that of a section on the licence.
+const LICENCE_HEADING: [&[&str]; 2] = [
+    &["license", "licenses", "licence", "licences", "licensing", "copyright", "copyrights", "copying"],
+    &["and", "information", "notice", "notices"],
+];
+
 /// A change of what counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -57,6 +63,8 @@ pub(super) struct Builder<'a> {
     in_url: bool,
     /// Whether only headings and licences have been read.
     opening: bool,
+    /// Whether the last heading was that of a section on the licence.
+    in_licence: bool,
     lists: usize,
     /// How many blocks there were when the outermost list began, and whether it has words that are no links to fragments.
     list_start: usize,
@@ -82,6 +90,7 @@ impl<'a> Builder<'a> {
             gap: false,
             in_url: false,
             opening: true,
+            in_licence: false,
             lists: 0,
             list_start: 0,
             list_has_words: false,
@@ -140,14 +149,11 @@ impl<'a> Builder<'a> {
     pub(super) fn end(&mut self) {
         self.kind = if self.lists > 0 { Kind::Item } else { Kind::Paragraph };
         (self.gap, self.in_url) = (false, false);
-        if self.open.take().is_none() || !self.opening {
-            return;
-        }
-        let Some(block) = self.prose.blocks.last() else { return };
+        let Some(block) = self.open.take().and(self.prose.blocks.last()) else { return };
+        let text = &self.prose.text[block.text.clone()];
         if matches!(block.kind, Kind::Heading(_)) {
-            return;
-        }
-        if !self.options.licences && is_licence(&self.prose.text[block.text.clone()]) {
+            self.in_licence = is_licence_heading(text);
+        } else if !self.options.licences && (self.in_licence || self.opening && is_licence(text)) {
             self.truncate(self.prose.blocks.len() - 1);
         } else {
             self.opening = false;
@@ -414,6 +420,18 @@ fn url_length(rest: &str) -> usize {
 fn is_licence(text: &str) -> bool {
     let text = text.to_lowercase();
     LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
+}
+
+fn is_licence_heading(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let [names, others] = LICENCE_HEADING;
+    let mut named = false;
+    let known = words.all(|word| {
+        named |= names.contains(&word);
+        names.contains(&word) || others.contains(&word)
+    });
+    known && named
 }
 
 /// Finds for each block the heading that it stands under.

@@ -29,7 +29,8 @@
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
 //! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
 //! * **Licences**: blocks at the start of a page, after nothing but headings, that have a phrase of a well-known notice in them,
-//!   such as `SPDX-License-Identifier` or `Licensed under the`.
+//!   such as `SPDX-License-Identifier` or `Licensed under the`; and what stands under a heading such as "License" or "Copyright and
+//!   licence", up to the next heading.
 //! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page; and what
 //!   stands in a `nav` element of HTML.
 //!
@@ -130,7 +131,7 @@ pub struct Options {
     pub links: bool,
     /// Front matter, as a block of kind [`Kind::Code`].
     pub front_matter: bool,
-    /// Licence notices that a page starts with.
+    /// Licence notices that a page starts with, and sections on the licence.
     pub licences: bool,
     /// Tables of contents.
     pub contents: bool,

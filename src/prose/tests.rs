@@ -177,6 +177,16 @@ mod markdown {
     }
 
     #[test]
+    fn sections_on_the_licence() {
+        let page = "# T\n\nText.\n\n## License & Copyright\n\nEither of two.\n\n- One.\n\n### Contribution\n\nAll.\n\n## Licenses of drivers\n\nTo drive.";
+        let shown = "1:3 h1: T\n3:1 paragraph <0: Text.\n5:4 h2 <0: License & Copyright\n11:5 h3 <2: Contribution\n13:1 paragraph <3: All.\n\
+                     15:4 h2 <0: Licenses of drivers\n17:1 paragraph <5: To drive.\n";
+        check(page, shown);
+        let licences = Options { licences: true, ..Options::default() };
+        assert_eq!(read(Markup::Markdown, page, &licences).blocks().len(), 9);
+    }
+
+    #[test]
     fn licences_at_the_start() {
         let page = "# T\n\nSPDX-License-Identifier: MIT\n\nLicensed under\nthe *Apache* License.\n\nText.\n\nLicensed under the MIT.";
         check(page, "1:3 h1: T\n8:1 paragraph <0: Text.\n10:1 paragraph <0: Licensed under the MIT.\n");

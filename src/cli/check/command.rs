@@ -10,7 +10,7 @@ pub const COUNTED: [(&str, &str); 5] = [
     ("code", "blocks of code"),
     ("links", "targets of links"),
     ("front-matter", "front matter"),
-    ("licences", "licence notices at the start of a page"),
+    ("licences", "licence notices at the start of a page, and sections on the licence"),
     ("contents", "tables of contents"),
 ];
 
