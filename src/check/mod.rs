@@ -211,7 +211,8 @@ pub fn find(documents: &[Document], options: &Options) -> Found {
 /// for anything else; findings of one number stand in for each other, and not for those of another. A file that is not told is
 /// judged again by its passages and paragraphs.
 ///
-/// A judge looks at what a finding is, and at [`Document::scope`].
+/// A judge looks at what a finding is, and at [`Document::scope`]. Of what stands in more than seven places not all meet
+/// ([`Found::frequent`]): if those that do are not told, others may not be either.
 pub fn find_judged(
     documents: &[Document],
     options: &Options,
