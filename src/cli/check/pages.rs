@@ -3,7 +3,7 @@
 use super::globs::Globs;
 use ignore::{DirEntry, WalkBuilder};
 use neardups::check::{Document, word};
-use neardups::prose::{self, Kind, Lines, Markup, Notice, Position, Prose};
+use neardups::prose::{self, Kind, Lines, Markup, Position, Prose};
 use neardups::source;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
@@ -146,8 +146,7 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
             Ok(None) => {}
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
-                    let (Notice::NeverEnds { line } | Notice::NeverStarted { line }) = notice;
-                    let told = notice.to_string();
+                    let (line, told) = (notice.line(), notice.to_string());
                     format!("{}:{line}: {}", page.path, told.split_once(": ").map_or(told.as_str(), |told| told.1))
                 });
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
