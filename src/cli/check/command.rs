@@ -25,6 +25,9 @@ pub const FAIL_ON: [(&str, &str); 3] = [
 /// The most that an option or key may ask for, in words.
 pub const MOST_WORDS: usize = 1_000_000;
 
+/// The most copies that an option or key may let pass.
+pub const MOST_FINDINGS: u64 = u32::MAX as u64;
+
 /// `dedup check`.
 pub fn command() -> Command {
     let words = |name: &'static str, default: &str, help: &str| {
@@ -121,7 +124,7 @@ pub fn command() -> Command {
             Arg::new("max-findings")
                 .long("max-findings")
                 .value_name("N")
-                .value_parser(super::super::arguments::whole_number(0..=u32::MAX.into()))
+                .value_parser(super::super::arguments::whole_number(0..=MOST_FINDINGS))
                 .help("Fail only if there are more copies than this [default: 0]"),
         )
         .arg(file("config", "The configuration [default: the next dedup.toml from the current folder upward, within the repository]"))
