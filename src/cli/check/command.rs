@@ -55,12 +55,12 @@ pub fn command() -> Command {
              {}. A file that is named is read whatever it is called.\n\n\
              Accepted copies go into a baseline (--baseline FILE --update-baseline), or stand between comments dedup:ignore-start and \
              dedup:ignore-end; or dedup.toml says which files may have them:\n\n\
-             [check]                            # paths, ignore, and options by their names\n\
+             [check]                          # paths, ignore, and options by their names\n\
              min-words = 50\n\n\
-             [[check.allow]]                    # copies of which both places are in these files are accepted\n\
-             paths = [\"docs/install-*.md\"]     # globs as in .gitignore, from the folder of dedup.toml\n\
+             [[check.allow]]                  # copies of which both places are in these files are accepted\n\
+             paths = [\"docs/install-*.md\"]   # globs as in .gitignore, from the folder of dedup.toml\n\
              reason = \"each page is read alone\"\n\n\
-             [[check.rule]]                     # what touches one of these files must have more words, or be more alike\n\
+             [[check.rule]]                   # what touches these files must be longer, or more alike\n\
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\
              similarity = 0.9\n\n\

@@ -266,3 +266,60 @@ fn one_of(value: Value, known: &[(&str, &str)]) -> Result<String, Error> {
     let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     word.map(String::from).ok_or_else(|| value.wrong(format!("expected one of {}, in quotes", names())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str) -> Result<Check, String> {
+        read(&Toml { path: Path::new("dedup.toml"), text }).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_printed_is_read() {
+        let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\ncount = [\"code\"]\n\
+            baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
+            [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\n";
+        assert_eq!(toml::to_string(&File { check: of(text).unwrap() }).unwrap(), text);
+    }
+
+    const BITS: [&str; 24] = [
+        "[check]",
+        "[[check.allow]]",
+        "[[check.rule]]",
+        "\n",
+        "\n",
+        "\n",
+        "paths = ",
+        "ignore = ",
+        "min-words = ",
+        "similarity = ",
+        "reason = ",
+        "count = ",
+        "report = ",
+        "fail-on = ",
+        "[",
+        "]",
+        "\"a\"",
+        "\"{\"",
+        "\"new\"",
+        "20",
+        "0.9",
+        ", ",
+        "é = ",
+        "\"\"\"",
+    ];
+
+    proptest! {
+        #[test]
+        fn what_is_wrong_is_told_with_its_line(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
+            let text = bits.concat();
+            if let Err(error) = of(&text) {
+                let rest = error.strip_prefix("dedup.toml:").unwrap_or_else(|| panic!("{error}"));
+                let line: usize = rest.split_once(": ").unwrap().0.parse().unwrap();
+                prop_assert!((1..=1 + text.matches('\n').count()).contains(&line), "{}", error);
+            }
+        }
+    }
+}

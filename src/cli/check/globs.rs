@@ -3,6 +3,9 @@
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 
+/// No path is longer, and the braces of a pattern that is not do not go too deep.
+const LONGEST: usize = 4096;
+
 /// Patterns of paths. A name without a slash is found in any folder, and a folder stands for all that is in it.
 pub struct Globs {
     base: PathBuf,
@@ -19,7 +22,7 @@ impl Globs {
     pub fn new(base: &Path, patterns: &[String]) -> Result<Self, String> {
         let mut builder = builder(base);
         for pattern in patterns {
-            add(&mut builder, pattern).map_err(|why| format!("'{pattern}': {why}"))?;
+            check(pattern).and_then(|()| add(&mut builder, pattern)).map_err(|why| format!("'{pattern}': {why}"))?;
         }
         let built = builder.build().map_err(|error| error.to_string())?;
         Ok(Globs { base: base.to_path_buf(), typed: patterns.to_vec(), patterns: built })
@@ -34,6 +37,9 @@ impl Globs {
     ///
     /// Cost: each pattern is tried on the files up to the first that it finds.
     pub fn find_nothing(&self, places: &[&Path]) -> Vec<&str> {
+        if self.typed.is_empty() {
+            return Vec::new();
+        }
         let inside: Vec<PathBuf> = places.iter().map(|place| self.inside(place)).collect();
         let finds = |pattern: &&String| {
             let alone = Globs::new(&self.base, &[pattern.to_string()]).ok();
@@ -56,7 +62,12 @@ impl Globs {
 /// # Errors
 /// Why not.
 pub fn check(pattern: &str) -> Result<(), String> {
-    add(&mut builder(Path::new(".")), pattern)
+    if pattern.len() > LONGEST {
+        return Err(format!("expected a glob of at most {LONGEST} bytes"));
+    }
+    let mut builder = builder(Path::new("."));
+    add(&mut builder, pattern)?;
+    builder.build().map(drop).map_err(|error| format!("no glob: {error}"))
 }
 
 fn builder(base: &Path) -> GitignoreBuilder {
@@ -128,6 +139,9 @@ mod tests {
             let error = Globs::new(Path::new("/"), &["a".into(), pattern.into()]).err().unwrap();
             assert!(error.starts_with(&format!("'{pattern}': ")), "{error}");
             assert!(check(pattern).is_err(), "{pattern}");
+        }
+        for depth in [LONGEST / 2 - 1, LONGEST] {
+            assert!(check(&["{".repeat(depth), "}".repeat(depth)].join("a")).is_err(), "{depth}");
         }
         for pattern in ["\\#", "!a", "a b", "{a,b}", "**"] {
             assert_eq!(check(pattern), Ok(()), "{pattern}");

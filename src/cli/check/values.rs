@@ -26,7 +26,10 @@ impl<'a> Toml<'a> {
         DeTable::parse(self.text).map_err(|error| {
             let place = error.span().map_or(0, |span| span.start.min(self.text.len()));
             let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
-            self.wrong(place, &format!("`{}`: {}", told(line), error.message().trim_end()))
+            let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
+            // The parser may have thought of a number.
+            let hint = if value.starts_with(char::is_alphabetic) { " (texts stand in quotes)" } else { "" };
+            self.wrong(place, &format!("`{}`: {}{hint}", told(line), error.message().trim_end()))
         })
     }
 
