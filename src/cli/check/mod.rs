@@ -82,11 +82,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     tell(&tree, &terminal);
     targets.spare(&check, &tree.pages)?;
     unused::tell(&config, &check, &selection, &tree, &terminal)?;
-    if let Some(page) = changes.as_ref().and_then(|changes| tree.pages.iter().find(|page| !changes.know(&page.place))) {
-        return Err(usage_error(format!(
-            "--since: {} is not in the repository that this folder is in",
-            escaped(&page.path)
-        )));
+    let unknown = |changes: &Changes| tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
+    if let Some((page, why)) = changes.as_ref().and_then(unknown) {
+        return Err(usage_error(format!("--since: {} {}", escaped(&page.path), escaped(&why))));
     }
     let documents: Vec<Document> = tree.pages.iter().map(Page::document).collect();
     let mut found = pool.install(|| find(&documents, &options(&check)));

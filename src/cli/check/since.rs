@@ -16,6 +16,8 @@ pub struct Changes {
     /// The folder of the repository.
     top: PathBuf,
     lines: Lines,
+    /// Submodules of which it cannot be told, each with why.
+    unknown: BTreeMap<PathBuf, String>,
 }
 
 impl Changes {
@@ -41,19 +43,28 @@ impl Changes {
         // Without a common ancestor, as in a shallow clone, against the commit itself.
         let commit = text(commit);
         let base = git(["merge-base", commit.trim(), "HEAD"]).map(text).unwrap_or(commit);
-        let mut lines = BTreeMap::new();
+        let (mut lines, mut unknown) = (BTreeMap::new(), BTreeMap::new());
         let mut repositories = vec![(top.clone(), base.trim().to_string())];
         while let Some((folder, base)) = repositories.pop() {
-            let wrong = |message| Error::Usage(format!("--since {reference}: {message}"));
-            changed(&folder, &base, &mut lines).map_err(|message| wrong(format!("git failed: {message}")))?;
-            repositories.extend(submodules(&folder, &base, &mut lines).map_err(wrong)?);
+            match changed(&folder, &base, &mut lines).and_then(|()| submodules(&folder, &base, &mut lines)) {
+                Ok(more) => repositories.extend(more),
+                Err(message) if folder == top => {
+                    return Err(Error::Usage(format!("--since {reference}: git failed: {message}")));
+                }
+                // Of no account if no page is in it.
+                Err(message) => drop(unknown.insert(folder, format!("git cannot compare it with {base}: {message}"))),
+            }
         }
-        Ok(Changes { top, lines })
+        Ok(Changes { top, lines, unknown })
     }
 
-    /// Whether a file is in the repository, whose path is absolute and without links.
-    pub fn know(&self, place: &Path) -> bool {
-        place.starts_with(&self.top)
+    /// Why nothing is known of a file, whose path is absolute and without links.
+    pub fn unknown(&self, place: &Path) -> Option<String> {
+        if !place.starts_with(&self.top) {
+            return Some("is not in the repository that this folder is in".to_string());
+        }
+        let why = place.ancestors().find_map(|folder| self.unknown.get(folder))?;
+        Some(format!("is in a submodule that may have to be fetched: {why}"))
     }
 
     /// Whether one of those lines of a file changed, whose path is absolute and without links.
@@ -96,9 +107,8 @@ fn changed(folder: &Path, base: &str, lines: &mut Lines) -> Result<(), String> {
 
 /// The submodules of a repository, each with the commit that it was at there. One that was not there yet is new as a whole.
 fn submodules(folder: &Path, base: &str, lines: &mut Lines) -> Result<Vec<(PathBuf, String)>, String> {
-    let failed = |message| format!("git failed: {message}");
     let mut submodules = Vec::new();
-    for entry in ended_by_zero(&git_in(folder, ["ls-files", "--stage", "-z"]).map_err(failed)?) {
+    for entry in ended_by_zero(&git_in(folder, ["ls-files", "--stage", "-z"])?) {
         let Some(name) = entry.strip_prefix(b"160000 ").and_then(|rest| rest.splitn(2, |&byte| byte == b'\t').nth(1))
         else {
             continue;
@@ -112,14 +122,8 @@ fn submodules(folder: &Path, base: &str, lines: &mut Lines) -> Result<Vec<(PathB
             folder,
             [OsStr::new("ls-tree"), "-z".as_ref(), base.as_ref(), "--".as_ref(), path_of(name).as_ref()],
         );
-        match text(was.map_err(failed)?).split([' ', '\t']).collect::<Vec<_>>()[..] {
-            ["160000", _, commit, ..] if git_in(&place, ["cat-file", "-e", commit]).is_ok() => {
-                submodules.push((place, commit.to_string()));
-            }
-            ["160000", _, commit, ..] => {
-                let name = String::from_utf8_lossy(name);
-                return Err(format!("the submodule {name} was at {commit}, which is not there: fetch more of it"));
-            }
+        match text(was?).split([' ', '\t']).collect::<Vec<_>>()[..] {
+            ["160000", _, commit, ..] => submodules.push((place, commit.to_string())),
             _ => drop(lines.insert(place, vec![1..=usize::MAX])),
         }
     }
