@@ -33,6 +33,8 @@ const LICENCE_HEADING: [&[&str]; 2] = [
 pub(super) enum Mark {
     Start,
     End,
+    /// Meant as a mark, and none.
+    Unknown,
 }
 
 impl Mark {
@@ -41,8 +43,22 @@ impl Mark {
         match comment.split_whitespace().next()?.trim_end_matches(':') {
             "dedup:ignore-start" => Some(Mark::Start),
             "dedup:ignore-end" => Some(Mark::End),
-            _ => None,
+            _ => Mark::meant(comment).map(|_| Mark::Unknown),
         }
+    }
+
+    /// What starts a text like a mark, whatever its case. A remark that `dedup:` and a blank start is none.
+    pub(super) fn meant(text: &str) -> Option<&str> {
+        let text = text.trim_start();
+        let (name, rest) =
+            text.split_at_checked("dedup:".len()).filter(|(name, _)| name.eq_ignore_ascii_case("dedup:"))?;
+        let word = rest.split_whitespace().next()?;
+        let is_mark = if rest.starts_with(word) {
+            word.starts_with(char::is_alphabetic)
+        } else {
+            word.get(.."ignore-".len()).is_some_and(|start| start.eq_ignore_ascii_case("ignore-"))
+        };
+        is_mark.then(|| &text[..name.len() + (rest.len() - rest.trim_start().len()) + word.len()])
     }
 }
 
@@ -74,7 +90,7 @@ pub(super) struct Builder<'a> {
     awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
     /// Where the mark stands since which nothing counts.
     ignoring: Option<usize>,
-    /// Marks without counterpart, and their places.
+    /// Marks that are unknown or without counterpart, and their places.
     unmatched: Vec<(Mark, usize)>,
 }
 
@@ -349,8 +365,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn mark(&mut self, mark: Mark, place: Range<usize>) {
-        self.space();
+        if mark != Mark::Unknown {
+            self.space();
+        }
         match (mark, self.ignoring) {
+            (Mark::Unknown, _) => self.unmatched.push((mark, place.start)),
             (Mark::Start, None) => self.ignoring = Some(place.start),
             (Mark::Start, Some(_)) => {}
             (Mark::End, None) => self.unmatched.push((mark, place.start)),
@@ -375,6 +394,7 @@ impl<'a> Builder<'a> {
                 match mark {
                     Mark::Start => Notice::NeverEnds { line },
                     Mark::End => Notice::NeverStarted { line },
+                    Mark::Unknown => Notice::Unknown { line, mark: unknown(&self.source[place..]) },
                 }
             };
             self.prose.notices = self.unmatched.iter().map(notice).collect();
@@ -382,6 +402,16 @@ impl<'a> Builder<'a> {
         set_sections(&mut self.prose.blocks);
         self.prose
     }
+}
+
+/// The unknown mark of the comment that a part of the source starts with.
+fn unknown(source: &str) -> String {
+    let comment = source.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mark = Mark::meant(comment).unwrap_or_default().chars();
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | ' ');
+    let mark: String = mark.take(40).take_while(is_of_name).collect();
+    // What may end the comment is no part of it.
+    mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
 }
 
 /// The words of a text and where they start; a word without characters stands for white space.
