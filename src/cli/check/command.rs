@@ -6,12 +6,13 @@ use clap::{Arg, ArgAction, Command, value_parser};
 use std::path::PathBuf;
 
 /// What `--count` takes.
-pub const COUNTED: [(&str, &str); 5] = [
+pub const COUNTED: [(&str, &str); 6] = [
     ("code", "blocks of code"),
     ("links", "targets of links"),
     ("front-matter", "front matter"),
     ("licences", "licence notices at the start of a page"),
     ("contents", "tables of contents"),
+    ("docstrings", "source files, of which only docstrings and comments that document count"),
 ];
 
 /// What `--fail-on` takes.
@@ -47,7 +48,8 @@ pub fn command() -> Command {
         .long_about(
             "Finds pages and passages of documentation that were copied, small edits included. Reads Markdown, MDX, reStructuredText, \
              AsciiDoc, HTML and plain text as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
-             do not count. Case, punctuation and line breaks make no difference.\n\n\
+             do not count; with --count docstrings, documentation in source files does. Case, punctuation and line breaks make no \
+             difference.\n\n\
              Accepted copies go into a baseline (--baseline FILE --update-baseline), into dedup.toml ([[check.allow]]), or stand between \
              comments dedup:ignore-start and dedup:ignore-end.\n\n\
              Exit status: 0 nothing found, 1 copies found, 2 usage error or some file could not be read.",

@@ -312,6 +312,7 @@ fn selection(
         written: files.collect(),
         hidden: given.get_flag("hidden"),
         ignore_files: !given.get_flag("no-ignore-files"),
+        docstrings: counts("docstrings"),
         prose: prose::Options {
             code: counts("code"),
             links: counts("links"),
