@@ -1,20 +1,26 @@
 //! The longest common subsequence of two short stretches of words, with the words that it keeps.
+//!
+//! The table of lengths is kept as bits: whether a length grows from one word of `a` to the one before it (Hyyrö, *Bit-parallel
+//! LCS-length computation revisited*, AWOCA 2004), 64 words at a time, and the way through it is found from them.
 
 use crate::passages::Run;
 
-/// The most words of the shorter stretch: lengths of subsequences fit 16 bits.
-pub(super) const LONGEST: usize = u16::MAX as usize;
+/// Bits of a block.
+const BITS: usize = u64::BITS as usize;
 
-/// The table of lengths, whose memory is used again.
+/// The table, whose memory is used again.
 #[derive(Default)]
 pub(super) struct Lcs {
-    longest: Vec<u16>,
+    /// A row for no word of `b`, for its last one, its last two, and so on. Bit `k` is not set if the longest common subsequence
+    /// with those is longer with the last `k + 1` words of `a` than with the last `k`.
+    rows: Vec<u64>,
+    places: Places,
 }
 
 impl Lcs {
     /// Appends the runs of a longest common subsequence, in their order. Of several the one that keeps words early.
     ///
-    /// Cost: time and memory are the product of the lengths, so callers bound them: at most [`LONGEST`].
+    /// Cost: the product of the lengths, divided by 64, in time and bits; callers bound the lengths.
     pub fn common(&mut self, a: &[u64], b: &[u64], runs: &mut Vec<Run>) {
         let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
         let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
@@ -28,32 +34,104 @@ impl Lcs {
         if a.is_empty() || b.is_empty() {
             return;
         }
-        // longest[i][j]: of a[i..] and b[j..].
-        let width = b.len() + 1;
-        debug_assert!(a.len().min(b.len()) <= LONGEST, "lengths of {} and {} words", a.len(), b.len());
-        self.longest.clear();
-        self.longest.resize((a.len() + 1) * width, 0);
-        let longest = &mut self.longest[..];
-        for i in (0..a.len()).rev() {
-            for j in (0..b.len()).rev() {
-                longest[i * width + j] = if a[i] == b[j] {
-                    longest[(i + 1) * width + j + 1] + 1
-                } else {
-                    longest[(i + 1) * width + j].max(longest[i * width + j + 1])
-                };
-            }
-        }
+        self.fill(a, b);
+        let blocks = a.len().div_ceil(BITS);
+        let same_without = |i: usize, j: usize| {
+            let bit = a.len() - 1 - i;
+            self.rows[(b.len() - j) * blocks + bit / BITS] >> (bit % BITS) & 1 == 1
+        };
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
             if a[i] == b[j] {
                 push(runs, Run { a: before + i, b: before + j, tokens: 1 });
                 (i, j) = (i + 1, j + 1);
-            } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
+            } else if same_without(i, j) {
                 i += 1;
             } else {
                 j += 1;
             }
         }
+    }
+
+    /// Makes the rows.
+    fn fill(&mut self, a: &[u64], b: &[u64]) {
+        let Lcs { rows, places } = self;
+        let blocks = a.len().div_ceil(BITS);
+        rows.clear();
+        rows.resize(blocks, u64::MAX);
+        if blocks == 1 {
+            let mut row = u64::MAX;
+            rows.extend(b.iter().rev().map(|word| {
+                let equal = a.iter().fold(0, |bits, other| bits << 1 | u64::from(other == word));
+                let both = row & equal;
+                row = row.wrapping_add(both) | row & !both;
+                row
+            }));
+            return;
+        }
+        places.set(a);
+        for word in b.iter().rev() {
+            let before = rows.len() - blocks;
+            rows.extend_from_within(before..);
+            let Some(equal) = places.of(*word) else { continue };
+            let mut carry = false;
+            for (block, equal) in rows[before + blocks..].iter_mut().zip(equal) {
+                let both = *block & equal;
+                let (sum, one) = block.overflowing_add(both);
+                let (sum, two) = sum.overflowing_add(u64::from(carry));
+                carry = one | two;
+                *block = sum | *block & !both;
+            }
+        }
+    }
+}
+
+/// Where each word of a stretch stands in it, as bits: a small hash table.
+#[derive(Default)]
+struct Places {
+    /// The number of a word from 1, by its hash; 0 if there is none. A power of two, at least twice the words.
+    slots: Vec<u32>,
+    words: Vec<u64>,
+    /// For each word its places from the end.
+    bits: Vec<u64>,
+    blocks: usize,
+}
+
+impl Places {
+    fn set(&mut self, stretch: &[u64]) {
+        self.blocks = stretch.len().div_ceil(BITS);
+        self.slots.clear();
+        self.slots.resize((2 * stretch.len()).next_power_of_two(), 0);
+        self.words.clear();
+        self.bits.clear();
+        for (place, &word) in stretch.iter().rev().enumerate() {
+            let slot = self.slot(word);
+            if self.slots[slot] == 0 {
+                self.words.push(word);
+                self.slots[slot] = self.words.len() as u32;
+                self.bits.resize(self.words.len() * self.blocks, 0);
+            }
+            let first = (self.slots[slot] as usize - 1) * self.blocks;
+            self.bits[first + place / BITS] |= 1 << (place % BITS);
+        }
+    }
+
+    fn of(&self, word: u64) -> Option<&[u64]> {
+        let number = (self.slots[self.slot(word)] as usize).checked_sub(1)?;
+        Some(&self.bits[number * self.blocks..][..self.blocks])
+    }
+
+    /// Where a word is, or would be. There is always a free slot.
+    fn slot(&self, word: u64) -> usize {
+        let last = self.slots.len() - 1;
+        // Words are hashes already; their lowest bits say what kind they are of.
+        let mut slot = (word >> 2) as usize & last;
+        while let Some(number) = (self.slots[slot] as usize).checked_sub(1)
+            && self.words[number] != word
+        {
+            slot = (slot + 1) & last;
+        }
+        slot
     }
 }
 
@@ -63,5 +141,73 @@ pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
         _ if run.tokens == 0 => {}
         Some(last) if (last.a + last.tokens, last.b + last.tokens) == (run.a, run.b) => last.tokens += run.tokens,
         _ => runs.push(run),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// By the table of lengths, cell by cell.
+    fn by_table(a: &[u64], b: &[u64]) -> Vec<Run> {
+        let mut longest = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in (0..a.len()).rev() {
+            for j in (0..b.len()).rev() {
+                longest[i][j] = match a[i] == b[j] {
+                    true => longest[i + 1][j + 1] + 1,
+                    false => longest[i + 1][j].max(longest[i][j + 1]),
+                };
+            }
+        }
+        let (mut runs, mut i, mut j) = (Vec::new(), 0, 0);
+        while i < a.len() && j < b.len() {
+            if a[i] == b[j] {
+                push(&mut runs, Run { a: i, b: j, tokens: 1 });
+                (i, j) = (i + 1, j + 1);
+            } else if longest[i + 1][j] >= longest[i][j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        assert_eq!(runs.iter().map(|run| run.tokens).sum::<usize>(), longest[0][0]);
+        runs
+    }
+
+    fn middle(lcs: &mut Lcs, a: &[u64], b: &[u64]) -> Vec<Run> {
+        let mut runs = Vec::new();
+        lcs.middle(a, b, 0, &mut runs);
+        runs
+    }
+
+    #[test]
+    fn what_is_kept() {
+        let run = |a, b, tokens| Run { a, b, tokens };
+        let common = |a: &str, b: &str| {
+            let words = |text: &str| text.bytes().map(u64::from).collect::<Vec<u64>>();
+            let mut runs = vec![];
+            Lcs::default().common(&words(a), &words(b), &mut runs);
+            runs
+        };
+        assert_eq!(common("abcd", "abxd"), [run(0, 0, 2), run(3, 3, 1)]);
+        assert_eq!(common("abab", "ab"), [run(0, 0, 2)]);
+        assert_eq!(common("xay", "bac"), [run(1, 1, 1)]);
+        assert_eq!(common("xy", "yx"), [run(1, 0, 1)]);
+        assert_eq!(common("", "a"), []);
+    }
+
+    proptest! {
+        #[test]
+        fn as_the_table_has_it(
+            a in prop::collection::vec(0u64..9, 0..300),
+            b in prop::collection::vec(0u64..9, 0..300),
+            (c, d) in (prop::collection::vec(0u64..200, 0..70), prop::collection::vec(0u64..200, 0..70)),
+        ) {
+            let mut lcs = Lcs::default();
+            for (a, b) in [(&a, &b), (&c, &d), (&a, &d), (&c, &b)] {
+                prop_assert_eq!(middle(&mut lcs, a, b), by_table(a, b));
+            }
+        }
     }
 }

@@ -27,9 +27,10 @@
 //!
 //! # What is not told
 //!
-//! * What is told already: a finding is told if half of it, or [`Options::min_words`], is not in findings told before, in
-//!   either place. So n copies of a passage give n − 1 findings, about, and not n²; and of whatever has a copy at least
-//!   half is in a finding, so those that touch a document are enough to judge it.
+//! * What is told already: findings that are told connect the words that match, and a finding is told if half of its
+//!   matching words, or [`Options::min_words`], are not connected yet, by whatever other findings. So n copies of a passage give
+//!   n − 1 findings, and not n²; and of whatever has copies at least half is in a finding, so those that touch a document are
+//!   enough to judge it.
 //! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
 //!   numbers and rows of the same word are not found.
 //! * What is written alike: within one document, paragraphs that are shorter than a passage may have half as many edits.
@@ -41,8 +42,8 @@
 //! # Cost
 //!
 //! Linear in the words, but for a sort. A place meets at most six of those before it where the same four words stand; how
-//! many runs of four words stand more often than that is [`Found::frequent`]. Texts that repeat themselves without end are
-//! cut short, which is [`Found::cut_short`].
+//! many runs of four words stand more often than that is [`Found::frequent`]. Texts that repeat themselves without end, and
+//! paragraphs with the same words as many others, are cut short, which is [`Found::cut_short`].
 
 mod align;
 mod grams;
@@ -57,9 +58,9 @@ use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::stands_alone;
 use grams::{Grams, Text};
 use lcs::Lcs;
-use paragraphs::Paragraphs;
+use paragraphs::{Compared, Paragraphs};
 use rayon::prelude::*;
-use select::{Candidate, Selection};
+use select::Candidate;
 use std::ops::Range;
 
 /// A document as it is looked at here.
@@ -70,6 +71,9 @@ pub struct Document<'a> {
     /// Its blocks, such as paragraphs, headings, items and cells: places among the words, ascending and disjoint. What is in
     /// no block can be in a passage all the same.
     pub blocks: &'a [Range<usize>],
+    /// A number for what is asked of it: whoever judges findings treats documents of the same number alike. Of equal
+    /// documents with the same number the first stands for all.
+    pub scope: usize,
 }
 
 /// The hash of a word, which the caller has folded and freed of punctuation. Its lowest bit is set if it has no letter, and
@@ -194,54 +198,79 @@ pub struct Found {
 /// let words = |text: &str| text.split_whitespace().map(word).collect::<Vec<u64>>();
 /// let one = words("the index is written once an hour and read again when the server starts or is told to");
 /// let two = words("the index is written twice an hour and read again when the server starts or is asked to");
-/// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17] });
+/// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17], scope: 0 });
 /// let found = find(&documents, &Options::default());
 /// assert_eq!(found.findings[0].kind, Kind::File);
 /// assert_eq!(found.findings[0].matched, 15);
 /// ```
 pub fn find(documents: &[Document], options: &Options) -> Found {
-    let (firsts, copies) = copies(documents, options);
-    let search = Search::new(firsts.iter().map(|&number| documents[number]).collect(), options);
+    find_judged(documents, options, |_| Some(0))
+}
+
+/// [`find`] with somebody who judges each finding before it is chosen what is told: `None` is not told, and does not stand in
+/// for anything else; findings of one number stand in for each other, and not for those of another. A file that is not told is
+/// judged again by its passages and paragraphs.
+///
+/// A judge looks at what a finding is, and at [`Document::scope`]. Of what stands in more than seven places not all meet
+/// ([`Found::frequent`]): if those that do are not told, others may not be either.
+pub fn find_judged(
+    documents: &[Document],
+    options: &Options,
+    judge: impl Fn(&Finding) -> Option<usize> + Sync,
+) -> Found {
+    let (firsts, mut findings) = copies(documents, options, &judge);
+    let search = Search::new(documents, &firsts, options, &judge);
     let grams = Grams::new(&search.text);
-    let found: Vec<(Vec<Candidate>, bool)> =
+    let found: Vec<(Vec<Judged>, bool)> =
         (0..firsts.len()).into_par_iter().map(|own| search.before(&grams, own)).collect();
-    let cut_short = found.iter().filter(|(_, cut_short)| *cut_short).count();
+    let (frequent, cut_short) = (grams.frequent(), found.iter().filter(|(_, cut_short)| *cut_short).count());
+    drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
-    let told = Selection::new(search.text.words.len(), options).told(candidates);
-    let mut findings: Vec<Finding> = told.into_iter().map(|told| told.finding(&search.text, &firsts)).collect();
-    findings.extend(copies);
+    let told = select::told(candidates, search.text.words.len(), options);
+    findings.extend(told.iter().map(|told| told.finding(&search.text, &firsts)));
     findings.sort_by_cached_key(|finding| {
         let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
         (a, b, finding.kind)
     });
-    Found { findings, frequent: grams.frequent(), cut_short }
+    Found { findings, frequent, cut_short }
 }
 
-/// The numbers of the documents that no earlier one is equal to, and the findings that tell the others.
-fn copies(documents: &[Document], options: &Options) -> (Vec<usize>, Vec<Finding>) {
-    let mut hashed: Vec<(u128, usize)> = documents
+/// The numbers of the documents that no earlier one of their scope is equal to, and the findings that tell the others.
+fn copies(
+    documents: &[Document],
+    options: &Options,
+    judge: impl Fn(&Finding) -> Option<usize>,
+) -> (Vec<usize>, Vec<Finding>) {
+    let mut hashed: Vec<(u128, usize, usize)> = documents
         .par_iter()
         .enumerate()
         .filter(|(_, document)| !document.words.is_empty())
-        .map(|(number, document)| (sequence_hash(document.words, 0), number))
+        .map(|(number, document)| (sequence_hash(document.words, 0), document.scope, number))
         .collect();
     hashed.par_sort_unstable();
     let (mut firsts, mut findings) = (Vec::new(), Vec::new());
-    for group in hashed.chunk_by(|x, y| x.0 == y.0) {
-        let first = group[0].1;
+    for group in hashed.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
+        let first = group[0].2;
         firsts.push(first);
         let words = documents[first].words;
         let run = Run { a: 0, b: 0, tokens: words.len() };
-        if size(words) < options.paragraph_words || !says_enough(words, &[run], options.paragraph_words) {
+        if !is_file(words, options) {
             continue;
         }
-        findings.extend(group[1..].iter().map(|&(_, number)| {
+        findings.extend(group[1..].iter().map(|&(.., number)| {
             let place = |document| Place { document, words: 0..words.len() };
             Finding { kind: Kind::File, a: place(first), b: place(number), matched: words.len(), runs: vec![run] }
         }));
     }
+    findings.retain(|finding| judge(finding).is_some());
     firsts.sort_unstable();
     (firsts, findings)
+}
+
+/// Whether equal documents of these words are a finding.
+fn is_file(words: &[u64], options: &Options) -> bool {
+    let run = Run { a: 0, b: 0, tokens: words.len() };
+    size(words) >= options.paragraph_words && says_enough(words, &[run], options.paragraph_words)
 }
 
 /// Whether the matching words of a finding are half as many different words with a letter as it must have words at least.
@@ -253,38 +282,69 @@ fn says_enough(words: &[u64], runs: &[Run], least: usize) -> bool {
     2 * different.len() >= least
 }
 
-/// Documents of which no two are equal.
-struct Search<'a> {
+/// What a finding is told as, and the finding.
+type Judged = (usize, Candidate);
+
+/// Documents of which no two of a scope are equal.
+struct Search<'a, Judge> {
     documents: Vec<Document<'a>>,
+    /// The number of each among all.
+    numbers: &'a [usize],
     text: Text,
     paragraphs: Vec<Paragraphs>,
     options: &'a Options,
+    judge: Judge,
 }
 
-impl<'a> Search<'a> {
-    fn new(documents: Vec<Document<'a>>, options: &'a Options) -> Self {
+impl<'a, Judge: Fn(&Finding) -> Option<usize>> Search<'a, Judge> {
+    fn new(all: &[Document<'a>], numbers: &'a [usize], options: &'a Options, judge: Judge) -> Self {
+        let documents: Vec<Document> = numbers.iter().map(|&number| all[number]).collect();
         let text = Text::new(documents.iter().map(|document| document.words));
         let paragraphs = documents
             .par_iter()
             .enumerate()
             .map(|(number, document)| Paragraphs::new(document, text.range(number).start, options))
             .collect();
-        Search { documents, text, paragraphs, options }
+        Search { documents, numbers, text, paragraphs, options, judge }
     }
 
     /// What a document has in common with those before it and with itself, and whether that was cut short.
-    fn before(&self, grams: &Grams, own: usize) -> (Vec<Candidate>, bool) {
+    fn before(&self, grams: &Grams, own: usize) -> (Vec<Judged>, bool) {
         let (runs, cut_short) = grams.runs(&self.text, own);
-        let mut lcs = Lcs::default();
-        let found = runs.chunk_by(|x, y| x.0 == y.0).flat_map(|met| {
-            let runs: Vec<Run> = met.iter().map(|met| met.1).collect();
-            self.candidates(grams, [met[0].0, own], &runs, &mut lcs)
-        });
-        (found.collect(), cut_short)
+        let (mut lcs, mut found) = (Lcs::default(), Vec::new());
+        let mut compared = self.paragraphs[own].compared();
+        for met in runs.chunk_by(|x, y| x.0 == y.0) {
+            let (documents, runs) = ([met[0].0, own], met.iter().map(|met| met.1).collect::<Vec<Run>>());
+            match self.equal(documents) {
+                Some(file) => found.extend(self.judged(file)),
+                None => found.extend(self.parts(grams, documents, &runs, &mut compared, &mut lcs)),
+            }
+        }
+        (found, cut_short || compared.cut_short)
+    }
+
+    /// What a candidate is told as, if it is.
+    fn judged(&self, candidate: Candidate) -> Option<Judged> {
+        Some(((self.judge)(&candidate.finding(&self.text, self.numbers))?, candidate))
+    }
+
+    /// The finding that two documents, of different scopes, are equal.
+    fn equal(&self, [a, b]: [usize; 2]) -> Option<Candidate> {
+        let places = [a, b].map(|document| self.text.range(document));
+        let run = Run { a: places[0].start, b: places[1].start, tokens: places[0].len() };
+        let [one, other] = [a, b].map(|document| self.documents[document].words);
+        (a != b && one == other && is_file(one, self.options)).then(|| Candidate::new(Kind::File, places, vec![run]))
     }
 
     /// What two documents have in common, given their common runs: one file, or passages and paragraphs.
-    fn candidates(&self, grams: &Grams, [a, b]: [usize; 2], runs: &[Run], lcs: &mut Lcs) -> Vec<Candidate> {
+    fn parts(
+        &self,
+        grams: &Grams,
+        [a, b]: [usize; 2],
+        runs: &[Run],
+        compared: &mut Compared,
+        lcs: &mut Lcs,
+    ) -> Vec<Judged> {
         let Search { text, options, .. } = self;
         let blocks = [a, b].map(|document| self.documents[document].blocks);
         let starts = [a, b].map(|document| text.range(document).start);
@@ -299,16 +359,16 @@ impl<'a> Search<'a> {
             );
         }
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
-        for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, lcs) {
+        for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, compared, lcs) {
             let paragraph = Candidate::new(Kind::Paragraph, places, runs);
             if says_enough(&text.words, &paragraph.runs, options.paragraph_words) && !self.is_phrase(grams, &paragraph)
             {
                 found.push(paragraph);
             }
         }
-        match select::file(text, &found, [a, b], options) {
+        match select::file(text, &found, [a, b], options).and_then(|file| self.judged(file)) {
             Some(file) => vec![file],
-            None => found,
+            None => found.into_iter().filter_map(|part| self.judged(part)).collect(),
         }
     }
 

@@ -10,6 +10,26 @@ use std::ops::Range;
 /// Longer blocks are not compared as a whole: what they have in common is a passage.
 const LONGEST: usize = 400;
 
+/// A paragraph is compared with so many others that have as many words in common with it as it needs. Those are its copies,
+/// but in a text that was made so that they are not.
+const MOST: u32 = 32;
+
+/// How many others each paragraph of a document was compared with.
+pub(super) struct Compared {
+    times: Vec<u32>,
+    /// Whether there were too many for one of them.
+    pub cut_short: bool,
+}
+
+impl Compared {
+    /// Whether a paragraph may be compared with one more.
+    fn one_more(&mut self, paragraph: usize) -> bool {
+        self.times[paragraph] += 1;
+        self.cut_short |= self.times[paragraph] > MOST;
+        self.times[paragraph] <= MOST
+    }
+}
+
 /// The paragraphs of a document.
 pub(super) struct Paragraphs {
     places: Vec<Range<usize>>,
@@ -41,6 +61,11 @@ impl Paragraphs {
         Paragraphs { places, sizes, sorted }
     }
 
+    /// None of them is compared with any yet.
+    pub fn compared(&self) -> Compared {
+        Compared { times: vec![0; self.places.len()], cut_short: false }
+    }
+
     /// The numbers of those that share a [`GRAM`] or more with these places.
     fn within(&self, places: &Range<usize>) -> Range<usize> {
         let first = self.places.partition_point(|own| own.end < places.start + GRAM);
@@ -64,6 +89,7 @@ pub(super) fn similar(
     own: bool,
     [a, b]: [&Paragraphs; 2],
     options: &Options,
+    compared: &mut Compared,
     lcs: &mut Lcs,
 ) -> Vec<([Range<usize>; 2], Vec<Run>)> {
     let mut pairs = Vec::new();
@@ -87,7 +113,7 @@ pub(super) fn similar(
             let is_short = sizes[0] + sizes[1] < options.min_words.saturating_mul(2);
             let needed = needed(places[0].len() + places[1].len(), own && is_short, options);
             // A subsequence keeps no more than the words that both have, in whatever order.
-            overlap_at_least(&a.sorted[i], &b.sorted[j], needed)?;
+            overlap_at_least(&a.sorted[i], &b.sorted[j], needed).filter(|_| compared.one_more(j))?;
             let mut runs = Vec::new();
             lcs.common(&text.words[places[0].clone()], &text.words[places[1].clone()], &mut runs);
             let matched: usize = runs.iter().map(|run| run.tokens).sum();

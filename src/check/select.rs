@@ -3,6 +3,7 @@
 use super::grams::Text;
 use super::{Finding, Kind, Options, Place};
 use crate::passages::Run;
+use petgraph::unionfind::UnionFind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ impl Candidate {
     }
 
     /// With the numbers of the documents, and words by their numbers there.
-    pub fn finding(self, text: &Text, numbers: &[usize]) -> Finding {
+    pub fn finding(&self, text: &Text, numbers: &[usize]) -> Finding {
         let documents = self.places.clone().map(|places| text.document_at(places.start));
         let starts = documents.map(|document| text.range(document).start);
         let place = |i: usize| Place {
@@ -50,52 +51,31 @@ impl Candidate {
     }
 }
 
-/// The words that are told already.
-pub(super) struct Selection<'a> {
-    told: Vec<bool>,
-    options: &'a Options,
+/// Those that are news, of each number by itself: files first, then what has most words that match, then the earliest.
+pub(super) fn told(mut candidates: Vec<(usize, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
+    candidates.sort_by_cached_key(|(number, candidate)| {
+        let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
+        (*number, candidate.kind != Kind::File, Reverse(candidate.matched), candidate.kind, a, b)
+    });
+    let mut told = Vec::new();
+    for group in candidates.chunk_by(|x, y| x.0 == y.0) {
+        // Words that are connected by what is told.
+        let mut connected = UnionFind::new(words);
+        let news = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));
+        told.extend(news.map(|(_, candidate)| candidate.clone()));
+    }
+    told
 }
 
-impl<'a> Selection<'a> {
-    pub fn new(words: usize, options: &'a Options) -> Self {
-        Selection { told: vec![false; words], options }
+/// Connects the words that match if that is news: if half of them, or the words of a passage, are not connected yet.
+fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Options) -> bool {
+    let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
+    let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
+    let is_news = pairs().filter(|&(a, b)| !connected.equiv(a, b)).take(enough).count() == enough;
+    if is_news {
+        pairs().for_each(|(a, b)| _ = connected.union(a, b));
     }
-
-    /// Those that are news: files first, then what has most words that match, then the earliest.
-    pub fn told(mut self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
-        candidates.sort_by_cached_key(|candidate| {
-            let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
-            (candidate.kind != Kind::File, Reverse(candidate.matched), candidate.kind, a, b)
-        });
-        candidates.retain(|candidate| {
-            let news = self.is_news(candidate);
-            if news {
-                self.tell(candidate);
-            }
-            news
-        });
-        candidates
-    }
-
-    /// Whether half of it, or the words of a passage, are not told yet, in either place.
-    fn is_news(&self, candidate: &Candidate) -> bool {
-        candidate.places.iter().any(|places| {
-            let news = self.told[places.clone()].iter().filter(|told| !**told).count();
-            news >= places.len().div_ceil(2).min(self.options.min_words.max(1))
-        })
-    }
-
-    /// Whole places, or the runs of a file: what a file has besides is not told with it.
-    fn tell(&mut self, candidate: &Candidate) {
-        if candidate.kind == Kind::File {
-            for run in &candidate.runs {
-                self.told[run.a..run.a + run.tokens].fill(true);
-                self.told[run.b..run.b + run.tokens].fill(true);
-            }
-        } else {
-            candidate.places.iter().for_each(|places| self.told[places.clone()].fill(true));
-        }
-    }
+    is_news
 }
 
 /// A document that is contained in another has so many times the words of a passage. A shorter one, such as a page of a few
@@ -120,17 +100,24 @@ pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options
     // The longest first, each word of either document once.
     let mut order: Vec<Run> = found.iter().flat_map(|candidate| &candidate.runs).copied().collect();
     order.sort_unstable_by_key(|run| (Reverse(run.tokens), *run));
-    let mut taken = [vec![false; one.len()], vec![false; other.len()]];
+    // Of a document that holds many others, no more than what it has of this one.
+    let span = |start: fn(&Run) -> usize| {
+        let ends = order.iter().map(|run| (start(run), start(run) + run.tokens));
+        ends.fold((usize::MAX, 0), |(first, last), (start, end)| (first.min(start), last.max(end)))
+    };
+    let spans = [span(|run| run.a), span(|run| run.b)];
+    let firsts = spans.map(|(first, _)| first);
+    let mut taken = spans.map(|(first, end)| vec![false; end.saturating_sub(first)]);
     let mut runs = Vec::new();
     for run in order {
-        let free = |i: usize| !taken[0][run.a + i - one.start] && !taken[1][run.b + i - other.start];
+        let free = |i: usize| !taken[0][run.a + i - firsts[0]] && !taken[1][run.b + i - firsts[1]];
         let mut new: Vec<Run> = Vec::new();
         for i in (0..run.tokens).filter(|&i| free(i)) {
             super::lcs::push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
         }
         for run in &new {
-            taken[0][run.a - one.start..][..run.tokens].fill(true);
-            taken[1][run.b - other.start..][..run.tokens].fill(true);
+            taken[0][run.a - firsts[0]..][..run.tokens].fill(true);
+            taken[1][run.b - firsts[1]..][..run.tokens].fill(true);
         }
         runs.extend(new);
     }

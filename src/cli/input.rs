@@ -95,7 +95,7 @@ pub fn run_args() -> Vec<Arg> {
             .allow_negative_numbers(true)
             .default_value("0")
             .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
-        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Nothing on standard error but errors that end the run"),
+        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Nothing on standard error but why the status is 2"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(RUN_OPTIONS))

@@ -35,13 +35,13 @@ impl OutFile {
         let target = if special {
             File::options().write(true).open(path).map(Target::Existing)
         } else {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder = folder_of(path);
             // Only to see that it can be done: nothing may lie about while the folder is scanned.
             folder.metadata().and_then(|_| beside().tempfile_in(folder)).map(|_| Target::New(folder.to_path_buf()))
         };
         let target = target.map_err(|e| Self::error(path, e))?;
         // Through a link, the file that it leads to is replaced.
-        Ok(OutFile { path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), target })
+        Ok(OutFile { path: place(path), target })
     }
 
     /// Writes all of it.
@@ -59,6 +59,16 @@ impl OutFile {
     fn error(path: &Path, error: io::Error) -> Error {
         Error::io(format!("cannot write {}", path.display()), error)
     }
+}
+
+/// Where a file is, or will be, whatever way it is named: absolute and without links, as far as it is there.
+pub fn place(path: &Path) -> PathBuf {
+    let new = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(new).unwrap_or_else(|| path.to_path_buf())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Temporary files that others may read as far as the user's mask allows, since they stay under another name.

@@ -70,9 +70,9 @@ impl Terminal {
         }
     }
 
-    /// Says that something could not be read, and why.
+    /// Says that something could not be read, and why: what the status tells is said even if it is to be quiet.
     pub fn failed(&self, message: &str) {
-        self.line(&format!("{RED}failed:{RED:#} {}", escaped(message)));
+        self.bar.suspend(|| say(&format!("{RED}failed:{RED:#} {}", escaped(message))));
     }
 
     /// A line that people should not miss.
@@ -94,10 +94,6 @@ fn style(template: &str) -> ProgressStyle {
 pub fn escaped(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
-}
-
-fn visible(problem: &Problem) -> String {
-    escaped(&problem.to_string())
 }
 
 impl Observer for Terminal {
@@ -133,9 +129,9 @@ impl Observer for Terminal {
     fn problem(&self, problem: &Problem) {
         match problem.severity {
             Severity::FellBack => {}
-            Severity::Failed => self.line(&format!("{RED}failed:{RED:#} {}", visible(problem))),
-            Severity::Skipped => self.line(&format!("skipped: {}", visible(problem))),
-            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", visible(problem))),
+            Severity::Failed => self.failed(&problem.to_string()),
+            Severity::Skipped => self.line(&format!("skipped: {}", escaped(&problem.to_string()))),
+            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", escaped(&problem.to_string()))),
         }
     }
 }

@@ -24,11 +24,19 @@ const LICENCE_PHRASES: &[&str] = &[
     "all rights reserved",
 ];
 
+/// A heading of nothing but these words, one of the first ones among them, is that of a section on the licence.
+const LICENCE_HEADING: [&[&str]; 2] = [
+    &["license", "licenses", "licence", "licences", "licensing", "copyright", "copyrights", "copying"],
+    &["and", "information", "notice", "notices"],
+];
+
 /// A change of what counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Start,
     End,
+    /// Meant as a mark, and none.
+    Unknown,
 }
 
 impl Mark {
@@ -37,8 +45,22 @@ impl Mark {
         match comment.split_whitespace().next()?.trim_end_matches(':') {
             "dedup:ignore-start" => Some(Mark::Start),
             "dedup:ignore-end" => Some(Mark::End),
-            _ => None,
+            _ => Mark::meant(comment).map(|_| Mark::Unknown),
         }
+    }
+
+    /// What starts a text like a mark, whatever its case. A remark that `dedup:` and a blank start is none.
+    pub(super) fn meant(text: &str) -> Option<&str> {
+        let text = text.trim_start();
+        let (name, rest) =
+            text.split_at_checked("dedup:".len()).filter(|(name, _)| name.eq_ignore_ascii_case("dedup:"))?;
+        let word = rest.split_whitespace().next()?;
+        let is_mark = if rest.starts_with(word) {
+            word.starts_with(char::is_alphabetic)
+        } else {
+            word.get(.."ignore-".len()).is_some_and(|start| start.eq_ignore_ascii_case("ignore-"))
+        };
+        is_mark.then(|| &text[..name.len() + (rest.len() - rest.trim_start().len()) + word.len()])
     }
 }
 
@@ -59,6 +81,8 @@ pub(super) struct Builder<'a> {
     in_url: bool,
     /// Whether only headings and licences have been read.
     opening: bool,
+    /// Whether the last heading was that of a section on the licence.
+    in_licence: bool,
     lists: usize,
     /// How many blocks there were when the outermost list began, and whether it has words that are no links to fragments.
     list_start: usize,
@@ -68,7 +92,7 @@ pub(super) struct Builder<'a> {
     awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
     /// Where the mark stands since which nothing counts.
     ignoring: Option<usize>,
-    /// Marks without counterpart, and their places.
+    /// Marks that are unknown or without counterpart, and their places.
     unmatched: Vec<(Mark, usize)>,
     /// Whether the blocks are of pages within this one, and know their sections.
     has_pages: bool,
@@ -86,6 +110,7 @@ impl<'a> Builder<'a> {
             gap: false,
             in_url: false,
             opening: true,
+            in_licence: false,
             lists: 0,
             list_start: 0,
             list_has_words: false,
@@ -145,14 +170,11 @@ impl<'a> Builder<'a> {
     pub(super) fn end(&mut self) {
         self.kind = if self.lists > 0 { Kind::Item } else { Kind::Paragraph };
         (self.gap, self.in_url) = (false, false);
-        if self.open.take().is_none() || !self.opening {
-            return;
-        }
-        let Some(block) = self.prose.blocks.last() else { return };
+        let Some(block) = self.open.take().and(self.prose.blocks.last()) else { return };
+        let text = &self.prose.text[block.text.clone()];
         if matches!(block.kind, Kind::Heading(_)) {
-            return;
-        }
-        if !self.options.licences && is_licence(&self.prose.text[block.text.clone()]) {
+            self.in_licence = is_licence_heading(text);
+        } else if !self.options.licences && (self.in_licence || self.opening && is_licence(text)) {
             self.truncate(self.prose.blocks.len() - 1);
         } else {
             self.opening = false;
@@ -348,8 +370,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn mark(&mut self, mark: Mark, place: Range<usize>) {
-        self.space();
+        if mark != Mark::Unknown {
+            self.space();
+        }
         match (mark, self.ignoring) {
+            (Mark::Unknown, _) => self.unmatched.push((mark, place.start)),
             (Mark::Start, None) => self.ignoring = Some(place.start),
             (Mark::Start, Some(_)) => {}
             (Mark::End, None) => self.unmatched.push((mark, place.start)),
@@ -365,9 +390,12 @@ impl<'a> Builder<'a> {
         self.ignoring.is_some()
     }
 
-    /// Whether only headings and licences have been read.
-    pub(super) fn is_opening(&self) -> bool {
-        self.opening
+    /// The builder of a page within this one, which starts it if nothing else does.
+    pub(super) fn inner<'b>(&self, text: &'b str) -> Builder<'b>
+    where
+        'a: 'b,
+    {
+        Builder { opening: self.opening, ..Builder::new(text, self.options) }
     }
 
     /// Adds what was read of an excerpt of the source. Its headings and marks have no effect on what comes after it.
@@ -424,12 +452,23 @@ impl<'a> Builder<'a> {
                 match mark {
                     Mark::Start => Notice::NeverEnds { line },
                     Mark::End => Notice::NeverStarted { line },
+                    Mark::Unknown => Notice::Unknown { line, mark: unknown(&self.source[place..]) },
                 }
             };
             self.prose.notices = self.unmatched.iter().map(notice).collect();
         }
         self.prose
     }
+}
+
+/// The unknown mark of the comment that a part of the source starts with.
+fn unknown(source: &str) -> String {
+    let comment = source.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mark = Mark::meant(comment).unwrap_or_default().chars();
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | ' ');
+    let mark: String = mark.take(40).take_while(is_of_name).collect();
+    // What may end the comment is no part of it.
+    mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
 }
 
 /// The words of a text and where they start; a word without characters stands for white space.
@@ -468,6 +507,18 @@ fn url_length(rest: &str) -> usize {
 fn is_licence(text: &str) -> bool {
     let text = text.to_lowercase();
     LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
+}
+
+fn is_licence_heading(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let [names, others] = LICENCE_HEADING;
+    let mut named = false;
+    let known = words.all(|word| {
+        named |= names.contains(&word);
+        names.contains(&word) || others.contains(&word)
+    });
+    known && named
 }
 
 /// Finds for each block the heading that it stands under.

@@ -29,14 +29,15 @@
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
 //! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
 //! * **Licences**: blocks at the start of a page, after nothing but headings, that have a phrase of a well-known notice in them,
-//!   such as `SPDX-License-Identifier` or `Licensed under the`.
+//!   such as `SPDX-License-Identifier` or `Licensed under the`; and what stands under a heading such as "License" or "Copyright and
+//!   licence", up to the next heading.
 //! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page; and what
 //!   stands in a `nav` element of HTML.
 //!
 //! # Marks
 //!
 //! What stands between a comment `dedup:ignore-start` and a comment `dedup:ignore-end` does not count. Any words may follow
-//! within the comment, such as a reason.
+//! within the comment, such as a reason. A comment that starts like a mark and is none is told as a [`Notice`].
 //!
 //! | markup | comment |
 //! |---|---|
@@ -109,6 +110,16 @@ pub enum Markup {
 }
 
 impl Markup {
+    /// Every markup of pages, and how names of its files end, behind a dot and in lower case.
+    pub const ENDINGS: [(Markup, &[&str]); 6] = [
+        (Markup::Markdown, &["md", "markdown", "mdown", "mkd", "mkdn", "qmd", "rmd"]),
+        (Markup::Mdx, &["mdx"]),
+        (Markup::ReStructuredText, &["rst", "rest"]),
+        (Markup::AsciiDoc, &["adoc", "asciidoc"]),
+        (Markup::Html, &["html", "htm", "xhtml"]),
+        (Markup::Plain, &["txt", "text"]),
+    ];
+
     /// The markup of a file, by the ending of its name whatever its case; `None` for other files, such as sources:
     /// [`Language::of_path`] tells of those.
     ///
@@ -118,16 +129,9 @@ impl Markup {
     /// assert_eq!(Markup::of_path("main.rs"), None);
     /// ```
     pub fn of_path(path: impl AsRef<Path>) -> Option<Markup> {
-        let ending = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
-        Some(match ending.as_str() {
-            "md" | "markdown" | "mdown" | "mkd" | "mkdn" | "qmd" | "rmd" => Markup::Markdown,
-            "mdx" => Markup::Mdx,
-            "rst" | "rest" => Markup::ReStructuredText,
-            "adoc" | "asciidoc" => Markup::AsciiDoc,
-            "html" | "htm" | "xhtml" => Markup::Html,
-            "txt" | "text" => Markup::Plain,
-            _ => return None,
-        })
+        let ending = path.as_ref().extension()?.to_str()?;
+        let has = |endings: &[&str]| endings.iter().any(|known| known.eq_ignore_ascii_case(ending));
+        Markup::ENDINGS.iter().find(|(_, endings)| has(endings)).map(|&(markup, _)| markup)
     }
 }
 
@@ -140,7 +144,7 @@ pub struct Options {
     pub links: bool,
     /// Front matter, as a block of kind [`Kind::Code`].
     pub front_matter: bool,
-    /// Licence notices that a page starts with.
+    /// Licence notices that a page starts with, and sections on the licence.
     pub licences: bool,
     /// Tables of contents.
     pub contents: bool,
@@ -172,8 +176,8 @@ pub struct Block {
     pub section: Option<usize>,
 }
 
-/// A mark without its counterpart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A mark that is unknown, or without its counterpart.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// An `ignore-start` that no `ignore-end` follows: from that line on, counted from 1, nothing counts.
     NeverEnds {
@@ -185,6 +189,22 @@ pub enum Notice {
         /// The line of the mark.
         line: usize,
     },
+    /// A comment that starts like a mark, such as `dedup:ignore-begin`, and is none; it changes nothing.
+    Unknown {
+        /// The line of the comment.
+        line: usize,
+        /// How it starts, at most 40 characters.
+        mark: String,
+    },
+}
+
+impl Notice {
+    /// The line that it is about, counted from 1.
+    pub fn line(&self) -> usize {
+        match self {
+            Notice::NeverEnds { line } | Notice::NeverStarted { line } | Notice::Unknown { line, .. } => *line,
+        }
+    }
 }
 
 impl fmt::Display for Notice {
@@ -194,6 +214,9 @@ impl fmt::Display for Notice {
                 write!(f, "line {line}: dedup:ignore-start without dedup:ignore-end: the rest does not count")
             }
             Notice::NeverStarted { line } => write!(f, "line {line}: dedup:ignore-end without dedup:ignore-start"),
+            Notice::Unknown { line, mark } => {
+                write!(f, "line {line}: unknown mark '{mark}'; known are dedup:ignore-start and dedup:ignore-end")
+            }
         }
     }
 }
@@ -234,7 +257,7 @@ impl Prose {
         &self.ignored
     }
 
-    /// Marks that lack their counterparts, in the order of the source.
+    /// Marks that are unknown or lack their counterparts, in the order of the source but for a start without an end, which is last.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }

@@ -10,9 +10,16 @@ pub(super) fn read(builder: &mut Builder) {
     let mut in_list = false;
     for line in lines(source, builder.page()) {
         let text = line.text(source);
-        if let Some(mark) = Mark::of(text) {
+        let mark = Mark::of(text);
+        // Text may start with `dedup:latest`, say: it counts, and only what seems to be a mark is told.
+        let is_told = mark != Some(Mark::Unknown) || Mark::meant(text).is_some_and(|mark| mark.contains("ignore"));
+        if let Some(mark) = mark.filter(|_| is_told) {
             builder.mark(mark, line.range());
-        } else if line.is_blank() {
+        }
+        if matches!(mark, Some(Mark::Start | Mark::End)) {
+            continue;
+        }
+        if line.is_blank() {
             builder.end();
         } else if let Some(mark) = item_mark(text, BULLETS) {
             if !in_list {

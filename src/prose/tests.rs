@@ -177,6 +177,16 @@ mod markdown {
     }
 
     #[test]
+    fn sections_on_the_licence() {
+        let page = "# T\n\nText.\n\n## License & Copyright\n\nEither of two.\n\n- One.\n\n### Contribution\n\nAll.\n\n## Licenses of drivers\n\nTo drive.";
+        let shown = "1:3 h1: T\n3:1 paragraph <0: Text.\n5:4 h2 <0: License & Copyright\n11:5 h3 <2: Contribution\n13:1 paragraph <3: All.\n\
+                     15:4 h2 <0: Licenses of drivers\n17:1 paragraph <5: To drive.\n";
+        check(page, shown);
+        let licences = Options { licences: true, ..Options::default() };
+        assert_eq!(read(Markup::Markdown, page, &licences).blocks().len(), 9);
+    }
+
+    #[test]
     fn licences_at_the_start() {
         let page = "# T\n\nSPDX-License-Identifier: MIT\n\nLicensed under\nthe *Apache* License.\n\nText.\n\nLicensed under the MIT.";
         check(page, "1:3 h1: T\n8:1 paragraph <0: Text.\n10:1 paragraph <0: Licensed under the MIT.\n");
@@ -435,15 +445,48 @@ fn what_stands_between_marks_does_not_count() {
         let (first, last) = (source.find("ignore-end").unwrap(), source.find("ignore-start").unwrap());
         let cut = source.replacen("ignore-end", "ignore-NOT", 1);
         let prose = read(markup, &cut, &Options::default());
-        let line = Lines::new(source).position(last).line;
-        assert_eq!((prose.text(), prose.notices()), ("a", &[Notice::NeverEnds { line }][..]), "{markup:?}");
+        let line_of = |place| Lines::new(source).position(place).line;
+        let unknown = |place| Notice::Unknown { line: line_of(place), mark: "dedup:ignore-NOT".into() };
+        let line = line_of(last);
+        assert_eq!(
+            (prose.text(), prose.notices()),
+            ("a", &[unknown(first), Notice::NeverEnds { line }][..]),
+            "{markup:?}"
+        );
         assert_eq!(prose.ignored()[0].end, cut.len());
         let cut = source.replacen("ignore-start", "ignore-NOT", 1);
         let prose = read(markup, &cut, &Options::default());
-        let line = Lines::new(source).position(first).line;
-        assert_eq!(prose.notices(), [Notice::NeverStarted { line }], "{markup:?}");
+        let line = line_of(first);
+        assert_eq!(prose.notices(), [unknown(last), Notice::NeverStarted { line }], "{markup:?}");
         assert_eq!(prose.ignored(), [] as [Range<usize>; 0]);
     }
+}
+
+#[test]
+fn what_starts_like_a_mark_is_told() {
+    for (comment, mark) in [
+        ("dedup:ignore-begin", Some("dedup:ignore-begin")),
+        ("Dedup:ignore-start", Some("Dedup:ignore-start")),
+        ("dedup: ignore-start why", Some("dedup: ignore-start")),
+        ("dedup:ignore", Some("dedup:ignore")),
+        ("dedup:off: why", Some("dedup:off")),
+        ("dedup:ignore-ẞ-0123456789-0123456789-0123456789", Some("dedup:ignore-ẞ-0123456789-0123456789-012")),
+        ("dedup: see the manual", None),
+        ("dedup: ignores", None),
+        ("dedup:", None),
+        ("deduplicated", None),
+        ("ẞẞẞ", None),
+    ] {
+        let source = format!("a\n\nb<!-- {comment} -->c");
+        let prose = read(Markup::Markdown, &source, &Options::default());
+        let expected: Vec<_> = mark.map(|mark| Notice::Unknown { line: 3, mark: mark.into() }).into_iter().collect();
+        assert_eq!((prose.text(), prose.notices()), ("a\n\nbc", &expected[..]), "{comment}");
+    }
+    // In plain text all of it counts, and only what is likely to be a mark is told.
+    let source = "a\ndedup:latest\ndedup:ignore-begin b\n";
+    let prose = read(Markup::Plain, source, &Options::default());
+    let notice = Notice::Unknown { line: 3, mark: "dedup:ignore-begin".into() };
+    assert_eq!((prose.text(), prose.notices()), ("a dedup:latest dedup:ignore-begin b", &[notice][..]));
 }
 
 #[test]

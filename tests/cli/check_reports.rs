@@ -321,10 +321,13 @@ fn the_action_has_what_github_needs() {
     let action = yaml(&text);
     assert!(action["name"].as_str().is_some() && action["description"].as_str().is_some());
     assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
-    for input in ["paths", "args", "version"] {
+    for input in ["paths", "args"] {
         assert!(action["inputs"][input]["description"].as_str().is_some(), "{input}");
     }
-    for step in action["runs"]["steps"].as_sequence().unwrap() {
+    let steps = action["runs"]["steps"].as_sequence().unwrap();
+    let folder = steps[0]["run"].as_str().unwrap().split_once("$GITHUB_ACTION_PATH/").unwrap().1;
+    assert!(root().join(".github/actions/check").join(folder.trim_end_matches('"')).join("Cargo.toml").is_file());
+    for step in steps {
         assert_eq!(step["shell"].as_str(), Some("bash"), "each step that runs something says in what");
         assert!(!step["run"].as_str().unwrap().contains("${{"), "what somebody gives is no part of a script");
     }

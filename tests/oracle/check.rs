@@ -3,14 +3,14 @@
 
 use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
-use neardups::check::{Document, Finding, Found, Kind, Options, find, word};
+use neardups::check::{Document, Finding, Found, Kind, Options, find, find_judged, word};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Documents without blocks.
 fn found(documents: &[Vec<u64>]) -> Found {
-    let documents: Vec<Document> = documents.iter().map(|words| Document { words, blocks: &[] }).collect();
+    let documents: Vec<Document> = documents.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
     find(&documents, &Options::default())
 }
 
@@ -20,7 +20,7 @@ fn found_blocks(documents: &[Vec<u64>]) -> Vec<Finding> {
     let documents: Vec<Document> = documents
         .iter()
         .zip(&whole)
-        .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole) })
+        .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole), scope: 0 })
         .collect();
     find(&documents, &Options::default()).findings
 }
@@ -128,7 +128,7 @@ fn all_that_is_found_is_right() {
     for _ in 0..rounds {
         let (documents, blocks) = related(&mut random, 8);
         let given: Vec<Document> =
-            documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks }).collect();
+            documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks, scope: 0 }).collect();
         let found = find(&given, &Options::default());
         found.findings.iter().for_each(|finding| check(&documents, finding));
         assert!(found.findings.is_sorted_by_key(|f| (f.a.document, f.a.words.start)));
@@ -153,7 +153,10 @@ fn a_paragraph_with_three_words_changed() {
         [one.clone(), words("and then something else follows about nothing in particular that could matter")].concat(),
     );
     let blocks = [vec![first.0], vec![0..start, start..other.len()]];
-    let documents = [Document { words: &first.1, blocks: &blocks[0] }, Document { words: &other, blocks: &blocks[1] }];
+    let documents = [
+        Document { words: &first.1, blocks: &blocks[0], scope: 0 },
+        Document { words: &other, blocks: &blocks[1], scope: 0 },
+    ];
     let found = find(&documents, &Options::default());
     assert_eq!(told(&found.findings), ["Paragraph 0[0..19]=1[9..28] 16"]);
     let runs: Vec<_> = found.findings[0].runs.iter().map(|run| (run.a, run.b, run.tokens)).collect();
@@ -171,11 +174,11 @@ fn items_that_are_written_alike() {
     let (one, two) = (item("rows"), item("columns"));
     let both = [one.clone(), two.clone()].concat();
     let blocks = [0..one.len(), one.len()..both.len()];
-    let list = Document { words: &both, blocks: &blocks };
+    let list = Document { words: &both, blocks: &blocks, scope: 0 };
     assert!(find(&[list], &Options::default()).findings.is_empty());
     let other = [one, text(&mut Random::new(3), 80)].concat();
     let third = [two, text(&mut Random::new(4), 80)].concat();
-    let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1] });
+    let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1], scope: 0 });
     assert_eq!(find(&apart, &Options::default()).findings.len(), 1);
 }
 
@@ -273,7 +276,7 @@ fn turns_of_phrase() {
     let mut found = |sentences: &[Vec<u64>]| {
         let pages = pages(sentences);
         let documents: Vec<Document> =
-            pages.iter().map(|words| Document { words, blocks: std::slice::from_ref(&block) }).collect();
+            pages.iter().map(|words| Document { words, blocks: std::slice::from_ref(&block), scope: 0 }).collect();
         find(&documents, &Options::default()).findings.len()
     };
     let names: Vec<Vec<u64>> = (0..12).map(|i| sentence(&format!("n{i}"))).collect();
@@ -306,7 +309,7 @@ fn texts_that_repeat_themselves_are_linear() {
         let documents = [one.clone(), one[..15_000].to_vec(), one[1..].to_vec()];
         let whole: Vec<Range<usize>> = (0..30_000 / 50).map(|i| 50 * i..50 * i + 50).collect();
         let documents_with: Vec<Document> =
-            documents.iter().map(|words| Document { words, blocks: &whole[..words.len() / 50] }).collect();
+            documents.iter().map(|words| Document { words, blocks: &whole[..words.len() / 50], scope: 0 }).collect();
         let found = find(&documents_with, &Options::default());
         found
             .findings
@@ -359,6 +362,121 @@ fn similar_paragraphs_are_found_nearly_always() {
     assert!(similar > 700 && missed * 200 <= similar, "{missed} of {similar}");
 }
 
+/// Words that stand nowhere else, all with a letter.
+fn fresh(random: &mut Random, count: usize) -> Vec<u64> {
+    random.words(count).into_iter().map(|word| word & !3).collect()
+}
+
+/// Documents that are put together from passages, by their numbers, with words of their own between some of them.
+fn from_passages(random: &mut Random, passages: &[Vec<u64>], documents: &[Vec<usize>]) -> Vec<Vec<u64>> {
+    let one = |numbers: &Vec<usize>| {
+        let mut words = Vec::new();
+        for &number in numbers {
+            words.extend(&passages[number]);
+            let between = random.below(3) * 20;
+            words.extend(fresh(random, between));
+        }
+        words
+    };
+    documents.iter().map(one).collect()
+}
+
+/// Into how many groups findings connect these documents that a passage stands in: by findings that have at least half of it.
+fn groups(findings: &[Finding], documents: &[Vec<u64>], passage: &[u64], holders: &[usize]) -> usize {
+    let known: BTreeSet<u64> = passage.iter().copied().collect();
+    let has = |finding: &&Finding| {
+        let words = &documents[finding.a.document];
+        let matching = finding.runs.iter().flat_map(|run| &words[run.a..run.a + run.tokens]);
+        2 * matching.filter(|word| known.contains(word)).count() >= passage.len()
+    };
+    let pairs: Vec<[usize; 2]> = findings.iter().filter(has).map(|f| [f.a.document, f.b.document]).collect();
+    let (mut left, mut groups) = (holders.iter().copied().collect::<BTreeSet<usize>>(), 0);
+    while let Some(first) = left.pop_first() {
+        groups += 1;
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            for [a, b] in pairs.iter().filter(|pair| pair.contains(&at)) {
+                open.extend(left.take(if *a == at { b } else { a }));
+            }
+        }
+    }
+    groups
+}
+
+#[test]
+fn copies_within_longer_copies() {
+    // What 0 and 1, and 2 and 3 have in common is longer than what all of them have.
+    let mut random = Random::new(14);
+    let passages: Vec<Vec<u64>> = [50, 60, 60].map(|length| fresh(&mut random, length)).to_vec();
+    let documents = from_passages(&mut random, &passages, &[vec![1, 0], vec![1, 0], vec![2, 0], vec![0, 2]]);
+    let all = found(&documents).findings;
+    assert_eq!(groups(&all, &documents, &passages[0], &[0, 1, 2, 3]), 1, "{:?}", told(&all));
+
+    // What was put into 0 and is not in 1 stands in 2, which is a copy of 3 but for that.
+    let [x, y, z, w, p] = [80, 80, 80, 80, 20].map(|length| fresh(&mut random, length));
+    let documents =
+        [[&x[..], &p, &y].concat(), [&x[..], &y].concat(), [&z[..], &p, &w].concat(), [&z[..], &w].concat()];
+    let blocks = [vec![0..80, 80..100, 100..180], vec![0..80, 80..160]];
+    let given: Vec<Document> = documents
+        .iter()
+        .enumerate()
+        .map(|(number, words)| Document { words, blocks: &blocks[number % 2], scope: 0 })
+        .collect();
+    let all = find(&given, &Options::default()).findings;
+    assert_eq!(
+        told(&all),
+        ["File 0[0..180]=1[0..160] 160", "Paragraph 0[80..100]=2[80..100] 20", "File 2[0..180]=3[0..160] 160"]
+    );
+}
+
+#[test]
+fn what_is_not_told_stands_in_for_nothing() {
+    let mut random = Random::new(15);
+    let page = fresh(&mut random, 100);
+    let longer = [page.clone(), fresh(&mut random, 10)].concat();
+    // Equal ones, and one that is nearly equal; findings with the first are not told, and with the second another's.
+    let documents = [&page, &page, &page, &page, &longer];
+    let judge = |finding: &Finding| match (finding.a.document, finding.b.document) {
+        (0, _) => None,
+        (1, _) => Some(1),
+        _ => Some(0),
+    };
+    let given: Vec<Document> = documents
+        .iter()
+        .enumerate()
+        .map(|(number, words)| Document { words, blocks: &[], scope: number.min(2) })
+        .collect();
+    let all = find_judged(&given, &Options::default(), judge).findings;
+    let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
+    assert_eq!(pairs, [[1, 2], [1, 4], [2, 3], [2, 4]]);
+    assert!(all.iter().all(|finding| finding.kind == Kind::File));
+
+    // A file that says too little as such may have passages that say enough.
+    let other = [&page[..], &fresh(&mut random, 20)].concat();
+    let given = [&page, &other].map(|words| Document { words, blocks: &[], scope: 0 });
+    let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then_some(0);
+    assert_eq!(told(&find(&given, &Options::default()).findings), ["File 0[0..100]=1[0..120] 100"]);
+    assert_eq!(told(&find_judged(&given, &Options::default(), exact).findings), ["Passage 0[0..100]=1[0..100] 100"]);
+}
+
+#[test]
+fn paragraphs_of_the_same_words_are_linear() {
+    // In an order of its own for each, but for runs of four here and there: each would be compared with each.
+    let mut random = Random::new(16);
+    let mut words = fresh(&mut random, 396);
+    let mut document = Vec::new();
+    for _ in 0..300 {
+        let mut fours: Vec<&[u64]> = words.chunks(4).collect();
+        random.shuffle(&mut fours);
+        words = fours.concat();
+        document.extend(&words);
+    }
+    let blocks: Vec<Range<usize>> = (0..300).map(|i| 396 * i..396 * (i + 1)).collect();
+    let found = find(&[Document { words: &document, blocks: &blocks, scope: 0 }], &Options::default());
+    assert_eq!(found.cut_short, 1);
+    assert!(found.findings.iter().all(|finding| finding.kind == Kind::Passage), "{:?}", told(&found.findings));
+}
+
 /// Findings by what was copied and not by its number: the documents' names and places, either way round.
 fn unnamed(found: &[Finding], names: &[usize]) -> Vec<Vec<(usize, usize, usize)>> {
     let mut all: Vec<Vec<_>> = found
@@ -399,6 +517,39 @@ proptest! {
     }
 
     #[test]
+    fn all_places_of_a_passage_are_connected(
+        seed: u64,
+        lengths in prop::collection::vec(45usize..120, 1..6),
+        given in prop::collection::vec((prop::collection::btree_set(0usize..6, 0..6), any::<bool>()), 2..8),
+    ) {
+        let mut random = Random::new(seed);
+        let passages: Vec<Vec<u64>> = lengths.iter().map(|&length| fresh(&mut random, length)).collect();
+        let numbers: Vec<Vec<usize>> = given
+            .iter()
+            .map(|(numbers, _)| {
+                let mut numbers: Vec<usize> = numbers.iter().copied().filter(|&n| n < passages.len()).collect();
+                random.shuffle(&mut numbers);
+                numbers
+            })
+            .collect();
+        let documents = from_passages(&mut random, &passages, &numbers);
+        let scopes: Vec<usize> = given.iter().map(|&(_, of_another)| usize::from(of_another)).collect();
+        let judge = |f: &Finding| [&f.a, &f.b].iter().all(|place| scopes[place.document] == 0).then_some(0);
+        let judged: Vec<Document> =
+            documents.iter().zip(&scopes).map(|(words, &scope)| Document { words, blocks: &[], scope }).collect();
+        let (all, some) = (found(&documents).findings, find_judged(&judged, &Options::default(), judge).findings);
+        let mut most = 0;
+        for (number, passage) in passages.iter().enumerate() {
+            let holders: Vec<usize> = (0..documents.len()).filter(|&i| numbers[i].contains(&number)).collect();
+            let told: Vec<usize> = holders.iter().copied().filter(|&i| scopes[i] == 0).collect();
+            most += holders.len().saturating_sub(1);
+            prop_assert_eq!(groups(&all, &documents, passage, &holders), holders.len().min(1));
+            prop_assert_eq!(groups(&some, &documents, passage, &told), told.len().min(1));
+        }
+        prop_assert!(all.len() <= most, "{} findings", all.len());
+    }
+
+    #[test]
     fn in_any_order_and_on_any_threads(seed: u64) {
         // Each passage in two documents, with words of their own: which is the first of many does not matter.
         let mut random = Random::new(seed);
@@ -434,7 +585,7 @@ proptest! {
         let blocks: Vec<Vec<Range<usize>>> =
             documents.iter().map(|(_, blocks)| blocks.iter().map(|&(start, end)| start..end).collect()).collect();
         let given: Vec<Document> =
-            documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks }).collect();
+            documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks, scope: 0 }).collect();
         let options = Options { min_words, paragraph_words, ..Options::default() };
         for finding in find(&given, &options).findings {
             prop_assert!(finding.a != finding.b && finding.similarity().value() <= 1.0);

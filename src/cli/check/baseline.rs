@@ -3,6 +3,7 @@
 use super::super::out_file::OutFile;
 use super::copies::Copy;
 use neardups::Error;
+use petgraph::unionfind::UnionFind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +97,44 @@ pub fn accept(copies: &mut [Copy], entries: Vec<Entry>) -> Vec<Entry> {
             }
         }
     }
-    entries.into_iter().flatten().collect()
+    let left: Vec<Entry> = entries.into_iter().flatten().collect();
+    accept_in_between(copies, left)
+}
+
+/// Of n near-copies n − 1 pairs are told and accepted. If one of them goes, other pairs are told of those that stay. They are
+/// accepted if pairs that are not there any more lead from the one place to the other: of each group of places that such
+/// pairs connect, one less than there are pairs. Returns what accepts nothing.
+fn accept_in_between(copies: &mut [Copy], left: Vec<Entry>) -> Vec<Entry> {
+    let ends: Vec<[String; 2]> = left.iter().map(|entry| places(&entry.fingerprint)).collect();
+    let mut numbers = BTreeMap::new();
+    for end in ends.iter().flatten() {
+        let next = numbers.len();
+        numbers.entry(end.as_str()).or_insert(next);
+    }
+    let mut groups = UnionFind::<usize>::new(numbers.len());
+    ends.iter().for_each(|[a, b]| _ = groups.union(numbers[a.as_str()], numbers[b.as_str()]));
+    let groups = groups.into_labeling();
+    let mut entries: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
+    for (entry, [end, _]) in left.into_iter().zip(&ends).rev() {
+        entries.entry(groups[numbers[end.as_str()]]).or_default().push(entry);
+    }
+    for copy in copies.iter_mut().filter(|copy| !copy.known) {
+        let ends = places(&copy.fingerprint);
+        let [a, b] = ends.each_ref().map(|end| numbers.get(end.as_str()).map(|&number| groups[number]));
+        if let Some(spare) = a.filter(|_| a == b && ends[0] != ends[1]).and_then(|group| entries.get_mut(&group))
+            && spare.len() > 1
+        {
+            spare.pop();
+            copy.known = true;
+        }
+    }
+    entries.into_values().flatten().collect()
+}
+
+/// The words of either place, by the parts of a fingerprint.
+fn places(fingerprint: &str) -> [String; 2] {
+    let (a, b) = fingerprint.split_once('-').unwrap_or((fingerprint, fingerprint));
+    [a, b].map(String::from)
 }
 
 /// Writes a baseline that accepts these copies, and keeps these entries.

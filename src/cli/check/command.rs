@@ -3,6 +3,7 @@
 use super::super::input;
 use super::report::{FORMATS, Target};
 use clap::{Arg, ArgAction, Command, value_parser};
+use neardups::prose::Markup;
 use std::path::PathBuf;
 
 /// What `--count` takes.
@@ -10,7 +11,7 @@ pub const COUNTED: [(&str, &str); 6] = [
     ("code", "blocks of code"),
     ("links", "targets of links"),
     ("front-matter", "front matter"),
-    ("licences", "licence notices at the start of a page"),
+    ("licences", "licence notices at the start of a page, and sections on the licence"),
     ("contents", "tables of contents"),
     ("docstrings", "source files, of which only docstrings and comments that document count"),
 ];
@@ -24,6 +25,9 @@ pub const FAIL_ON: [(&str, &str); 3] = [
 
 /// The most that an option or key may ask for, in words.
 pub const MOST_WORDS: usize = 1_000_000;
+
+/// The most copies that an option or key may let pass.
+pub const MOST_FINDINGS: u64 = u32::MAX as u64;
 
 /// `dedup check`.
 pub fn command() -> Command {
@@ -46,13 +50,23 @@ pub fn command() -> Command {
     Command::new("check")
         .about("Finds pages and passages of documentation that were copied: the gate for CI")
         .long_about(
-            "Finds pages and passages of documentation that were copied, small edits included. Reads Markdown, MDX, reStructuredText, \
+            format!("Finds pages and passages of documentation that were copied, small edits included. Reads Markdown, MDX, reStructuredText, \
              AsciiDoc, HTML and plain text as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
              do not count; with --count docstrings, documentation in source files does. Case, punctuation and line breaks make no \
-             difference.\n\n\
-             Accepted copies go into a baseline (--baseline FILE --update-baseline), into dedup.toml ([[check.allow]]), or stand between \
-             comments dedup:ignore-start and dedup:ignore-end.\n\n\
-             Exit status: 0 nothing found, 1 copies found, 2 usage error or some file could not be read.",
+             difference. In folders, files are pages by the ending of their names: \
+             {}. A file that is named is read whatever it is called.\n\n\
+             Accepted copies go into a baseline (--baseline FILE --update-baseline), or stand between comments dedup:ignore-start and \
+             dedup:ignore-end; or dedup.toml says which files may have them:\n\n\
+             [check]                          # paths, ignore, and options by their names\n\
+             min-words = 50\n\n\
+             [[check.allow]]                  # copies of which both places are in these files are accepted\n\
+             paths = [\"docs/install-*.md\"]   # globs as in .gitignore, from the folder of dedup.toml\n\
+             reason = \"each page is read alone\"\n\n\
+             [[check.rule]]                   # what touches these files must be longer, or more alike\n\
+             paths = [\"docs/changelog.md\"]\n\
+             min-words = 100\n\
+             similarity = 0.9\n\n\
+             Exit status: 0 nothing found, 1 copies found, 2 usage error or some file could not be read.", endings())
         )
         .after_help(
             "Examples:\n  dedup check docs/ README.md\n  dedup check docs/ --baseline dedup-baseline.json --update-baseline\n  \
@@ -92,8 +106,8 @@ pub fn command() -> Command {
                 .help("Report only copies that touch a line changed since a commit of git, such as origin/main")
                 .long_help(
                     "Report only copies that touch a line changed since a commit of git, such as origin/main: in the working tree, against \
-                     where the branch left that commit. Files that git does not know yet are new; a renamed file is not; what changed in \
-                     submodules is not looked at.",
+                     where the branch left that commit. Files that git does not know yet are new, and so is a repository within that it does \
+                     not know; a renamed file is not. A submodule is compared with the commit that it was at.",
                 ),
         )
         .arg(
@@ -112,7 +126,7 @@ pub fn command() -> Command {
             Arg::new("max-findings")
                 .long("max-findings")
                 .value_name("N")
-                .value_parser(super::super::arguments::whole_number(0..=u32::MAX.into()))
+                .value_parser(super::super::arguments::whole_number(0..=MOST_FINDINGS))
                 .help("Fail only if there are more copies than this [default: 0]"),
         )
         .arg(file("config", "The configuration [default: the next dedup.toml from the current folder upward, within the repository]"))
@@ -121,10 +135,24 @@ pub fn command() -> Command {
         .args(input::run_args().into_iter().filter(|arg| ["threads", "quiet"].contains(&arg.get_id().as_str())))
 }
 
+/// How names of pages end.
+fn endings() -> String {
+    Markup::ENDINGS.iter().flat_map(|(_, endings)| *endings).copied().collect::<Vec<_>>().join(", ")
+}
+
 /// A share above 0, and 1 at most.
 pub fn share(typed: &str) -> Result<f64, String> {
     match typed.parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("expected a number above 0, and 1 at most, such as 0.8".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_readme_has_all_endings() {
+        let readme = include_str!("../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(readme.contains(&format!("`{}`", super::endings().replace(", ", "`, `"))));
     }
 }

@@ -1,87 +1,85 @@
 //! `dedup.toml`: what a project wants checked, and what it has accepted.
 
-use super::command::{self, COUNTED, FAIL_ON, MOST_WORDS};
-use super::globs::Globs;
+use super::command::{self, COUNTED, FAIL_ON, MOST_FINDINGS, MOST_WORDS};
+use super::globs::{self, Globs};
 use super::report::Target;
+use super::values::{Table, Toml, Value};
 use neardups::Error;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use neardups::check::Options;
+use serde::Serialize;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// The name of the file, which is looked for from the current folder upward.
 pub const NAME: &str = "dedup.toml";
 
 /// What is in the file. Every key can be left out.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct File {
     /// The one table.
-    #[serde(default)]
     pub check: Check,
 }
 
 /// `[check]`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Check {
     /// Files and folders, from the folder of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
     /// Globs of files that are not looked at, from the folder of the file.
-    #[serde(default, deserialize_with = "globs", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    #[serde(default, deserialize_with = "words", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
-    #[serde(default, deserialize_with = "share", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub passage_similarity: Option<f64>,
-    #[serde(default, deserialize_with = "words", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_words: Option<usize>,
-    #[serde(default, deserialize_with = "share", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_similarity: Option<f64>,
-    #[serde(default, deserialize_with = "share", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_similarity: Option<f64>,
     /// What counts although it usually does not.
-    #[serde(default, deserialize_with = "counted", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<PathBuf>,
-    #[serde(default, deserialize_with = "reports", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "fail_on", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_findings: Option<usize>,
     /// Copies that are as they should be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,
     /// Other thresholds for some files.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rule: Vec<Rule>,
 }
 
 /// `[[check.allow]]`: copies between files that these globs find are accepted.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Allow {
     /// Globs. Both places of a finding must be in one of these.
-    #[serde(deserialize_with = "some_globs")]
     pub paths: Vec<String>,
     /// Why.
-    #[serde(deserialize_with = "reason")]
     pub reason: String,
 }
 
 /// `[[check.rule]]`: a finding that touches such a file must reach these too.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Rule {
     /// Globs.
-    #[serde(deserialize_with = "some_globs")]
     pub paths: Vec<String>,
-    #[serde(default, deserialize_with = "words", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
-    #[serde(default, deserialize_with = "share", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
 }
 
@@ -99,7 +97,7 @@ impl Config {
     /// Reads a file; or the next one from the current folder upward, as far as the root of a repository.
     ///
     /// # Errors
-    /// The file cannot be read, or is wrong: the error names the line, and shows it.
+    /// The file cannot be read, or is wrong: the error names the line, the key and the value.
     pub fn find(given: Option<&Path>) -> Result<Self, Error> {
         let path = given.map(Path::to_path_buf);
         let Some(path) = path.map_or_else(upward, |path| Ok(Some(path)))? else {
@@ -107,9 +105,9 @@ impl Config {
         };
         let text =
             fs::read_to_string(&path).map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
-        let file: File = toml::from_str(&text).map_err(|error| wrong(&path, &text, &error))?;
+        let check = read(&Toml { path: &path, text: &text })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Config { path: Some(path), folder, check: file.check })
+        Ok(Config { path: Some(path), folder, check })
     }
 
     /// Globs of the file, which start from its folder.
@@ -130,70 +128,198 @@ fn upward() -> Result<Option<PathBuf>, Error> {
     Ok(paths.into_iter().find(|path| path.is_file()))
 }
 
-fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let start = error.span().map_or(0, |span| span.start.min(text.len()));
-    let number = 1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
-    let line: String = text.lines().nth(number - 1).unwrap_or_default().trim().chars().take(100).collect();
-    Error::Usage(format!("{}:{number}: `{line}`: {}", path.display(), error.message().trim_end()))
+/// What the file says.
+fn read(toml: &Toml) -> Result<Check, Error> {
+    let whole = toml.parse()?;
+    let mut file = Table::whole(toml, &whole);
+    let check = file.get("check", |value| check(value.table("[check]")?))?;
+    file.done()?;
+    Ok(check.unwrap_or_default())
 }
 
-/// A value that must be as a check says.
-fn checked<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-    check: impl FnOnce(&T) -> Result<(), String>,
-) -> Result<T, D::Error> {
-    let value = T::deserialize(deserializer)?;
-    check(&value).map(|()| value).map_err(D::Error::custom)
+fn check(mut table: Table) -> Result<Check, Error> {
+    let path = |value: Value| text(value, "a path in quotes").map(PathBuf::from);
+    let mut check = Check {
+        paths: table.get("paths", |value| value.list("a list of paths in quotes", path))?,
+        ignore: table.get("ignore", globs)?.unwrap_or_default(),
+        min_words: table.get("min-words", words)?,
+        passage_similarity: table.get("passage-similarity", share)?,
+        paragraph_words: table.get("paragraph-words", words)?,
+        paragraph_similarity: table.get("paragraph-similarity", share)?,
+        file_similarity: table.get("file-similarity", share)?,
+        count: table.get("count", |value| value.list("a list of words in quotes", |item| one_of(item, &COUNTED)))?,
+        baseline: table.get("baseline", path)?,
+        report: table.get("report", |value| value.list("a list of reports in quotes", report))?,
+        fail_on: table.get("fail-on", |value| one_of(value, &FAIL_ON))?,
+        max_findings: table.get("max-findings", findings)?,
+        allow: table.get("allow", allow)?.unwrap_or_default(),
+        rule: Vec::new(),
+    };
+    let rules = table.get("rule", |value| {
+        value.list("tables, each under [[check.rule]]", |item| rule(item.table("[[check.rule]]")?, &check))
+    });
+    check.rule = rules?.unwrap_or_default();
+    table.done()?;
+    Ok(check)
 }
 
-fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    checked(deserializer, |words: &usize| match words {
-        1..=MOST_WORDS => Ok(()),
-        _ => Err(format!("expected a whole number from 1 to {MOST_WORDS}")),
+fn allow(value: Value) -> Result<Vec<Allow>, Error> {
+    value.list("tables, each under [[check.allow]]", |item| {
+        let mut table = item.table("[[check.allow]]")?;
+        let allow = Allow {
+            paths: table.need("paths", GLOBS, some_globs)?,
+            reason: table.need("reason", REASON, |value| text(value, REASON))?,
+        };
+        table.done().map(|()| allow)
     })
-    .map(Some)
 }
 
-fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |&share: &f64| command::share(&share.to_string()).map(drop)).map(Some)
+/// A rule, which must ask for more than is asked of all files.
+fn rule(mut table: Table, check: &Check) -> Result<Rule, Error> {
+    let paths = table.need("paths", GLOBS, some_globs)?;
+    let min_words = table.get("min-words", |value| words(value).and_then(|words| more_words(value, words, check)))?;
+    let similarity = table.get("similarity", |value| share(value).and_then(|share| more_alike(value, share, check)))?;
+    if min_words.is_none() && similarity.is_none() {
+        return Err(table.wrong("asks for nothing: expected `min-words` or `similarity`"));
+    }
+    table.done().map(|()| Rule { paths, min_words, similarity })
 }
 
-fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    checked(deserializer, |globs: &Vec<String>| Globs::new(Path::new("."), globs).map(drop))
+fn more_words(value: Value, words: usize, check: &Check) -> Result<usize, Error> {
+    let defaults = Options::default();
+    let passage = check.min_words.unwrap_or(defaults.min_words);
+    let paragraph = check.paragraph_words.unwrap_or(defaults.paragraph_words);
+    match words > passage.min(paragraph) {
+        true => Ok(words),
+        false => Err(value.wrong(format!(
+            "rules ask for more than the rest: min-words is {passage} for all, paragraph-words {paragraph}"
+        ))),
+    }
 }
 
-fn some_globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    checked(deserializer, |globs: &Vec<String>| match globs.is_empty() {
-        true => Err("expected globs, and there is none".into()),
-        false => Globs::new(Path::new("."), globs).map(drop),
+fn more_alike(value: Value, share: f64, check: &Check) -> Result<f64, Error> {
+    let defaults = Options::default();
+    let [passage, paragraph, file] = [
+        (check.passage_similarity, defaults.passage_similarity),
+        (check.paragraph_similarity, defaults.paragraph_similarity),
+        (check.file_similarity, defaults.file_similarity),
+    ]
+    .map(|(own, default)| own.unwrap_or(default.as_f64()));
+    match share > passage.min(paragraph).min(file) {
+        true => Ok(share),
+        false => Err(value.wrong(format!(
+            "rules ask for more than the rest: passage-similarity is {passage} for all, paragraph-similarity {paragraph}, \
+             file-similarity {file}"
+        ))),
+    }
+}
+
+const GLOBS: &str = "a list of globs in quotes";
+const REASON: &str = "why these may have copies, in quotes";
+
+fn words(value: Value) -> Result<usize, Error> {
+    whole_number(value, 1..=MOST_WORDS as u64)
+}
+
+fn findings(value: Value) -> Result<usize, Error> {
+    whole_number(value, 0..=MOST_FINDINGS)
+}
+
+fn whole_number(value: Value, range: RangeInclusive<u64>) -> Result<usize, Error> {
+    let number = value.whole_number().filter(|number| range.contains(number));
+    let expected = || value.wrong(format!("expected a whole number from {} to {}", range.start(), range.end()));
+    number.map(|number| number as usize).ok_or_else(expected)
+}
+
+fn share(value: Value) -> Result<f64, Error> {
+    // A text that is no share stands for what is no number.
+    let number = value.number().map_or(String::new(), |number| number.to_string());
+    command::share(&number).map_err(|expected| value.wrong(expected))
+}
+
+fn text(value: Value, expected: &str) -> Result<String, Error> {
+    let text = value.text().filter(|text| !text.trim().is_empty());
+    text.map(String::from).ok_or_else(|| value.wrong(format!("expected {expected}")))
+}
+
+fn globs(value: Value) -> Result<Vec<String>, Error> {
+    value.list(GLOBS, |item| {
+        let glob = item.text().ok_or_else(|| item.wrong("expected a glob in quotes"))?;
+        globs::check(glob).map(|()| glob.to_string()).map_err(|why| item.wrong(why))
     })
 }
 
-fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    checked(deserializer, |reason: &String| match reason.trim() {
-        "" => Err("expected the reason why these may have copies".into()),
-        _ => Ok(()),
-    })
+fn some_globs(value: Value) -> Result<Vec<String>, Error> {
+    match globs(value)? {
+        globs if globs.is_empty() => Err(value.wrong(format!("expected {GLOBS}, and there is none"))),
+        globs => Ok(globs),
+    }
 }
 
-fn reports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    let check = |reports: &Vec<String>| reports.iter().try_for_each(|report| Target::parse(report).map(drop));
-    checked(deserializer, check).map(Some)
+fn report(item: Value) -> Result<String, Error> {
+    let report = item.text().unwrap_or_default();
+    Target::parse(report).map(|_| report.to_string()).map_err(|expected| item.wrong(expected))
 }
 
-fn counted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    let check = |words: &Vec<String>| words.iter().try_for_each(|word| one_of(word, &COUNTED));
-    checked(deserializer, check).map(Some)
-}
-
-fn fail_on<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    checked(deserializer, |word: &String| one_of(word, &FAIL_ON)).map(Some)
-}
-
-fn one_of(word: &str, known: &[(&str, &str)]) -> Result<(), String> {
+fn one_of(value: Value, known: &[(&str, &str)]) -> Result<String, Error> {
+    let word = value.text().filter(|word| known.iter().any(|(name, _)| name == word));
     let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    match known.iter().any(|(name, _)| *name == word) {
-        true => Ok(()),
-        false => Err(format!("'{word}' is none of {}", names())),
+    word.map(String::from).ok_or_else(|| value.wrong(format!("expected one of {}, in quotes", names())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str) -> Result<Check, String> {
+        read(&Toml { path: Path::new("dedup.toml"), text }).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_printed_is_read() {
+        let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\ncount = [\"code\"]\n\
+            baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
+            [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\n";
+        assert_eq!(toml::to_string(&File { check: of(text).unwrap() }).unwrap(), text);
+    }
+
+    const BITS: [&str; 24] = [
+        "[check]",
+        "[[check.allow]]",
+        "[[check.rule]]",
+        "\n",
+        "\n",
+        "\n",
+        "paths = ",
+        "ignore = ",
+        "min-words = ",
+        "similarity = ",
+        "reason = ",
+        "count = ",
+        "report = ",
+        "fail-on = ",
+        "[",
+        "]",
+        "\"a\"",
+        "\"{\"",
+        "\"new\"",
+        "20",
+        "0.9",
+        ", ",
+        "é = ",
+        "\"\"\"",
+    ];
+
+    proptest! {
+        #[test]
+        fn what_is_wrong_is_told_with_its_line(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
+            let text = bits.concat();
+            if let Err(error) = of(&text) {
+                let rest = error.strip_prefix("dedup.toml:").unwrap_or_else(|| panic!("{error}"));
+                let line: usize = rest.split_once(": ").unwrap().0.parse().unwrap();
+                prop_assert!((1..=1 + text.matches('\n').count()).contains(&line), "{}", error);
+            }
+        }
     }
 }

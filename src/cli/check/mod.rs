@@ -3,6 +3,7 @@
 //! ```text
 //! command.rs   what can be asked
 //! config.rs    what was asked: dedup.toml, and options over it
+//! values.rs    values of dedup.toml with their places
 //! globs.rs     which files are meant
 //! rules.rs     which findings count
 //! pages.rs     files → prose → words with places
@@ -11,6 +12,8 @@
 //! baseline.rs  which of them are accepted
 //! since.rs     which of them a change touches
 //! report/      a file for each who reads them
+//! targets.rs   where reports go, and what they must not replace
+//! unused.rs    what of the configuration does nothing
 //! ```
 
 mod baseline;
@@ -22,11 +25,13 @@ mod pages;
 mod report;
 mod rules;
 mod since;
+mod targets;
+mod unused;
+mod values;
 
 pub use command::command;
 
 use super::arguments::{bytes, count};
-use super::out_file::OutFile;
 use super::terminal::{Terminal, escaped};
 use super::{Status, usage_error};
 use baseline::Entry;
@@ -34,17 +39,17 @@ use clap::ArgMatches;
 use config::{Check, Config};
 use copies::{Copy, Place};
 use neardups::Error;
-use neardups::check::{Document, Found, Options, find};
+use neardups::check::{Document, Finding, Found, Options, find_judged};
 use neardups::prose;
 use neardups::similarity::Threshold;
 use pages::{Page, Selection, Tree};
 use report::{FORMATS, Outcome, Target};
 use rules::{Rules, Verdict};
 use since::Changes;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use targets::Targets;
 
 /// Checks.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
@@ -57,7 +62,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     if given.get_flag("print-config") {
         return print(check, &config, &terminal);
     }
-    let (targets, rules) = (targets(&check)?, Rules::new(&check, &config)?);
+    let (targets, rules) = (Targets::new(&check, &config)?, Rules::new(&check, &config)?);
     let selection = selection(given, &check, &config, &targets)?;
     let update = given.get_flag("update-baseline");
     let accepted = match &check.baseline {
@@ -75,15 +80,20 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let tree = pool.install(|| pages::read(check.paths.as_deref().unwrap_or_default(), &selection));
     tell(&tree, &terminal);
-    if let Some(page) = changes.as_ref().and_then(|changes| tree.pages.iter().find(|page| !changes.know(&page.place))) {
-        return Err(usage_error(format!(
-            "--since: {} is not in the repository that this folder is in",
-            escaped(&page.path)
-        )));
+    targets.spare(&check, &tree.pages)?;
+    unused::tell(&config, &check, &selection, &tree, &terminal)?;
+    let unknown = |changes: &Changes| tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
+    if let Some((page, why)) = changes.as_ref().and_then(unknown) {
+        return Err(usage_error(format!("--since: {} {}", escaped(&page.path), escaped(&why))));
     }
-    let documents: Vec<Document> = tree.pages.iter().map(Page::document).collect();
-    let mut found = pool.install(|| find(&documents, &options(&check)));
-    let allowed = judge(&mut found, &tree.pages, &rules);
+    let scopes = rules.of(&tree.pages);
+    let documents: Vec<Document> =
+        tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
+    let judge = |finding: &Finding| scopes.verdict(finding).map(|verdict| verdict as usize);
+    let mut found = pool.install(|| find_judged(&documents, &options(&check), judge));
+    let all = found.findings.len();
+    found.findings.retain(|finding| scopes.verdict(finding) == Some(Verdict::Told));
+    let allowed = all - found.findings.len();
     let mut copies = Copy::all(&tree.pages, &found.findings);
     let mut stale = baseline::accept(&mut copies, accepted);
     // Of pages that were not asked for nothing is known.
@@ -119,7 +129,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let words = documents.iter().map(|document| document.words.len()).sum();
     let any = check.fail_on.as_deref() == Some("any");
     let outcome = Outcome { copies: &copies, stale: &stale, allowed, pages: tree.pages.len(), words, any };
-    write(targets, &outcome)?;
+    targets.write(&outcome)?;
     tell_stale(&stale, check.baseline.as_deref(), &terminal);
     tell_bounds(&found, &terminal);
     terminal.line(&format!(
@@ -186,7 +196,7 @@ fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, E
     });
     let text =
         toml::to_string(&config::File { check }).map_err(|error| usage_error(format!("cannot print: {error}")))?;
-    io::stdout().write_all(text.as_bytes()).map_err(cannot_write)?;
+    io::stdout().write_all(text.as_bytes()).map_err(targets::cannot_write)?;
     Ok(Status::Done)
 }
 
@@ -210,17 +220,6 @@ fn accepted(path: &Path, terminal: &Terminal) -> Result<Vec<Entry>, Error> {
         ));
     }
     Ok(accepted.unwrap_or_default())
-}
-
-/// Keeps the findings that count, and says how many are allowed.
-fn judge(found: &mut Found, pages: &[Page], rules: &Rules) -> usize {
-    let mut allowed = 0;
-    found.findings.retain(|finding| {
-        let verdict = rules.verdict(pages, finding);
-        allowed += usize::from(verdict == Verdict::Allowed);
-        verdict == Verdict::Counts
-    });
-    allowed
 }
 
 fn tell(tree: &Tree, terminal: &Terminal) {
@@ -256,60 +255,13 @@ fn copies_of(number: usize) -> String {
     }
 }
 
-fn cannot_write(error: io::Error) -> Error {
-    Error::io("cannot write results", error)
-}
-
-/// Where reports go. Files are tried first.
-fn targets(check: &Check) -> Result<Vec<(Target, Option<OutFile>)>, Error> {
-    let targets = check.report.iter().flatten().map(|report| Target::parse(report).map_err(usage_error));
-    let targets = targets.collect::<Result<Vec<Target>, Error>>()?;
-    if targets.iter().filter(|target| target.file.is_none()).count() > 1 {
-        return Err(usage_error("one report can go to standard output; the others need FORMAT=FILE"));
-    }
-    for (number, target) in targets.iter().enumerate() {
-        if let Some(file) =
-            target.file.as_ref().filter(|_| targets[..number].iter().any(|other| other.file == target.file))
-        {
-            return Err(usage_error(format!("two reports cannot go to {}", file.display())));
-        }
-    }
-    let open = |target: Target| {
-        let file = target.file.as_deref().map(|path| OutFile::create("report", path, &[])).transpose()?;
-        Ok((target, file))
-    };
-    targets.into_iter().map(open).collect()
-}
-
-fn write(targets: Vec<(Target, Option<OutFile>)>, outcome: &Outcome) -> Result<(), Error> {
-    for (target, file) in targets {
-        let text = (target.format.render)(outcome);
-        // Whatever colours a report has are its own; what pages have of control characters would speak to whoever shows it.
-        let is_coloured = target.format.name == FORMATS[0].name;
-        let speaks = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        match file {
-            Some(file) if is_coloured => file.write(&anstream::adapter::strip_str(&text).to_string())?,
-            Some(file) => file.write(&text.replace(speaks, ""))?,
-            None if is_coloured => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write)?,
-            None => io::stdout().lock().write_all(text.replace(speaks, "").as_bytes()).map_err(cannot_write)?,
-        }
-    }
-    Ok(())
-}
-
-fn selection(
-    given: &ArgMatches,
-    check: &Check,
-    config: &Config,
-    targets: &[(Target, Option<OutFile>)],
-) -> Result<Selection, Error> {
+fn selection(given: &ArgMatches, check: &Check, config: &Config, targets: &Targets) -> Result<Selection, Error> {
     let counts = |what: &str| check.count.iter().flatten().any(|word| word == what);
     let typed: Vec<String> = given.get_many::<String>("ignore").into_iter().flatten().cloned().collect();
     let here = Config::default().globs(&typed).map_err(|error| usage_error(format!("--ignore: {error}")))?;
-    let files = targets.iter().filter_map(|(target, _)| fs::canonicalize(target.file.as_ref()?).ok());
     Ok(Selection {
-        ignored: vec![here, config.globs(&check.ignore)?],
-        written: files.collect(),
+        ignored: [here, config.globs(&check.ignore)?],
+        written: targets.written(check),
         hidden: given.get_flag("hidden"),
         ignore_files: !given.get_flag("no-ignore-files"),
         docstrings: counts("docstrings"),

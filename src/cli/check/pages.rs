@@ -3,7 +3,7 @@
 use super::globs::Globs;
 use ignore::{DirEntry, WalkBuilder};
 use neardups::check::{Document, word};
-use neardups::prose::{self, Kind, Language, Lines, Markup, Notice, Position, Prose};
+use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
 use neardups::source;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
@@ -55,8 +55,9 @@ impl Page {
         page
     }
 
-    pub fn document(&self) -> Document<'_> {
-        Document { words: &self.words, blocks: &self.blocks }
+    /// As one of those of which the same is asked.
+    pub fn document(&self, scope: usize) -> Document<'_> {
+        Document { words: &self.words, blocks: &self.blocks, scope }
     }
 
     pub fn words(&self) -> &[u64] {
@@ -106,6 +107,8 @@ pub struct Tree {
     pub pages: Vec<Page>,
     /// Files that could not be read, each with why.
     pub failed: Vec<String>,
+    /// Files that are not looked at because the selection leaves them out.
+    pub left_out: Vec<PathBuf>,
     /// What people should know of files that were.
     pub notices: Vec<String>,
     /// Bytes read.
@@ -117,8 +120,9 @@ const LONGEST: u64 = 64 << 20;
 
 /// What of a tree is looked at.
 pub struct Selection {
-    pub ignored: Vec<Globs>,
-    /// Files that reports are written to.
+    /// Those of the command line, and those of the configuration.
+    pub ignored: [Globs; 2],
+    /// Files that this program wrote, and writes again.
     pub written: Vec<PathBuf>,
     pub hidden: bool,
     /// Whether `.gitignore` and its like count.
@@ -138,7 +142,7 @@ impl Selection {
 /// they have.
 pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let mut tree = Tree::default();
-    let files = files(paths, selection, &mut tree.failed);
+    let files = files(paths, selection, &mut tree);
     let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
     // In the order of the folder, which is any.
     tree.failed.sort_unstable();
@@ -148,8 +152,7 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
             Ok(None) => {}
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
-                    let (Notice::NeverEnds { line } | Notice::NeverStarted { line }) = notice;
-                    let told = notice.to_string();
+                    let (line, told) = (notice.line(), notice.to_string());
                     format!("{}:{line}: {}", page.path, told.split_once(": ").map_or(told.as_str(), |told| told.1))
                 });
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
@@ -194,21 +197,22 @@ struct Named {
 }
 
 /// The files under some paths, by their names. What is reached in two ways is one file.
-fn files(paths: &[PathBuf], selection: &Selection, failed: &mut Vec<String>) -> Vec<Named> {
+fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named> {
     let mut files = BTreeMap::new();
     for root in paths {
         let place = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
         for entry in walk(root, selection) {
             match entry {
                 Ok(entry) => {
-                    if let Some(file) = named(&entry, root, &place, selection.docstrings)
-                        && !selection.leaves_out(&file.place)
-                    {
+                    let Some(file) = named(&entry, root, &place, selection.docstrings) else { continue };
+                    if selection.leaves_out(&file.place) {
+                        tree.left_out.push(file.place);
+                    } else {
                         let given = file.given;
                         files.entry(file.place.clone()).or_insert(file).given |= given;
                     }
                 }
-                Err(error) => failed.push(unread(&error)),
+                Err(error) => tree.failed.push(unread(&error)),
             }
         }
     }

@@ -5,6 +5,7 @@ use super::globs::Globs;
 use super::pages::Page;
 use neardups::Error;
 use neardups::check::{Finding, Kind};
+use std::collections::BTreeMap;
 
 /// What the configuration says of some files.
 pub struct Rules {
@@ -12,14 +13,12 @@ pub struct Rules {
     rules: Vec<(Globs, Rule)>,
 }
 
-/// What is done with a finding.
+/// What is done with a finding that counts at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    Counts,
+    Told,
     /// Copies between these files are as they should be.
     Allowed,
-    /// It does not reach what is asked of these files.
-    TooLittle,
 }
 
 impl Rules {
@@ -29,19 +28,50 @@ impl Rules {
         Ok(Rules { allow: allow.collect::<Result<_, Error>>()?, rules: rules.collect::<Result<_, Error>>()? })
     }
 
-    pub fn verdict(&self, pages: &[Page], finding: &Finding) -> Verdict {
-        let places = [&finding.a, &finding.b].map(|place| pages[place.document].place.as_path());
-        if !self
-            .rules
-            .iter()
-            .filter(|(globs, _)| places.iter().any(|place| globs.find(place)))
-            .all(|(_, rule)| reaches(finding, rule))
-        {
-            Verdict::TooLittle
-        } else if self.allow.iter().any(|globs| places.iter().all(|place| globs.find(place))) {
-            Verdict::Allowed
-        } else {
-            Verdict::Counts
+    /// The same, for these pages.
+    pub fn of(&self, pages: &[Page]) -> Scopes<'_> {
+        let mut numbers = BTreeMap::new();
+        let mut scopes = Vec::new();
+        let of_page = pages.iter().map(|page| {
+            let finds = |globs: &Globs| globs.find(&page.place);
+            let scope = Scope {
+                allow: self.allow.iter().map(finds).collect(),
+                rules: self.rules.iter().map(|(globs, _)| finds(globs)).collect(),
+            };
+            *numbers.entry(scope.clone()).or_insert_with(|| {
+                scopes.push(scope);
+                scopes.len() - 1
+            })
+        });
+        Scopes { of_page: of_page.collect(), rules: &self.rules, scopes }
+    }
+}
+
+/// Which of the entries and rules are about a page.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Scope {
+    allow: Vec<bool>,
+    rules: Vec<bool>,
+}
+
+/// What is asked of each page.
+pub struct Scopes<'a> {
+    /// The number of the scope of each page.
+    pub of_page: Vec<usize>,
+    scopes: Vec<Scope>,
+    rules: &'a [(Globs, Rule)],
+}
+
+impl Scopes<'_> {
+    /// What is done with a finding. `None` if it does not reach what is asked of these files.
+    pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
+        let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
+        let mut rules = self.rules.iter().zip(a.rules.iter().zip(&b.rules));
+        let is_allowed = || a.allow.iter().zip(&b.allow).any(|(a, b)| *a && *b);
+        match rules.all(|((_, rule), (a, b))| !(*a || *b) || reaches(finding, rule)) {
+            false => None,
+            true if is_allowed() => Some(Verdict::Allowed),
+            true => Some(Verdict::Told),
         }
     }
 }

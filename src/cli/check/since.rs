@@ -2,21 +2,27 @@
 
 use neardups::Error;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The lines that changed, by file. Of new files that is all.
+/// The lines that changed, by file. Of new files that is all; a folder that is new as a whole stands for all files in it.
+type Lines = BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>;
+
+/// What changed in a repository and its submodules.
 pub struct Changes {
     /// The folder of the repository.
     top: PathBuf,
-    lines: BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>,
+    lines: Lines,
+    /// Submodules of which it cannot be told, each with why.
+    unknown: BTreeMap<PathBuf, String>,
 }
 
 impl Changes {
-    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet.
+    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet. A submodule is
+    /// compared with the commit that it was at there.
     ///
     /// # Errors
     /// There is no git or no repository, or the commit is not there.
@@ -37,54 +43,102 @@ impl Changes {
         // Without a common ancestor, as in a shallow clone, against the commit itself.
         let commit = text(commit);
         let base = git(["merge-base", commit.trim(), "HEAD"]).map(text).unwrap_or(commit);
-        let base = base.trim();
-        let failed = |message| Error::Usage(format!("--since {reference}: git failed: {message}"));
-        let options = [
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--find-renames",
-            "--ignore-submodules",
-            "--inter-hunk-context=0",
-        ];
-        let folder = top.to_string_lossy();
-        let diff = |how: &[&str]| {
-            let args = ["-C", &folder, "diff"].into_iter().chain(options).chain(how.iter().copied());
-            git(args.chain([base, "--"])).map_err(failed)
-        };
-        // What became a file from something else comes in two parts, of which git gives the name once.
-        let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
-        let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
-        let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
-        let mut changes = BTreeMap::new();
-        let sections = sections(&patch);
-        for (name, lines) in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).zip(sections) {
-            changes.insert(top.join(path_of(name)), lines);
+        let (mut lines, mut unknown) = (BTreeMap::new(), BTreeMap::new());
+        let mut repositories = vec![(top.clone(), base.trim().to_string())];
+        while let Some((folder, base)) = repositories.pop() {
+            match changed(&folder, &base, &mut lines).and_then(|()| submodules(&folder, &base, &mut lines)) {
+                Ok(more) => repositories.extend(more),
+                Err(message) if folder == top => {
+                    return Err(Error::Usage(format!("--since {reference}: git failed: {message}")));
+                }
+                // Of no account if no page is in it.
+                Err(message) => drop(unknown.insert(folder, format!("git cannot compare it with {base}: {message}"))),
+            }
         }
-        for name in other.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-            changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
-        }
-        let untracked = ["-C", &folder, "ls-files", "--others", "--exclude-standard", "-z"];
-        for name in git(untracked).map_err(failed)?.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-            changes.insert(top.join(path_of(name)), vec![1..=usize::MAX]);
-        }
-        Ok(Changes { top, lines: changes })
+        Ok(Changes { top, lines, unknown })
     }
 
-    /// Whether a file is in the repository, whose path is absolute and without links.
-    pub fn know(&self, place: &Path) -> bool {
-        place.starts_with(&self.top)
+    /// Why nothing is known of a file, whose path is absolute and without links.
+    pub fn unknown(&self, place: &Path) -> Option<String> {
+        if !place.starts_with(&self.top) {
+            return Some("is not in the repository that this folder is in".to_string());
+        }
+        let why = place.ancestors().find_map(|folder| self.unknown.get(folder))?;
+        Some(format!("is in a submodule that may have to be fetched: {why}"))
     }
 
     /// Whether one of those lines of a file changed, whose path is absolute and without links.
     pub fn touch(&self, place: &Path, lines: &[RangeInclusive<usize>]) -> bool {
-        let changed = self.lines.get(place).map(Vec::as_slice).unwrap_or_default();
+        // A repository within, of which git knows nothing, is there as a folder.
+        let within = place.ancestors().take_while(|folder| folder.starts_with(&self.top));
+        let changed = within.filter_map(|path| self.lines.get(path)).next().map(Vec::as_slice).unwrap_or_default();
         lines.iter().any(|lines| {
             // Both ends of what changed ascend.
             let next = changed.partition_point(|changed| changed.end() < lines.start());
             changed.get(next).is_some_and(|changed| changed.start() <= lines.end())
         })
     }
+}
+
+/// What differs between a commit and the working tree of a repository, and files that git does not know yet.
+fn changed(folder: &Path, base: &str, lines: &mut Lines) -> Result<(), String> {
+    let options = [
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--find-renames",
+        "--ignore-submodules",
+        "--inter-hunk-context=0",
+    ];
+    let diff = |how: &[&str]| git_in(folder, ["diff"].iter().chain(&options).chain(how).chain(&[base, "--"]));
+    // What became a file from something else comes in two parts, of which git gives the name once.
+    let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
+    let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
+    let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
+    let untracked = git_in(folder, ["ls-files", "--others", "--exclude-standard", "-z"])?;
+    for (name, changed) in ended_by_zero(&names).zip(sections(&patch)) {
+        lines.insert(folder.join(path_of(name)), changed);
+    }
+    for name in ended_by_zero(&other).chain(ended_by_zero(&untracked)) {
+        lines.insert(folder.join(path_of(name)), vec![1..=usize::MAX]);
+    }
+    Ok(())
+}
+
+/// The submodules of a repository, each with the commit that it was at there. One that was not there yet is new as a whole.
+fn submodules(folder: &Path, base: &str, lines: &mut Lines) -> Result<Vec<(PathBuf, String)>, String> {
+    let mut submodules = Vec::new();
+    for entry in ended_by_zero(&git_in(folder, ["ls-files", "--stage", "-z"])?) {
+        let Some(name) = entry.strip_prefix(b"160000 ").and_then(|rest| rest.splitn(2, |&byte| byte == b'\t').nth(1))
+        else {
+            continue;
+        };
+        let place = folder.join(path_of(name));
+        // Without a repository of its own git would answer for the one around it.
+        if !place.join(".git").exists() {
+            continue;
+        }
+        let was = git_in(
+            folder,
+            [OsStr::new("ls-tree"), "-z".as_ref(), base.as_ref(), "--".as_ref(), path_of(name).as_ref()],
+        );
+        match text(was?).split([' ', '\t']).collect::<Vec<_>>()[..] {
+            ["160000", _, commit, ..] => submodules.push((place, commit.to_string())),
+            _ => drop(lines.insert(place, vec![1..=usize::MAX])),
+        }
+    }
+    Ok(submodules)
+}
+
+/// What `-z` makes git print.
+fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    printed.split(|&byte| byte == 0).filter(|name| !name.is_empty())
+}
+
+/// What git prints in a folder.
+fn git_in<S: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
+    let args = args.into_iter().map(|arg| arg.as_ref().to_os_string());
+    git([OsString::from("-C"), folder.into()].into_iter().chain(args))
 }
 
 /// The lines that each file of a patch without context adds.

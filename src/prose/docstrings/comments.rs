@@ -18,7 +18,7 @@ pub(super) fn mark(comment: &str) -> Option<Mark> {
 pub(super) fn next(language: Language, source: &str, comments: &[Comment]) -> (usize, bool) {
     let opener = |comment: &Comment| {
         let comment = &source[comment.range.clone()];
-        opener(language, comment).filter(|_| mark(comment).is_none())
+        opener(language, comment).filter(|_| !matches!(mark(comment), Some(Mark::Start | Mark::End)))
     };
     let Some(first) = comments.first().and_then(opener) else { return (1, false) };
     let goes_on = |pair: &&[Comment]| {

@@ -22,7 +22,7 @@ mod tests;
 use super::builder::Builder;
 use super::excerpt::Excerpt;
 use super::page_lines::lines;
-use super::{Options, markdown, rst};
+use super::{markdown, rst};
 use comments::{lines_of, mark};
 use python::Found;
 use std::path::Path;
@@ -107,9 +107,7 @@ fn read_comments(builder: &mut Builder, language: Language) {
         let (length, documents) = comments::next(language, source, left);
         let (run, rest) = left.split_at(length);
         left = rest;
-        if let Some(mark) = mark(&source[first.range.clone()]) {
-            builder.mark(mark, first.range.clone());
-        } else if documents {
+        if documents {
             let mut lines = lines_of(language, source, run);
             layout::dedent(&mut lines, source[first.range.clone()].starts_with("/*"));
             let page = match language {
@@ -117,6 +115,9 @@ fn read_comments(builder: &mut Builder, language: Language) {
                 _ => layout::with_tags(language, source, &lines, builder.options().code),
             };
             append(builder, &page, markdown::read);
+        } else {
+            let marks = run.iter().filter_map(|comment| Some((mark(&source[comment.range.clone()])?, comment)));
+            marks.for_each(|(mark, comment)| builder.mark(mark, comment.range.clone()));
         }
     }
 }
@@ -126,10 +127,7 @@ fn append(builder: &mut Builder, page: &Excerpt, read: fn(&mut Builder)) {
     if builder.is_ignoring() {
         return;
     }
-    // Notices of licences are those that the source starts with.
-    let licences = builder.options().licences || !builder.is_opening();
-    let options = Options { licences, ..builder.options().clone() };
-    let mut inner = Builder::new(page.text(), &options);
+    let mut inner = builder.inner(page.text());
     read(&mut inner);
     builder.append(page, inner);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::prose::tests::{assert_holds, check};
-use crate::prose::{Markup, Notice, Prose, read};
+use crate::prose::{Markup, Notice, Options, Prose, read};
 use proptest::prelude::*;
 
 const LANGUAGES: [Language; 11] = [
@@ -186,6 +186,7 @@ fn each_is_a_page_of_its_own() {
 fn licences_count_but_at_the_start() {
     let source = "/** Use of this source code is governed by the licence X. */\n/** a */\n/** Licensed under the Y. */";
     text(Language::Java, source, "a | Licensed under the Y.");
+    text(Language::Java, "/** a */\n/**\n * # Licence\n *\n * no\n */\n/** b */", "a | Licence | b");
     let options = Options { licences: true, ..Options::default() };
     assert_eq!(read(Markup::Docstrings(Language::Java), source, &options).blocks().len(), 3);
 }
@@ -240,6 +241,14 @@ fn languages_by_the_name_of_a_file() {
     ] {
         assert_eq!(Language::of_path(path), language, "{path}");
     }
+}
+
+#[test]
+fn marks_that_are_none_are_told() {
+    let source = "// a\n// dedup:ignore-begin\nx\n/// dedup:scan is a program.\nfn f() {}";
+    let prose = prose(Language::Rust, source);
+    assert_eq!(prose.text(), "dedup:scan is a program.");
+    assert_eq!(prose.notices(), [Notice::Unknown { line: 2, mark: "dedup:ignore-begin".into() }]);
 }
 
 /// Words that nothing else in the documents can make.

@@ -1,0 +1,220 @@
+//! Values of a TOML file with their places, so that what is wrong is told by file, line, key and value.
+
+use super::super::terminal::escaped;
+use neardups::Error;
+use neardups::similarity::jaccard_whatever;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// So many characters of a value are told.
+const TOLD: usize = 100;
+
+/// A file.
+pub struct Toml<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+impl<'a> Toml<'a> {
+    /// Its tables.
+    ///
+    /// # Errors
+    /// It is no TOML: the error shows the line.
+    pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, Error> {
+        DeTable::parse(self.text).map_err(|error| {
+            let place = error.span().map_or(0, |span| span.start.min(self.text.len()));
+            let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
+            let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
+            // The parser may have thought of a number.
+            let hint = if value.starts_with(char::is_alphabetic) { " (texts stand in quotes)" } else { "" };
+            self.wrong(place, &format!("`{}`: {}{hint}", told(line), error.message().trim_end()))
+        })
+    }
+
+    /// The line of a place, counted from 1.
+    fn line(&self, place: usize) -> usize {
+        1 + self.text.as_bytes()[..place.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
+    }
+
+    fn wrong(&self, place: usize, what: &str) -> Error {
+        Error::Usage(format!("{}:{}: {what}", escaped(&self.path.to_string_lossy()), self.line(place)))
+    }
+
+    fn part(&self, place: Range<usize>) -> String {
+        told(self.text.get(place).unwrap_or_default())
+    }
+}
+
+/// A text in a line, cut if it is long.
+fn told(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let more = if line.chars().nth(TOLD).is_some() { "…" } else { "" };
+    escaped(&line.chars().take(TOLD).collect::<String>()) + more
+}
+
+/// A table, of which values are taken by their keys.
+pub struct Table<'a> {
+    toml: &'a Toml<'a>,
+    /// As it stands above it.
+    header: &'static str,
+    place: usize,
+    entries: &'a DeTable<'a>,
+    /// The keys that were asked for.
+    known: Vec<&'static str>,
+}
+
+impl<'a> Table<'a> {
+    /// The whole file.
+    pub fn whole(toml: &'a Toml<'a>, table: &'a Spanned<DeTable<'a>>) -> Self {
+        Table { toml, header: "", place: 0, entries: table.get_ref(), known: Vec::new() }
+    }
+
+    /// The value of a key, if it is there.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn get<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        self.known.push(key);
+        let value = self.entries.get(key);
+        value.map(|value| read(Value { toml: self.toml, key, is_item: false, value })).transpose()
+    }
+
+    /// The value of a key that must be there.
+    ///
+    /// # Errors
+    /// Those of `read`; or it is not there, which says what is expected.
+    pub fn need<T>(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.get(key, read)?.ok_or_else(|| self.wrong(&format!("has no `{key}`: expected {expected}")))
+    }
+
+    /// What is wrong with the table.
+    pub fn wrong(&self, what: &str) -> Error {
+        self.toml.wrong(self.place, &format!("`{}` {what}", self.header))
+    }
+
+    /// Says that no other keys are known.
+    ///
+    /// # Errors
+    /// There is another: the error names it, and the nearest that is known.
+    pub fn done(self) -> Result<(), Error> {
+        let others = self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref()));
+        let Some(first) = others.min_by_key(|key| key.span().start) else { return Ok(()) };
+        let hint = match nearest(first.get_ref(), &self.known) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("known are {}", self.known.join(", ")),
+        };
+        Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", told(first.get_ref()))))
+    }
+}
+
+/// The known word that has the most pairs of letters in common with one that was typed, if it has enough.
+fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
+    let pairs = |word: &str| {
+        let mut pairs: Vec<u64> =
+            word.as_bytes().windows(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(pair[1])).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    };
+    let typed = pairs(typed);
+    let alike = known.iter().map(|known| (jaccard_whatever(&typed, &pairs(known)).value(), *known));
+    alike.filter(|(alike, _)| *alike >= 0.4).max_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, known)| known)
+}
+
+/// A value, or an item of one that is a list.
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    toml: &'a Toml<'a>,
+    key: &'static str,
+    is_item: bool,
+    value: &'a Spanned<DeValue<'a>>,
+}
+
+impl<'a> Value<'a> {
+    /// What is wrong with it.
+    pub fn wrong(&self, what: impl AsRef<str>) -> Error {
+        let (place, key, what) = (self.value.span(), self.key, what.as_ref());
+        let value = self.toml.part(place.clone());
+        let shown = match (self.is_item, self.value.get_ref()) {
+            (_, DeValue::Table(_)) => format!("`{key}` is a table"),
+            (true, _) => format!("`{value}` in `{key}`"),
+            (false, _) => format!("`{key} = {value}`"),
+        };
+        self.toml.wrong(place.start, &format!("{shown}: {what}"))
+    }
+
+    /// A whole number that is not negative.
+    pub fn whole_number(&self) -> Option<u64> {
+        let number = self.value.get_ref().as_integer()?;
+        u64::from_str_radix(number.as_str(), number.radix()).ok()
+    }
+
+    /// A number.
+    pub fn number(&self) -> Option<f64> {
+        let whole = || self.whole_number().map(|number| number as f64);
+        self.value.get_ref().as_float().map_or_else(whole, |number| number.as_str().parse().ok())
+    }
+
+    /// A text.
+    pub fn text(&self) -> Option<&'a str> {
+        self.value.get_ref().as_str()
+    }
+
+    /// All items of a list.
+    ///
+    /// # Errors
+    /// Those of `read`; or it is no list.
+    pub fn list<T>(&self, expected: &str, read: impl FnMut(Value<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+        let list = self.value.get_ref().as_array().ok_or_else(|| self.wrong(format!("expected {expected}")))?;
+        list.iter().map(|value| Value { is_item: true, value, ..*self }).map(read).collect()
+    }
+
+    /// The table under a header.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn table(&self, header: &'static str) -> Result<Table<'a>, Error> {
+        let entries =
+            self.value.get_ref().as_table().ok_or_else(|| self.wrong(format!("expected a table, {header}")))?;
+        Ok(Table { toml: self.toml, header, place: self.value.span().start, entries, known: Vec::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word() {
+        let known = ["min-words", "ignore", "file-similarity", "report"];
+        for (typed, expected) in [
+            ("min_words", Some("min-words")),
+            ("minwords", Some("min-words")),
+            ("ignored", Some("ignore")),
+            ("similarity", Some("file-similarity")),
+            ("reports", Some("report")),
+            ("exclude", None),
+            ("", None),
+            ("é", None),
+        ] {
+            assert_eq!(nearest(typed, &known), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut_and_stay_on_their_line() {
+        assert_eq!(told("a\n  b\u{1b}"), "a b\\u{1b}");
+        assert_eq!(told(&"é".repeat(101)), "é".repeat(100) + "…");
+    }
+}
