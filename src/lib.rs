@@ -21,7 +21,7 @@
 //! | [`filter`] | the stream: lines in, decisions in their order, new lines out |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
-//! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML |
+//! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |

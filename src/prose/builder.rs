@@ -1,6 +1,7 @@
 //! Prose as it is read: words come with their places, blocks and lists begin and end. What does not depend on the markup is
 //! decided here: white space, URLs, code, licences, tables of contents, marks.
 
+use super::excerpt::Excerpt;
 use super::{Block, Kind, Lines, Notice, Options, Piece, Prose};
 use memchr::memmem;
 use std::iter::Peekable;
@@ -19,6 +20,7 @@ const LICENCE_PHRASES: &[&str] = &[
     "permission is hereby granted, free of charge",
     "permission is granted to copy, distribute",
     "redistribution and use in source and binary forms",
+    "use of this source code is governed by",
     "all rights reserved",
 ];
 
@@ -92,6 +94,8 @@ pub(super) struct Builder<'a> {
     ignoring: Option<usize>,
     /// Marks that are unknown or without counterpart, and their places.
     unmatched: Vec<(Mark, usize)>,
+    /// Whether the blocks are of pages within this one, and know their sections.
+    has_pages: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -114,6 +118,7 @@ impl<'a> Builder<'a> {
             awaited: Vec::new().into_iter().peekable(),
             ignoring: None,
             unmatched: Vec::new(),
+            has_pages: false,
         }
     }
 
@@ -380,13 +385,66 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Prose {
+    /// Whether what comes next stands after a mark.
+    pub(super) fn is_ignoring(&self) -> bool {
+        self.ignoring.is_some()
+    }
+
+    /// The builder of a page within this one, which starts it if nothing else does.
+    pub(super) fn inner<'b>(&self, text: &'b str) -> Builder<'b>
+    where
+        'a: 'b,
+    {
+        Builder { opening: self.opening, ..Builder::new(text, self.options) }
+    }
+
+    /// Adds what was read of an excerpt of the source. Its headings and marks have no effect on what comes after it.
+    pub(super) fn append(&mut self, excerpt: &Excerpt, mut page: Builder) {
+        page.close();
+        self.has_pages = true;
+        self.opening &= page.opening;
+        let Prose { text, blocks, pieces, ignored, .. } = &mut self.prose;
+        if !text.is_empty() && !page.prose.text.is_empty() {
+            text.push_str("\n\n");
+        }
+        let (base, first) = (text.len(), blocks.len());
+        text.push_str(&page.prose.text);
+        blocks.extend(page.prose.blocks.into_iter().map(|block| Block {
+            kind: block.kind,
+            text: base + block.text.start..base + block.text.end,
+            section: block.section.map(|section| first + section),
+        }));
+        for Piece { text, source, verbatim } in page.prose.pieces {
+            if verbatim {
+                pieces.extend(excerpt.parts(source.clone()).map(|(part, source_of_part)| {
+                    let start = base + text.start + (part.start - source.start);
+                    Piece { text: start..start + part.len(), source: source_of_part, verbatim }
+                }));
+            } else {
+                let text = base + text.start..base + text.end;
+                pieces.push(Piece { text, source: excerpt.source_of(source), verbatim });
+            }
+        }
+        ignored.extend(page.prose.ignored.into_iter().map(|part| excerpt.source_of(part)));
+        let places = page.unmatched.into_iter().map(|(mark, at)| (mark, excerpt.source_of(at..at + 1).start));
+        self.unmatched.extend(places);
+    }
+
+    /// The page ends.
+    fn close(&mut self) {
         self.end();
         self.pass_marks(self.source.len());
         if let Some(start) = self.ignoring {
             self.prose.ignored.push(start..self.source.len());
             self.unmatched.push((Mark::Start, start));
         }
+        if !self.has_pages {
+            set_sections(&mut self.prose.blocks);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Prose {
+        self.close();
         if !self.unmatched.is_empty() {
             let lines = Lines::new(self.source);
             let notice = |&(mark, place): &(Mark, usize)| {
@@ -399,7 +457,6 @@ impl<'a> Builder<'a> {
             };
             self.prose.notices = self.unmatched.iter().map(notice).collect();
         }
-        set_sections(&mut self.prose.blocks);
         self.prose
     }
 }

@@ -46,6 +46,7 @@
 //! | reStructuredText | `.. dedup:ignore-start` |
 //! | AsciiDoc | `// dedup:ignore-start` |
 //! | plain text | a line that starts with `dedup:ignore-start` |
+//! | docstrings | `// dedup:ignore-start` or what else is a comment of the language |
 //!
 //! # Cost
 //!
@@ -60,9 +61,13 @@
 //! | `lines` | places as line and column |
 //! | `page_lines` | the lines of a page, for markups that go by lines |
 //! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain` | a markup each |
+//! | `docstrings` | documentation in source files: where it stands; its text is of one of these markups |
+//! | `excerpt` | lines of a source as a page of their own, and where each stands |
 
 mod asciidoc;
 mod builder;
+mod docstrings;
+mod excerpt;
 mod html;
 mod lines;
 mod markdown;
@@ -73,6 +78,7 @@ mod rst;
 #[cfg(test)]
 mod tests;
 
+pub use docstrings::Language;
 pub use lines::{Lines, Position};
 
 use builder::Builder;
@@ -98,10 +104,13 @@ pub enum Markup {
     Html,
     /// Text without markup: paragraphs between blank lines, and items that start with a bullet or a number.
     Plain,
+    /// The documentation in a source file of that language: comments that document, and docstrings. Tags and fields, such as
+    /// `@param name` and `:param name:`, do not count; their texts do.
+    Docstrings(Language),
 }
 
 impl Markup {
-    /// Every markup, and how names of its files end, behind a dot and in lower case.
+    /// Every markup of pages, and how names of its files end, behind a dot and in lower case.
     pub const ENDINGS: [(Markup, &[&str]); 6] = [
         (Markup::Markdown, &["md", "markdown", "mdown", "mkd", "mkdn", "qmd", "rmd"]),
         (Markup::Mdx, &["mdx"]),
@@ -111,7 +120,8 @@ impl Markup {
         (Markup::Plain, &["txt", "text"]),
     ];
 
-    /// The markup of a file, by the ending of its name whatever its case; `None` for other files.
+    /// The markup of a file, by the ending of its name whatever its case; `None` for other files, such as sources:
+    /// [`Language::of_path`] tells of those.
     ///
     /// ```
     /// use neardups::prose::Markup;
@@ -280,7 +290,7 @@ impl Prose {
 pub fn read(markup: Markup, source: &str, options: &Options) -> Prose {
     let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front = match markup {
-        Markup::ReStructuredText | Markup::Plain => None,
+        Markup::ReStructuredText | Markup::Plain | Markup::Docstrings(_) => None,
         Markup::Markdown | Markup::Mdx | Markup::AsciiDoc | Markup::Html => front_matter(&source[start..]),
     };
     let mut builder = Builder::new(source, options);
@@ -298,6 +308,7 @@ pub fn read(markup: Markup, source: &str, options: &Options) -> Prose {
         Markup::AsciiDoc => asciidoc::read(&mut builder),
         Markup::Html => html::read(&mut builder),
         Markup::Plain => plain::read(&mut builder),
+        Markup::Docstrings(language) => docstrings::read(&mut builder, language),
     }
     builder.finish()
 }

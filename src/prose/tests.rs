@@ -29,7 +29,7 @@ fn check_with(options: &Options, markup: Markup, source: &str, expected: &str) {
 }
 
 #[track_caller]
-fn check(markup: Markup, source: &str, expected: &str) {
+pub(super) fn check(markup: Markup, source: &str, expected: &str) {
     check_with(&Options::default(), markup, source, expected);
 }
 
@@ -39,7 +39,7 @@ fn all() -> Options {
 
 /// What holds of any prose: blocks and pieces tell the whole text, in order; places are in order and can be cut out.
 #[track_caller]
-fn assert_holds(source: &str, prose: &Prose) {
+pub(super) fn assert_holds(source: &str, prose: &Prose) {
     let mut end = 0;
     for (number, block) in prose.blocks().iter().enumerate() {
         assert_eq!(&prose.text()[end..block.text.start], if number == 0 { "" } else { "\n\n" });
@@ -517,6 +517,7 @@ fn markup_by_the_name_of_a_file() {
         ("a.txt", Some(Markup::Plain)),
         ("md", None),
         ("a.rs", None),
+        ("a.py", None),
     ] {
         assert_eq!(Markup::of_path(path), markup, "{path}");
     }

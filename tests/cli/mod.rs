@@ -61,6 +61,7 @@ cases!(
     check,
     check_baseline,
     check_config,
+    check_docstrings,
     check_files,
     check_report,
     check_since,

@@ -7,12 +7,13 @@ use neardups::prose::Markup;
 use std::path::PathBuf;
 
 /// What `--count` takes.
-pub const COUNTED: [(&str, &str); 5] = [
+pub const COUNTED: [(&str, &str); 6] = [
     ("code", "blocks of code"),
     ("links", "targets of links"),
     ("front-matter", "front matter"),
     ("licences", "licence notices at the start of a page, and sections on the licence"),
     ("contents", "tables of contents"),
+    ("docstrings", "source files, of which only docstrings and comments that document count"),
 ];
 
 /// What `--fail-on` takes.
@@ -51,7 +52,8 @@ pub fn command() -> Command {
         .long_about(
             format!("Finds pages and passages of documentation that were copied, small edits included. Reads Markdown, MDX, reStructuredText, \
              AsciiDoc, HTML and plain text as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
-             do not count. Case, punctuation and line breaks make no difference. In folders, files are pages by the ending of their names: \
+             do not count; with --count docstrings, documentation in source files does. Case, punctuation and line breaks make no \
+             difference. In folders, files are pages by the ending of their names: \
              {}. A file that is named is read whatever it is called.\n\n\
              Accepted copies go into a baseline (--baseline FILE --update-baseline), or stand between comments dedup:ignore-start and \
              dedup:ignore-end; or dedup.toml says which files may have them:\n\n\

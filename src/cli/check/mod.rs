@@ -265,6 +265,7 @@ fn selection(given: &ArgMatches, check: &Check, config: &Config, targets: &Targe
         written: targets.written(check),
         hidden: given.get_flag("hidden"),
         ignore_files: !given.get_flag("no-ignore-files"),
+        docstrings: counts("docstrings"),
         prose: prose::Options {
             code: counts("code"),
             links: counts("links"),

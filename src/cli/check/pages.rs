@@ -3,7 +3,7 @@
 use super::globs::Globs;
 use ignore::{DirEntry, WalkBuilder};
 use neardups::check::{Document, word};
-use neardups::prose::{self, Kind, Lines, Markup, Position, Prose};
+use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
 use neardups::source;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
@@ -167,6 +167,8 @@ pub struct Selection {
     pub hidden: bool,
     /// Whether `.gitignore` and its like count.
     pub ignore_files: bool,
+    /// Whether source files are pages of documentation.
+    pub docstrings: bool,
     pub prose: prose::Options,
 }
 
@@ -242,7 +244,7 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
         for entry in walk(root, selection) {
             match entry {
                 Ok(entry) => {
-                    let Some(file) = named(&entry, root, &place) else { continue };
+                    let Some(file) = named(&entry, root, &place, selection.docstrings) else { continue };
                     if selection.leaves_out(&file.place) {
                         tree.left_out.push(file.place);
                     } else {
@@ -282,13 +284,14 @@ fn unread(error: &ignore::Error) -> String {
 }
 
 /// What was met under a path, if it is a file to read.
-fn named(entry: &DirEntry, root: &Path, place: &Path) -> Option<Named> {
+fn named(entry: &DirEntry, root: &Path, place: &Path, docstrings: bool) -> Option<Named> {
     let given = entry.depth() == 0;
     let is_file = match given {
         true => !entry.path().is_dir(),
         false => entry.file_type().is_some_and(|kind| kind.is_file()),
     };
-    let markup = Markup::of_path(entry.path()).or(given.then_some(Markup::Plain));
+    let language = Language::of_path(entry.path()).filter(|_| docstrings);
+    let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings)).or(given.then_some(Markup::Plain));
     let place = match entry.path().strip_prefix(root) {
         Ok(inside) if !given => place.join(inside),
         _ => place.to_path_buf(),

@@ -419,7 +419,7 @@ fn is_border(text: &str, line: char) -> bool {
 }
 
 /// The name and the value of a field.
-fn field(text: &str) -> Option<(&str, &str)> {
+pub(super) fn field(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix(':')?;
     let colon = inner
         .match_indices(':')

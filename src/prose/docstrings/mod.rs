@@ -1,0 +1,133 @@
+//! Documentation in source files: comments that document, and docstrings. What stands in other comments, in other strings and in
+//! code does not count.
+//!
+//! The text of each is put together as a page of its own, so that no list, section or mark of one goes on in the next.
+//!
+//! ```text
+//! scan.rs      comments of languages like C; literals are gone over
+//! comments.rs  which of them document, and their lines
+//! python.rs    docstrings and comments of Python
+//! layout.rs    lines → a page
+//! tags.rs      what stands before a text in its line
+//! ```
+
+mod comments;
+mod layout;
+mod python;
+mod scan;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+use super::builder::Builder;
+use super::excerpt::Excerpt;
+use super::page_lines::lines;
+use super::{markdown, rst};
+use comments::{lines_of, mark};
+use python::Found;
+use std::path::Path;
+
+/// A programming language whose documentation can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Docstrings of modules, classes and functions, as reStructuredText in the styles of Sphinx, NumPy and Google. Joined strings
+    /// are none.
+    Python,
+    /// `///`, `//!`, `/** */` and `/*! */`, as Markdown. Attributes `#[doc]` are not looked at.
+    Rust,
+    /// Comments directly before a declaration, a field or `package`, as Markdown; indentation is taken to be that of gofmt.
+    Go,
+    /// JavaScript and TypeScript, with JSX: `/** */` and `///`, as Markdown. Where a slash starts a regular expression is guessed
+    /// from what stands before it; a quote in the text of JSX hides comments up to the end of the line.
+    JavaScript,
+    /// `/** */` and `///`, as Markdown.
+    Java,
+    /// `/** */` and `///`, as Markdown.
+    Kotlin,
+    /// `/** */` and `///`, as Markdown.
+    Scala,
+    /// C and C++: `/** */`, `///`, `/*! */` and `//!`, as Markdown.
+    C,
+    /// `/** */` and `///`, as Markdown.
+    Php,
+    /// `/** */` and `///`, as Markdown. Strings that start with `#"` are read as if without the hash.
+    Swift,
+    /// `/** */` and `///`, as Markdown; tags of XML go, what stands in `code` counts.
+    CSharp,
+}
+
+impl Language {
+    /// The language of a file, by the ending of its name whatever its case; `None` for other files.
+    pub fn of_path(path: impl AsRef<Path>) -> Option<Language> {
+        let ending = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
+        Some(match ending.as_str() {
+            "py" | "pyi" => Language::Python,
+            "rs" => Language::Rust,
+            "go" => Language::Go,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Language::JavaScript,
+            "java" => Language::Java,
+            "kt" | "kts" => Language::Kotlin,
+            "scala" => Language::Scala,
+            "c" | "h" | "cc" | "hh" | "cpp" | "hpp" | "cxx" | "hxx" => Language::C,
+            "php" => Language::Php,
+            "swift" => Language::Swift,
+            "cs" => Language::CSharp,
+            _ => return None,
+        })
+    }
+}
+
+pub(super) fn read(builder: &mut Builder, language: Language) {
+    match language {
+        Language::Python => read_docstrings(builder),
+        _ => read_comments(builder, language),
+    }
+}
+
+fn read_docstrings(builder: &mut Builder) {
+    let source = builder.source();
+    for found in python::find(source, builder.page()) {
+        match found {
+            Found::Comment(range) => builder.comment(source[range.clone()].trim_start_matches('#'), range),
+            Found::Docstring(range) => {
+                let mut lines = lines(source, range);
+                layout::dedent(&mut lines, true);
+                let page = layout::docstring(source, &lines, builder.options().code);
+                append(builder, &page, rst::read);
+            }
+        }
+    }
+}
+
+fn read_comments(builder: &mut Builder, language: Language) {
+    let source = builder.source();
+    let all = scan::comments(language, source, builder.page());
+    let mut left = &all[..];
+    while let Some(first) = left.first() {
+        let (length, documents) = comments::next(language, source, left);
+        let (run, rest) = left.split_at(length);
+        left = rest;
+        if documents {
+            let mut lines = lines_of(language, source, run);
+            layout::dedent(&mut lines, source[first.range.clone()].starts_with("/*"));
+            let page = match language {
+                Language::Rust | Language::Go => layout::as_is(source, &lines),
+                _ => layout::with_tags(language, source, &lines, builder.options().code),
+            };
+            append(builder, &page, markdown::read);
+        } else {
+            let marks = run.iter().filter_map(|comment| Some((mark(&source[comment.range.clone()])?, comment)));
+            marks.for_each(|(mark, comment)| builder.mark(mark, comment.range.clone()));
+        }
+    }
+}
+
+/// Reads a page into that of its source, unless a mark says that it does not count.
+fn append(builder: &mut Builder, page: &Excerpt, read: fn(&mut Builder)) {
+    if builder.is_ignoring() {
+        return;
+    }
+    let mut inner = builder.inner(page.text());
+    read(&mut inner);
+    builder.append(page, inner);
+}
