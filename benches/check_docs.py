@@ -30,6 +30,7 @@ import time
 LENGTHS = {"a paragraph": [15, 20, 30, 40, 60, 100], "anywhere": [40, 60, 100, 200, 400]}
 RATES = [0.0, 0.05, 0.10, 0.15, 0.20]
 FORMATS = ["md", "mdx", "rst", "adoc", "html", "txt"]
+PAGES = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".html", ".htm", ".txt")
 PLANTS = 60
 CHARACTER = r"[\u3041-\u309f\u30a1-\u30ff\u3400-\u9fff]"
 WORDS = re.compile(rf"{CHARACTER}|(?:(?!{CHARACTER})\S)+")
@@ -91,7 +92,7 @@ def passages(tree):
     paragraphs, runs = [], []
     for folder, folders, files in os.walk(tree):
         folders.sort()
-        for name in sorted(files):
+        for name in sorted(name for name in files if name.endswith(PAGES)):
             with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
                 run = []
                 for block in file.read().split("\n\n") + [""]:
