@@ -3,6 +3,7 @@
 //! ```text
 //! command.rs   what can be asked
 //! config.rs    what was asked: dedup.toml, and options over it
+//! print.rs     what was asked, as dedup.toml
 //! values.rs    values of dedup.toml with their places
 //! globs.rs     which files are meant
 //! rules.rs     which findings count
@@ -22,6 +23,7 @@ mod config;
 mod copies;
 mod globs;
 mod pages;
+mod print;
 mod report;
 mod rules;
 mod since;
@@ -46,7 +48,6 @@ use pages::{Selection, Tree};
 use report::{FORMATS, Outcome, Target};
 use rules::{Rules, Verdict};
 use since::Changes;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::Targets;
@@ -60,7 +61,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     };
     let (check, terminal) = (resolve(given, &config), Terminal::new(given.get_flag("quiet"), None));
     if given.get_flag("print-config") {
-        return print(check, &config, &terminal);
+        return print::print(given, check, &config, &terminal);
     }
     let (targets, rules) = (Targets::new(&check, &config)?, Rules::new(&check, &config)?);
     let selection = selection(given, &check, &config, &targets)?;
@@ -187,18 +188,6 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
         allow: file.allow.clone(),
         rule: file.rule.clone(),
     }
-}
-
-/// Prints what was asked as a file.
-fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
-    terminal.line(&match &config.path {
-        Some(path) => format!("{} is read; globs start from its folder", escaped(&path.to_string_lossy())),
-        None => format!("there is no {}", config::NAME),
-    });
-    let text =
-        toml::to_string(&config::File { check }).map_err(|error| usage_error(format!("cannot print: {error}")))?;
-    io::stdout().write_all(text.as_bytes()).map_err(targets::cannot_write)?;
-    Ok(Status::Done)
 }
 
 /// Whether a path that was told is that of a root, or of something in it.
