@@ -7,6 +7,7 @@
 //! values.rs    values of dedup.toml with their places
 //! globs.rs     which files are meant
 //! rules.rs     which findings count
+//! walk.rs      folders → files, without those that .gitignore leaves out
 //! pages.rs     files → prose → words with places
 //!              neardups::check::find
 //! copies.rs    copies as reports tell them
@@ -30,6 +31,7 @@ mod since;
 mod targets;
 mod unused;
 mod values;
+mod walk;
 
 pub use command::command;
 
@@ -51,6 +53,7 @@ use since::Changes;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::Targets;
+use walk::Walk;
 
 /// Checks.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
@@ -81,7 +84,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let tree = pool.install(|| pages::read(check.paths.as_deref().unwrap_or_default(), &selection));
     tell(&tree, &terminal);
-    targets.spare(&check, &tree.pages)?;
+    targets.spare(&check, &tree)?;
     unused::tell(&config, &check, &selection, &tree, &terminal)?;
     let unknown = |changes: &Changes| tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
     if let Some((page, why)) = changes.as_ref().and_then(unknown) {
@@ -252,8 +255,7 @@ fn selection(given: &ArgMatches, check: &Check, config: &Config, targets: &Targe
     Ok(Selection {
         ignored: [here, config.globs(&check.ignore)?],
         written: targets.written(check),
-        hidden: given.get_flag("hidden"),
-        ignore_files: !given.get_flag("no-ignore-files"),
+        walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
         docstrings: counts("docstrings"),
         prose: prose::Options {
             code: counts("code"),
