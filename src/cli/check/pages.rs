@@ -205,7 +205,10 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
                 tree.failed.push(failed);
                 tree.unread.push(place);
             }
-            Ok(None) => tree.unread.push(place),
+            Ok(None) => {
+                tree.notices.push(format!("{}: not text, left out", place.1));
+                tree.unread.push(place);
+            }
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
                     let (line, told) = (notice.line(), notice.to_string());
@@ -254,10 +257,25 @@ struct Named {
 
 /// The files under some paths, by their names. What is reached in two ways is one file.
 fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named> {
-    let mut files = BTreeMap::new();
-    for root in paths {
-        let place = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
-        selection.walk.under(root, &place, &mut |found| match found {
+    let (mut files, mut links) = (BTreeMap::new(), BTreeMap::new());
+    let places: Vec<PathBuf> =
+        paths.iter().map(|root| fs::canonicalize(root).unwrap_or_else(|_| root.clone())).collect();
+    for (root, place) in paths.iter().zip(&places) {
+        if root.as_os_str() == "-" {
+            tree.failed.push("-: files and folders are checked, not standard input".into());
+            continue;
+        }
+        selection.walk.under(root, place, &mut |found| match found {
+            Found::Entry(entry, place) if entry.depth() > 0 && entry.path_is_symlink() => {
+                // What it leads to may be looked at anyway.
+                let target = fs::canonicalize(entry.path()).ok();
+                let is_seen =
+                    target.as_ref().is_some_and(|target| places.iter().any(|place| target.starts_with(place)));
+                let is_page = Markup::of_path(entry.path()).is_some() || target.is_some_and(|target| target.is_dir());
+                if is_page && !is_seen {
+                    links.entry(place).or_insert_with(|| shown(entry.path()));
+                }
+            }
             Found::Entry(entry, place) => {
                 let Some(file) = named(&entry, place, selection.docstrings) else { return };
                 if selection.leaves_out(&file.place) {
@@ -272,6 +290,10 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
             Found::Notice(notice) => tree.notices.push(notice),
         });
     }
+    tree.notices.extend(links.values().min().map(|first| match links.len() {
+        1 => format!("{first}: a link, not followed"),
+        many => format!("{first}: a link, not followed, and {} more", many - 1),
+    }));
     // Folders may be in each other.
     tree.failed.sort_unstable();
     tree.notices.sort_unstable();
