@@ -29,7 +29,7 @@
 //!
 //! * What is told already: findings that are told connect the words that match, and a finding is told if half of its
 //!   matching words, or [`Options::min_words`], are not connected yet, by whatever other findings. So n copies of a passage give
-//!   n − 1 findings, and not n²; and of whatever has copies at least half is in a finding, so those that touch a document are
+//!   n − 1 findings, or a few more if they were edited, and not n²; and of whatever has copies at least half is in a finding, so those that touch a document are
 //!   enough to judge it.
 //! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
 //!   numbers and rows of the same word are not found.
@@ -71,8 +71,7 @@ pub struct Document<'a> {
     /// Its blocks, such as paragraphs, headings, items and cells: places among the words, ascending and disjoint. What is in
     /// no block can be in a passage all the same.
     pub blocks: &'a [Range<usize>],
-    /// A number for what is asked of it: whoever judges findings treats documents of the same number alike. Of equal
-    /// documents with the same number the first stands for all.
+    /// A number for what is asked of it: whoever judges findings treats documents of the same number alike.
     pub scope: usize,
 }
 
@@ -191,7 +190,8 @@ pub struct Found {
 /// is told as the copy of which can differ.
 ///
 /// Cost: linear in the words, but for a sort.
-/// Memory: up to 32 bytes a word, 16 more at first, and what is found.
+/// Memory: up to 32 bytes a word, 16 more at first, and what is found; ten times as much for the words of a document that
+/// repeats itself everywhere.
 ///
 /// ```
 /// use neardups::check::{Document, Kind, Options, find, word};
@@ -204,19 +204,28 @@ pub struct Found {
 /// assert_eq!(found.findings[0].matched, 15);
 /// ```
 pub fn find(documents: &[Document], options: &Options) -> Found {
-    find_judged(documents, options, |_| Some(0))
+    find_judged(documents, options, |_| Some(Judgement::default()))
+}
+
+/// What becomes of a finding that is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Judgement {
+    /// Findings of one number stand in for each other, and not for those of another. 0 is that of ordinary ones: of documents
+    /// that are equal and told so with this number, the first stands for the others in findings of all numbers.
+    pub number: usize,
+    /// Of findings with as many matching words, those of a lesser rank are chosen first.
+    pub rank: usize,
 }
 
 /// [`find`] with somebody who judges each finding before it is chosen what is told: `None` is not told, and does not stand in
-/// for anything else; findings of one number stand in for each other, and not for those of another. A file that is not told is
-/// judged again by its passages and paragraphs.
+/// for anything else. A file that is not told is judged again by its passages and paragraphs.
 ///
 /// A judge looks at what a finding is, and at [`Document::scope`]. Of what stands in more than seven places not all meet
 /// ([`Found::frequent`]): if those that do are not told, others may not be either.
 pub fn find_judged(
     documents: &[Document],
     options: &Options,
-    judge: impl Fn(&Finding) -> Option<usize> + Sync,
+    judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
 ) -> Found {
     let (firsts, mut findings) = copies(documents, options, &judge);
     let search = Search::new(documents, &firsts, options, &judge);
@@ -235,11 +244,11 @@ pub fn find_judged(
     Found { findings, frequent, cut_short }
 }
 
-/// The numbers of the documents that no earlier one of their scope is equal to, and the findings that tell the others.
+/// The numbers of the documents for which no earlier one stands, and the findings that tell the others.
 fn copies(
     documents: &[Document],
     options: &Options,
-    judge: impl Fn(&Finding) -> Option<usize>,
+    judge: impl Fn(&Finding) -> Option<Judgement>,
 ) -> (Vec<usize>, Vec<Finding>) {
     let mut hashed: Vec<(u128, usize, usize)> = documents
         .par_iter()
@@ -254,15 +263,17 @@ fn copies(
         firsts.push(first);
         let words = documents[first].words;
         let run = Run { a: 0, b: 0, tokens: words.len() };
-        if !is_file(words, options) {
-            continue;
-        }
-        findings.extend(group[1..].iter().map(|&(.., number)| {
+        let is_file = is_file(words, options);
+        for &(.., number) in &group[1..] {
             let place = |document| Place { document, words: 0..words.len() };
-            Finding { kind: Kind::File, a: place(first), b: place(number), matched: words.len(), runs: vec![run] }
-        }));
+            let finding =
+                Finding { kind: Kind::File, a: place(first), b: place(number), matched: words.len(), runs: vec![run] };
+            match judge(&finding).filter(|judgement| is_file && judgement.number == 0) {
+                Some(_) => findings.push(finding),
+                None => firsts.push(number),
+            }
+        }
     }
-    findings.retain(|finding| judge(finding).is_some());
     firsts.sort_unstable();
     (firsts, findings)
 }
@@ -282,10 +293,10 @@ fn says_enough(words: &[u64], runs: &[Run], least: usize) -> bool {
     2 * different.len() >= least
 }
 
-/// What a finding is told as, and the finding.
-type Judged = (usize, Candidate);
+/// What becomes of a finding, and the finding.
+type Judged = (Judgement, Candidate);
 
-/// Documents of which no two of a scope are equal.
+/// Documents, of equal ones only the first if it stands for the others.
 struct Search<'a, Judge> {
     documents: Vec<Document<'a>>,
     /// The number of each among all.
@@ -296,7 +307,7 @@ struct Search<'a, Judge> {
     judge: Judge,
 }
 
-impl<'a, Judge: Fn(&Finding) -> Option<usize>> Search<'a, Judge> {
+impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
     fn new(all: &[Document<'a>], numbers: &'a [usize], options: &'a Options, judge: Judge) -> Self {
         let documents: Vec<Document> = numbers.iter().map(|&number| all[number]).collect();
         let text = Text::new(documents.iter().map(|document| document.words));
@@ -323,12 +334,12 @@ impl<'a, Judge: Fn(&Finding) -> Option<usize>> Search<'a, Judge> {
         (found, cut_short || compared.cut_short)
     }
 
-    /// What a candidate is told as, if it is.
+    /// What becomes of a candidate, if it is told.
     fn judged(&self, candidate: Candidate) -> Option<Judged> {
         Some(((self.judge)(&candidate.finding(&self.text, self.numbers))?, candidate))
     }
 
-    /// The finding that two documents, of different scopes, are equal.
+    /// The finding that two documents are equal.
     fn equal(&self, [a, b]: [usize; 2]) -> Option<Candidate> {
         let places = [a, b].map(|document| self.text.range(document));
         let run = Run { a: places[0].start, b: places[1].start, tokens: places[0].len() };

@@ -1,7 +1,7 @@
 //! Of all that was found, what is told: whole files before their parts, and nothing that is told already.
 
 use super::grams::Text;
-use super::{Finding, Kind, Options, Place};
+use super::{Finding, Judgement, Kind, Options, Place};
 use crate::passages::Run;
 use petgraph::unionfind::UnionFind;
 use std::cmp::Reverse;
@@ -51,14 +51,16 @@ impl Candidate {
     }
 }
 
-/// Those that are news, of each number by itself: files first, then what has most words that match, then the earliest.
-pub(super) fn told(mut candidates: Vec<(usize, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
-    candidates.sort_by_cached_key(|(number, candidate)| {
+/// Those that are news, of each number by itself: files first, then what has most words that match, then by rank, then the
+/// earliest.
+pub(super) fn told(mut candidates: Vec<(Judgement, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
+    candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
-        (*number, candidate.kind != Kind::File, Reverse(candidate.matched), candidate.kind, a, b)
+        let Judgement { number, rank } = *judgement;
+        (number, candidate.kind != Kind::File, Reverse(candidate.matched), rank, candidate.kind, a, b)
     });
     let mut told = Vec::new();
-    for group in candidates.chunk_by(|x, y| x.0 == y.0) {
+    for group in candidates.chunk_by(|x, y| x.0.number == y.0.number) {
         // Words that are connected by what is told.
         let mut connected = UnionFind::new(words);
         let news = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));

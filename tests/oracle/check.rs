@@ -3,7 +3,7 @@
 
 use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
-use neardups::check::{Document, Finding, Found, Kind, Options, find, find_judged, word};
+use neardups::check::{Document, Finding, Found, Judgement, Kind, Options, find, find_judged, word};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -438,8 +438,8 @@ fn what_is_not_told_stands_in_for_nothing() {
     let documents = [&page, &page, &page, &page, &longer];
     let judge = |finding: &Finding| match (finding.a.document, finding.b.document) {
         (0, _) => None,
-        (1, _) => Some(1),
-        _ => Some(0),
+        (1, _) => Some(Judgement { number: 1, rank: 0 }),
+        _ => Some(Judgement::default()),
     };
     let given: Vec<Document> = documents
         .iter()
@@ -454,9 +454,54 @@ fn what_is_not_told_stands_in_for_nothing() {
     // A file that says too little as such may have passages that say enough.
     let other = [&page[..], &fresh(&mut random, 20)].concat();
     let given = [&page, &other].map(|words| Document { words, blocks: &[], scope: 0 });
-    let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then_some(0);
+    let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then(Judgement::default);
     assert_eq!(told(&find(&given, &Options::default()).findings), ["File 0[0..100]=1[0..120] 100"]);
     assert_eq!(told(&find_judged(&given, &Options::default(), exact).findings), ["Passage 0[0..100]=1[0..100] 100"]);
+}
+
+#[test]
+fn equal_documents_whose_pair_is_told_otherwise() {
+    // 0 and 1 are equal, and told as something else; 2 has their words among others. Both are told as copies of it.
+    let mut random = Random::new(17);
+    let page = fresh(&mut random, 100);
+    let longer = [fresh(&mut random, 90), page.clone()].concat();
+    for number in [Some(1), None] {
+        let judge = |finding: &Finding| match finding.b.document {
+            1 => number.map(|number| Judgement { number, rank: 0 }),
+            _ => Some(Judgement::default()),
+        };
+        let given = [&page, &page, &longer].map(|words| Document { words, blocks: &[], scope: 0 });
+        let all = find_judged(&given, &Options::default(), judge).findings;
+        let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
+        let expected: &[[usize; 2]] = if number.is_some() { &[[0, 1], [0, 2], [1, 2]] } else { &[[0, 2], [1, 2]] };
+        assert_eq!(pairs, expected);
+    }
+    // Too short for a file by itself, and long enough for a passage.
+    let options = Options { paragraph_words: 200, ..Options::default() };
+    let given = [&page, &page].map(|words| Document { words, blocks: &[], scope: 0 });
+    assert_eq!(told(&find(&given, &options).findings), ["File 0[0..100]=1[0..100] 100"]);
+}
+
+#[test]
+fn ranks_say_what_is_told_of_many() {
+    // Three equally near copies are two pairs; which, is up to who judges.
+    let mut random = Random::new(18);
+    let page = fresh(&mut random, 100);
+    let copies: Vec<Vec<u64>> = (0..3)
+        .map(|i| {
+            let mut copy = page.clone();
+            copy[10 * i + 20] = fresh(&mut random, 1)[0];
+            copy
+        })
+        .collect();
+    for last in [[0, 1], [0, 2], [1, 2]] {
+        let judge =
+            |f: &Finding| Some(Judgement { number: 0, rank: usize::from([f.a.document, f.b.document] == last) });
+        let given: Vec<Document> = copies.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
+        let all = find_judged(&given, &Options::default(), judge).findings;
+        let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
+        assert!(pairs.len() == 2 && !pairs.contains(&last), "{pairs:?}");
+    }
 }
 
 #[test]
@@ -534,7 +579,7 @@ proptest! {
             .collect();
         let documents = from_passages(&mut random, &passages, &numbers);
         let scopes: Vec<usize> = given.iter().map(|&(_, of_another)| usize::from(of_another)).collect();
-        let judge = |f: &Finding| [&f.a, &f.b].iter().all(|place| scopes[place.document] == 0).then_some(0);
+        let judge = |f: &Finding| [&f.a, &f.b].iter().all(|place| scopes[place.document] == 0).then(Judgement::default);
         let judged: Vec<Document> =
             documents.iter().zip(&scopes).map(|(words, &scope)| Document { words, blocks: &[], scope }).collect();
         let (all, some) = (found(&documents).findings, find_judged(&judged, &Options::default(), judge).findings);

@@ -1,14 +1,19 @@
 //! The baseline: copies that are accepted, known by their words.
 
-use super::super::out_file::OutFile;
-use super::copies::Copy;
+use super::super::arguments::count;
+use super::super::out_file::{OutFile, place};
+use super::super::terminal::Terminal;
+use super::copies::{Copy, fingerprint};
+use super::copies_of;
+use super::pages::{Page, Tree, shown};
 use neardups::Error;
+use neardups::check::{Finding, Kind};
 use petgraph::unionfind::UnionFind;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 const VERSION: u32 = 1;
 
@@ -20,7 +25,8 @@ struct File {
     accepted: Vec<Entry>,
 }
 
-/// An accepted copy. What it is known by is its words; paths and text are for people, but for whole files, whose words change.
+/// An accepted copy. What it is known by is its words; paths, which start from the folder of the file, and text are for people,
+/// but for whole files, whose words change.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
 pub struct Entry {
@@ -31,8 +37,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    fn of(copy: &Copy) -> Self {
-        let mut paths = copy.places.each_ref().map(|place| place.page.path.clone());
+    fn of(copy: &Copy, folder: &Path) -> Self {
+        let mut paths = copy.places.each_ref().map(|place| from_folder(folder, &place.page.place));
         paths.sort_unstable();
         Entry {
             kind: copy.name().into(),
@@ -43,21 +49,141 @@ impl Entry {
     }
 }
 
-/// Reads a baseline. A file that is not there accepts nothing, and `None` says so.
-///
-/// # Errors
-/// The file cannot be read, or is no baseline.
-pub fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
+/// A baseline that was read.
+pub struct Baseline<'a> {
+    path: &'a Path,
+    /// The folder that it is in, which paths start from: absolute and without links.
+    folder: PathBuf,
+    accepted: Vec<Entry>,
+}
+
+impl<'a> Baseline<'a> {
+    /// Reads a baseline. A file that is not there accepts nothing, and a warning says so unless it is about to be written.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no baseline: it is not written over either.
+    pub fn read(path: &'a Path, update: bool, terminal: &Terminal) -> Result<Self, Error> {
+        let accepted = read(path)?;
+        if accepted.is_none() && !update {
+            terminal.warning(&format!(
+                "{}: there is no such baseline; nothing is accepted (--update-baseline makes it)",
+                path.display()
+            ));
+        }
+        let folder = place(path).parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Baseline { path, folder, accepted: accepted.unwrap_or_default() })
+    }
+
+    /// What it has, to be asked for findings.
+    pub fn known(&self) -> Known<'_> {
+        let words = self.accepted.iter().map(|entry| places(&entry.fingerprint));
+        let files = self.accepted.iter().filter(|entry| entry.kind == "file").map(|entry| entry.paths.clone());
+        Known { folder: &self.folder, words: words.collect(), files: files.collect() }
+    }
+
+    /// Marks the copies that are accepted, and writes the file if it is to be updated and all pages could be read. Returns what is
+    /// accepted and not there any more, although the pages were looked at, or are gone.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn settle(
+        &self,
+        copies: &mut [Copy],
+        tree: &Tree,
+        roots: &[PathBuf],
+        update: bool,
+        terminal: &Terminal,
+    ) -> Result<Vec<Entry>, Error> {
+        let unused = accept(copies, &self.folder, self.accepted.clone());
+        let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
+        let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
+        let was_asked_for = |path: &String| {
+            let place = normal(&self.folder.join(path));
+            let is_gone = || roots.iter().any(|root| place.starts_with(root)) && fs::symlink_metadata(&place).is_err();
+            pages.contains(place.as_path()) || is_gone()
+        };
+        let (gone, kept): (Vec<Entry>, Vec<Entry>) =
+            unused.into_iter().partition(|entry| entry.paths.iter().all(was_asked_for));
+        if !update {
+            return Ok(gone);
+        }
+        if !tree.failed.is_empty() {
+            terminal.warning(&format!("{}: not written, because not all files could be read", self.path.display()));
+            return Ok(gone);
+        }
+        let part = |number: usize, what: &str| match number {
+            0 => String::new(),
+            number => format!(", {} {what}", count(number as u64)),
+        };
+        let (others, dropped) =
+            (part(kept.len(), "of pages that were not asked for kept"), part(gone.len(), "dropped"));
+        let new = part(copies.iter().filter(|copy| !copy.known).count(), "of them new");
+        write(self.path, copies.iter().map(|copy| Entry::of(copy, &self.folder)).chain(kept).collect())?;
+        let accepted = copies_of(copies.len());
+        terminal.line(&format!("{accepted} accepted in {}{new}{others}{dropped}", self.path.display()));
+        copies.iter_mut().for_each(|copy| copy.known = true);
+        Ok(Vec::new())
+    }
+}
+
+/// What a baseline accepts.
+pub struct Known<'a> {
+    folder: &'a Path,
+    words: BTreeSet<[String; 2]>,
+    files: BTreeSet<[String; 2]>,
+}
+
+impl Known<'_> {
+    /// Whether it has a finding as it is, or as the same two files.
+    pub fn has(&self, pages: &[Page], finding: &Finding) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        let mut paths = [&finding.a, &finding.b].map(|place| from_folder(self.folder, &pages[place.document].place));
+        paths.sort_unstable();
+        finding.kind == Kind::File && self.files.contains(&paths)
+            || self.words.contains(&places(&fingerprint(pages, finding)))
+    }
+}
+
+/// A path from a folder, both absolute and without links, with `/`.
+fn from_folder(folder: &Path, place: &Path) -> String {
+    let Some(steps) = folder.ancestors().position(|above| place.starts_with(above)) else { return shown(place) };
+    let inside = place.strip_prefix(folder.ancestors().nth(steps).unwrap_or(folder)).unwrap_or(place);
+    shown(&std::iter::repeat_n(Path::new(".."), steps).chain([inside]).collect::<PathBuf>())
+}
+
+/// An absolute path without steps up.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = normal.pop(),
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// Reads the file. `None` if it is not there.
+fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(format!("cannot read the baseline {}", path.display()), error)),
     };
-    let file: File = serde_json::from_str(&text).map_err(|error| {
+    let wrong = |line: usize, column: usize, what: &str| {
+        Error::Usage(format!("{}:{line}:{column}: this is no baseline: {what}", path.display()))
+    };
+    let is_conflict = |line: &str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
+    if let Some(line) = text.lines().position(is_conflict) {
+        let what = "two versions that git could not merge; keep the entries of both, or take one and --update-baseline";
+        return Err(wrong(line + 1, 1, what));
+    }
+    let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = error.to_string();
-        let what = what.strip_suffix(&place).unwrap_or(&what);
-        Error::Usage(format!("{}:{}:{}: this is no baseline: {what}", path.display(), error.line(), error.column()))
+        wrong(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
     })?;
     if file.version != VERSION {
         let message = format!(
@@ -84,9 +210,13 @@ const RULES: [fn(&Entry) -> Option<Key>; 3] = [
 
 /// Marks the copies that are accepted. Each entry accepts one copy with its words: a third copy of an accepted pair is new. Returns what
 /// accepts nothing any more.
-pub fn accept(copies: &mut [Copy], entries: Vec<Entry>) -> Vec<Entry> {
-    let found: Vec<Entry> = copies.iter().map(Entry::of).collect();
-    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+///
+/// Of n near-copies n − 1 pairs are told and accepted. If one of them goes or is edited, other pairs may be told of those that
+/// stay: within each group of places that accepted pairs connect, an entry that is left accepts another pair of different places.
+fn accept(copies: &mut [Copy], folder: &Path, accepted: Vec<Entry>) -> Vec<Entry> {
+    let found: Vec<Entry> = copies.iter().map(|copy| Entry::of(copy, folder)).collect();
+    let mut connected: Vec<[String; 2]> = accepted.iter().map(|entry| places(&entry.fingerprint)).collect();
+    let mut entries: Vec<Option<Entry>> = accepted.into_iter().map(Some).collect();
     for rule in RULES {
         let mut by_key: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (number, entry) in entries.iter().enumerate().rev() {
@@ -96,43 +226,52 @@ pub fn accept(copies: &mut [Copy], entries: Vec<Entry>) -> Vec<Entry> {
         }
         for (copy, found) in copies.iter_mut().zip(&found).filter(|(copy, _)| !copy.known) {
             if let Some(number) = rule(found).and_then(|key| by_key.get_mut(&key)?.pop()) {
-                entries[number] = None;
+                let entry = entries[number].take().expect("an entry has one key");
+                let ([one, other], [known, _]) = (places(&found.fingerprint), places(&entry.fingerprint));
+                connected.extend([[one.clone(), other], [one, known]]);
                 copy.known = true;
             }
         }
     }
-    let left: Vec<Entry> = entries.into_iter().flatten().collect();
-    accept_in_between(copies, left)
-}
-
-/// Of n near-copies n − 1 pairs are told and accepted. If one of them goes, other pairs are told of those that stay. They are
-/// accepted if pairs that are not there any more lead from the one place to the other: of each group of places that such
-/// pairs connect, one less than there are pairs. Returns what accepts nothing.
-fn accept_in_between(copies: &mut [Copy], left: Vec<Entry>) -> Vec<Entry> {
-    let ends: Vec<[String; 2]> = left.iter().map(|entry| places(&entry.fingerprint)).collect();
-    let mut numbers = BTreeMap::new();
-    for end in ends.iter().flatten() {
-        let next = numbers.len();
-        numbers.entry(end.as_str()).or_insert(next);
+    let groups = Groups::new(&connected);
+    let mut left: BTreeMap<Option<usize>, Vec<Entry>> = BTreeMap::new();
+    for entry in entries.into_iter().flatten().rev() {
+        left.entry(groups.of(&places(&entry.fingerprint))).or_default().push(entry);
     }
-    let mut groups = UnionFind::<usize>::new(numbers.len());
-    ends.iter().for_each(|[a, b]| _ = groups.union(numbers[a.as_str()], numbers[b.as_str()]));
-    let groups = groups.into_labeling();
-    let mut entries: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
-    for (entry, [end, _]) in left.into_iter().zip(&ends).rev() {
-        entries.entry(groups[numbers[end.as_str()]]).or_default().push(entry);
-    }
-    for copy in copies.iter_mut().filter(|copy| !copy.known) {
-        let ends = places(&copy.fingerprint);
-        let [a, b] = ends.each_ref().map(|end| numbers.get(end.as_str()).map(|&number| groups[number]));
-        if let Some(spare) = a.filter(|_| a == b && ends[0] != ends[1]).and_then(|group| entries.get_mut(&group))
-            && spare.len() > 1
-        {
-            spare.pop();
-            copy.known = true;
+    for (copy, found) in copies.iter_mut().zip(&found).filter(|(copy, _)| !copy.known) {
+        let ends = places(&found.fingerprint);
+        if let Some(group) = groups.of(&ends).filter(|_| ends[0] != ends[1]) {
+            copy.known = left.get_mut(&Some(group)).is_some_and(|left| left.pop().is_some());
         }
     }
-    entries.into_values().flatten().collect()
+    let mut left: Vec<Entry> = left.into_values().flatten().collect();
+    left.sort_unstable();
+    left
+}
+
+/// Groups of places that pairs connect.
+struct Groups<'a> {
+    numbers: BTreeMap<&'a str, usize>,
+    groups: Vec<usize>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(pairs: &'a [[String; 2]]) -> Self {
+        let mut numbers = BTreeMap::new();
+        for place in pairs.iter().flatten() {
+            let next = numbers.len();
+            numbers.entry(place.as_str()).or_insert(next);
+        }
+        let mut groups = UnionFind::<usize>::new(numbers.len());
+        pairs.iter().for_each(|[a, b]| _ = groups.union(numbers[a.as_str()], numbers[b.as_str()]));
+        Groups { numbers, groups: groups.into_labeling() }
+    }
+
+    /// The group that both places are in.
+    fn of(&self, places: &[String; 2]) -> Option<usize> {
+        let [a, b] = places.each_ref().map(|place| self.numbers.get(place.as_str()).map(|&number| self.groups[number]));
+        a.filter(|_| a == b)
+    }
 }
 
 /// The words of either place, by the parts of a fingerprint.
@@ -141,13 +280,23 @@ fn places(fingerprint: &str) -> [String; 2] {
     [a, b].map(String::from)
 }
 
-/// Writes a baseline that accepts these copies, and keeps these entries.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write(path: &Path, copies: &[Copy], kept: Vec<Entry>) -> Result<(), Error> {
-    let mut accepted: Vec<Entry> = copies.iter().map(Entry::of).chain(kept).collect();
+fn write(path: &Path, mut accepted: Vec<Entry>) -> Result<(), Error> {
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
     let text = serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON");
     OutFile::create("baseline", path, &[])?.write(&(text + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_from_a_folder() {
+        for (place, path) in
+            [("/a/b/c.md", "c.md"), ("/a/b/d/c.md", "d/c.md"), ("/a/c.md", "../c.md"), ("/x/y.md", "../../x/y.md")]
+        {
+            assert_eq!(from_folder(Path::new("/a/b"), Path::new(place)), path);
+            assert_eq!(normal(&Path::new("/a/b").join(path)), Path::new(place));
+        }
+    }
 }

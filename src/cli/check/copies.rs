@@ -1,8 +1,7 @@
 //! Copies as reports tell them: where both places are, what they share, and whether that was accepted.
 
 use super::pages::{Page, Stretch};
-use neardups::check::{self, Finding, Kind};
-use neardups::hash::sequence_hash;
+use neardups::check::{Finding, Kind};
 use neardups::passages::Run;
 use neardups::prose::Lines;
 use std::collections::BTreeMap;
@@ -101,28 +100,16 @@ pub fn first(text: &str, most: usize) -> &str {
 }
 
 impl<'a> Copy<'a> {
-    /// All findings. The lines of a page are counted once, and the words of a place are hashed once.
+    /// All findings. The lines of a page are counted once.
     pub fn all(pages: &'a [Page], findings: &'a [Finding]) -> Vec<Self> {
-        let (mut lines, mut hashes) = (BTreeMap::new(), BTreeMap::new());
+        let mut lines = BTreeMap::new();
         for place in findings.iter().flat_map(|finding| [&finding.a, &finding.b]) {
-            let page = &pages[place.document];
-            lines.entry(place.document).or_insert_with(|| Lines::new(&page.source));
-            let hash = || (sequence_hash(&page.words()[place.words.clone()], 0) >> 64) as u64;
-            hashes.entry(key(place)).or_insert_with(hash);
+            lines.entry(place.document).or_insert_with(|| Lines::new(&pages[place.document].source));
         }
-        let copy = |finding| Copy::new(pages, finding, &lines, &hashes);
-        findings.iter().map(copy).collect()
+        findings.iter().map(|finding| Copy::new(pages, finding, &lines)).collect()
     }
 
-    fn new(
-        pages: &'a [Page],
-        finding: &'a Finding,
-        lines: &BTreeMap<usize, Lines>,
-        hashes: &BTreeMap<Key, u64>,
-    ) -> Self {
-        let mut hashes = [&finding.a, &finding.b].map(|place| hashes[&key(place)]);
-        hashes.sort_unstable();
-        let [low, high] = hashes;
+    fn new(pages: &'a [Page], finding: &'a Finding, lines: &BTreeMap<usize, Lines>) -> Self {
         Copy {
             kind: finding.kind,
             places: [0, 1].map(|side| Place::new(pages, finding, side, lines)),
@@ -130,7 +117,7 @@ impl<'a> Copy<'a> {
             matched: finding.matched,
             similarity: finding.similarity().value(),
             contained: finding.containment().map(|part| part.value()),
-            fingerprint: format!("{low:016x}-{high:016x}"),
+            fingerprint: fingerprint(pages, finding),
             runs: &finding.runs,
             known: false,
         }
@@ -212,11 +199,12 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// What tells one place from another.
-type Key = (usize, usize, usize);
-
-fn key(place: &check::Place) -> Key {
-    (place.document, place.words.start, place.words.end)
+/// What a finding is known by: hashes of the words of both places, the lesser first.
+pub fn fingerprint(pages: &[Page], finding: &Finding) -> String {
+    let mut hashes = [&finding.a, &finding.b].map(|place| pages[place.document].hash(&place.words));
+    hashes.sort_unstable();
+    let [low, high] = hashes;
+    format!("{low:016x}-{high:016x}")
 }
 
 fn words_of(run: &Run, side: usize) -> Range<usize> {

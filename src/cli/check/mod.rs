@@ -34,12 +34,12 @@ pub use command::command;
 use super::arguments::{bytes, count};
 use super::terminal::{Terminal, escaped};
 use super::{Status, usage_error};
-use baseline::Entry;
+use baseline::{Baseline, Entry};
 use clap::ArgMatches;
 use config::{Check, Config};
 use copies::{Copy, Place};
 use neardups::Error;
-use neardups::check::{Document, Finding, Found, Options, find_judged};
+use neardups::check::{Document, Finding, Found, Judgement, Options, find_judged};
 use neardups::prose;
 use neardups::similarity::Threshold;
 use pages::{Selection, Tree};
@@ -65,12 +65,9 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let (targets, rules) = (Targets::new(&check, &config)?, Rules::new(&check, &config)?);
     let selection = selection(given, &check, &config, &targets)?;
     let update = given.get_flag("update-baseline");
-    let accepted = match &check.baseline {
+    let baseline = match &check.baseline {
         None if update => return Err(usage_error("--update-baseline writes the file that --baseline names")),
-        // What is no baseline is not written over.
-        Some(path) if update => baseline::read(path)?.unwrap_or_default(),
-        Some(path) => accepted(path, &terminal)?,
-        None => Vec::new(),
+        path => path.as_deref().map(|path| Baseline::read(path, update, &terminal)).transpose()?,
     };
     let changes = given.get_one::<String>("since").map(|reference| Changes::since(reference)).transpose()?;
     let pool = rayon::ThreadPoolBuilder::new()
@@ -89,38 +86,23 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let scopes = rules.of(&tree.pages);
     let documents: Vec<Document> =
         tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
-    let judge = |finding: &Finding| scopes.verdict(finding).map(|verdict| verdict as usize);
+    let known = baseline.as_ref().map(Baseline::known);
+    // What is accepted is chosen before what is as long: however pages are called, the same pairs are told.
+    let judge = |finding: &Finding| {
+        let number = scopes.verdict(finding)? as usize;
+        let is_known = known.as_ref().is_some_and(|known| known.has(&tree.pages, finding));
+        Some(Judgement { number, rank: usize::from(!is_known) })
+    };
     let mut found = pool.install(|| find_judged(&documents, &options(&check), judge));
     let all = found.findings.len();
     found.findings.retain(|finding| scopes.verdict(finding) == Some(Verdict::Told));
     let allowed = all - found.findings.len();
     let mut copies = Copy::all(&tree.pages, &found.findings);
-    let mut stale = baseline::accept(&mut copies, accepted);
-    // Of pages that were not asked for nothing is known.
     let roots = check.paths.as_deref().unwrap_or_default();
-    let (kept, gone) = stale
-        .into_iter()
-        .partition(|entry: &Entry| entry.paths.iter().any(|path| !roots.iter().any(|root| covers(root, path))));
-    stale = gone;
-    if let Some(path) = check.baseline.as_deref().filter(|_| update) {
-        if tree.failed.is_empty() {
-            let dropped = match stale.len() {
-                0 => String::new(),
-                dropped => format!(", {} dropped", count(dropped as u64)),
-            };
-            let kept_of_others = match kept.len() {
-                0 => String::new(),
-                kept => format!(", {} of pages that were not asked for kept", count(kept as u64)),
-            };
-            baseline::write(path, &copies, kept)?;
-            let accepted = copies_of(copies.len());
-            terminal.line(&format!("{accepted} accepted in {}{kept_of_others}{dropped}", path.display()));
-            stale.clear();
-            copies.iter_mut().for_each(|copy| copy.known = true);
-        } else {
-            terminal.warning(&format!("{}: not written, because not all files could be read", path.display()));
-        }
-    }
+    let mut stale = match &baseline {
+        Some(baseline) => baseline.settle(&mut copies, &tree, roots, update, &terminal)?,
+        None => Vec::new(),
+    };
     if let Some(changes) = &changes {
         copies.retain_mut(|copy| touched(copy, changes));
         // What a change does not touch was not asked for.
@@ -201,28 +183,6 @@ fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, E
     Ok(Status::Done)
 }
 
-/// Whether a path that was told is that of a root, or of something in it.
-fn covers(root: &Path, path: &str) -> bool {
-    let root = pages::shown(root);
-    let is_relative = !path.starts_with("../") && !path.starts_with('/');
-    match root.trim_end_matches('/') {
-        "." | "" => is_relative,
-        root => path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
-    }
-}
-
-/// What the baseline accepts.
-fn accepted(path: &Path, terminal: &Terminal) -> Result<Vec<Entry>, Error> {
-    let accepted = baseline::read(path)?;
-    if accepted.is_none() {
-        terminal.warning(&format!(
-            "{}: there is no such baseline; nothing is accepted (--update-baseline makes it)",
-            path.display()
-        ));
-    }
-    Ok(accepted.unwrap_or_default())
-}
-
 fn tell(tree: &Tree, terminal: &Terminal) {
     tree.failed.iter().for_each(|failed| terminal.failed(failed));
     tree.notices.iter().for_each(|notice| terminal.warning(&escaped(notice)));
@@ -236,6 +196,9 @@ fn tell_stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
         let baseline = baseline.unwrap_or(Path::new("")).display();
         let what = escaped(&format!("{a} and {b}: {text}"));
         terminal.warning(&format!("{baseline}: accepted, and not there any more: {what}"));
+    }
+    if !stale.is_empty() {
+        terminal.line("--update-baseline drops what is not there any more");
     }
 }
 

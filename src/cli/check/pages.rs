@@ -3,6 +3,7 @@
 use super::globs::Globs;
 use ignore::{DirEntry, WalkBuilder};
 use neardups::check::{Document, word};
+use neardups::hash::sequence_hash;
 use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
 use neardups::source;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
@@ -12,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Brackets and quotes that belong to the word behind them, even if there is no white space before them.
 const OPENING: &str = "([{<«‹“‘„‚「『（［｛《〈【";
@@ -29,6 +31,8 @@ pub struct Page {
     spans: Vec<Range<u32>>,
     /// The words of each block.
     blocks: Vec<Range<usize>>,
+    /// The hash of all words, once it was asked for.
+    hash: OnceLock<u64>,
 }
 
 /// A stretch of a file. The end is behind its last character.
@@ -42,7 +46,8 @@ impl Page {
     fn new(file: Named, source: String, options: &prose::Options) -> Self {
         let prose = prose::read(file.markup, &source, options);
         let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut page = Page { path: file.name, place: file.place, source, prose, words, spans, blocks };
+        let mut page =
+            Page { path: file.name, place: file.place, source, prose, words, spans, blocks, hash: OnceLock::new() };
         let mut tokens = Tokens::new(Keep::Everything, 0);
         for block in page.prose.blocks() {
             tokens.clear();
@@ -65,6 +70,12 @@ impl Page {
 
     pub fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// A hash of some words. That of all is kept: what a large page holds is asked for with each page that it holds.
+    pub fn hash(&self, words: &Range<usize>) -> u64 {
+        let hash = || (sequence_hash(&self.words[words.clone()], 0) >> 64) as u64;
+        if *words == (0..self.words.len()) { *self.hash.get_or_init(hash) } else { hash() }
     }
 
     /// The text of words as a reader sees it: what stands between them, and the punctuation at both ends, up to the end of the block.
