@@ -88,8 +88,8 @@ fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 
-/// How many words these count for: a Han or Kana character is half a word.
-fn size(words: &[u64]) -> usize {
+/// How many words these hashes, made by [`word`], count for: a Han or Kana character is half a word.
+pub fn size(words: &[u64]) -> usize {
     words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
 }
 
