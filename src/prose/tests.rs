@@ -274,8 +274,8 @@ mod rst {
     #[test]
     fn marks_within_a_sentence_go() {
         check(
-            "*a* **b** ``c `d` *e`` :ref:`f <g>` `h <http://i>`_ `j`__ k_ l__ m_n o\\ *p* q*r 5 * 3 [1]_ |s| _`t` \\*u :py:func:`v`\n",
-            "1:2 paragraph: a b c `d` *e f h j k l m_n op q*r 5 * 3 |s| t *u v\n",
+            "*a* **b** ``c `d` *e`` :ref:`f <g>` `h <http://i>`_ `j`__ k_ l__ m_n o\\ *p* q*r 5 * 3 [1]_ |s| _`t` \\*u :py:func:`v` :doc:`w<x>` :py:class:`y<z>`\n",
+            "1:2 paragraph: a b c `d` *e f h j k l m_n op q*r 5 * 3 |s| t *u v w y<z>\n",
         );
     }
 

@@ -51,6 +51,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::Targets;
 
+/// What can be done about copies, for who has not done it yet.
+const ACCEPTING: &str = "a copy can be accepted: with --baseline FILE --update-baseline, [[check.allow]] in dedup.toml, or between \
+    dedup:ignore-start and dedup:ignore-end";
+
 /// Checks.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let started = Instant::now();
@@ -125,9 +129,13 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         Some("none") => 0,
         _ => outcome.told().count(),
     };
+    let fails = failing > check.max_findings.unwrap_or(0);
+    if fails && baseline.is_none() {
+        terminal.line(ACCEPTING);
+    }
     // Who looks at nothing finds nothing: a mistyped path must not pass.
     let is_whole = tree.failed.is_empty() && !tree.pages.is_empty();
-    Ok(match (is_whole, failing > check.max_findings.unwrap_or(0)) {
+    Ok(match (is_whole, fails) {
         (false, _) => Status::Failed,
         (true, true) => Status::Found,
         (true, false) => Status::Done,

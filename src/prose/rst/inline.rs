@@ -124,20 +124,24 @@ impl Inline<'_, '_> {
             self.no_role = true;
             return at + 1;
         };
+        let before = &self.text[..at];
+        let is_link = before.ends_with(':') && LINK_ROLES.iter().any(|role| before.ends_with(role));
         self.skip(at, at + 1);
-        self.interpreted(at + 1..at + 1 + length);
+        self.interpreted(at + 1..at + 1 + length, is_link);
         let end = at + 2 + length;
         let underscores = bytes[end..].iter().take(2).take_while(|&&byte| byte == b'_').count();
         self.from = end + underscores;
         self.from
     }
 
-    /// What stands between single backticks: a text, or a text and a target.
-    fn interpreted(&mut self, range: Range<usize>) {
+    /// What stands between single backticks: a text, or a text and a target, before which white space stands but in links.
+    fn interpreted(&mut self, range: Range<usize>, is_link: bool) {
         let inner = &self.text[range.clone()];
         let target = inner.strip_suffix('>').and_then(|inner| inner.rfind('<'));
         let text = match target {
-            Some(open) if open == 0 || inner[..open].ends_with(char::is_whitespace) => inner[..open].trim_end(),
+            Some(open) if open == 0 || is_link || inner[..open].ends_with(char::is_whitespace) => {
+                inner[..open].trim_end()
+            }
             _ => inner,
         };
         let mut at = range.start;
@@ -156,6 +160,9 @@ impl Inline<'_, '_> {
         }
     }
 }
+
+/// Roles of Sphinx whose text may be followed by a target without white space.
+const LINK_ROLES: [&str; 6] = [":doc:", ":ref:", ":numref:", ":term:", ":any:", ":download:"];
 
 /// The length of the role that interpreted text starts with.
 fn role(rest: &str) -> Option<usize> {

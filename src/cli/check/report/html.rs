@@ -7,9 +7,9 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// So many files are on the map: those with the most copied words.
+/// So many files are on the map: those of the pairs with the most copied words.
 const ON_MAP: usize = 24;
 
 /// So many characters of a text are shown.
@@ -90,13 +90,15 @@ pub fn render(outcome: &Outcome) -> String {
     let mut environment = Environment::new();
     environment.add_template("page.html", include_str!("page.html")).expect("the template is well formed");
     let template = environment.get_template("page.html").expect("it was added");
-    let copies: Vec<Shown> = (1..).zip(outcome.copies).map(|(number, copy)| shown(number, copy)).collect();
-    let (map, left_off) = map(outcome);
+    // What people should do something about comes first.
+    let (known, new): (Vec<&Copy>, Vec<&Copy>) = outcome.copies.iter().partition(|copy| copy.known);
+    let copies: Vec<Shown> = (1..).zip(new.iter().chain(&known)).map(|(number, copy)| shown(number, copy)).collect();
+    let (map, left_off) = map(if new.is_empty() { &known } else { &new });
     let page = template.render(Serde(Page {
         version: env!("CARGO_PKG_VERSION"),
         summary: outcome.summary(),
-        new: outcome.copies.iter().filter(|copy| !copy.known).count(),
-        known: outcome.copies.iter().filter(|copy| copy.known).count(),
+        new: new.len(),
+        known: known.len(),
         stale: outcome.stale,
         copies,
         map,
@@ -107,11 +109,12 @@ pub fn render(outcome: &Outcome) -> String {
 
 fn shown<'a>(number: usize, copy: &'a Copy<'a>) -> Shown<'a> {
     let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.known);
-    let sides = [0, 1].map(|number| side(copy, number));
+    // The other place at the left, as what was there before.
+    let sides = [(1 - copy.primary, "del"), (copy.primary, "ins")].map(|(number, own)| side(copy, number, own));
     Shown { number, kind, summary, percent, known, reordered: copy.is_reordered(), sides }
 }
 
-fn side<'a>(copy: &'a Copy<'a>, number: usize) -> Side<'a> {
+fn side<'a>(copy: &'a Copy<'a>, number: usize, own: &'static str) -> Side<'a> {
     let place = &copy.places[number];
     Side {
         path: &place.page.path,
@@ -119,7 +122,7 @@ fn side<'a>(copy: &'a Copy<'a>, number: usize) -> Side<'a> {
         end: place.stretch.end.to_string(),
         heading: place.heading.as_deref(),
         parts: parts(copy, number),
-        own: ["del", "ins"][number],
+        own,
     }
 }
 
@@ -164,22 +167,27 @@ fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
     parts
 }
 
-/// The files with the most copied words, and how many were left off.
-fn map<'a>(outcome: &Outcome<'a>) -> (Vec<Row<'a>>, usize) {
-    let (mut words, mut pairs) = (BTreeMap::<&str, usize>::new(), BTreeMap::<[&str; 2], usize>::new());
-    for copy in outcome.copies {
-        let [a, b] = copy.places.each_ref().map(|place| place.page.path.as_str());
-        for (path, place) in [(a, &copy.places[0]), (b, &copy.places[1])] {
-            *words.entry(path).or_default() += place.words.len();
-        }
-        *pairs.entry([a.min(b), a.max(b)]).or_default() += 1;
+/// The files of the pairs with the most copied words, and how many were left off.
+fn map<'a>(copies: &[&'a Copy]) -> (Vec<Row<'a>>, usize) {
+    // For each pair of files: how many copies, and their words.
+    let mut pairs = BTreeMap::<[&str; 2], (usize, usize)>::new();
+    for copy in copies {
+        let mut paths = copy.places.each_ref().map(|place| place.page.path.as_str());
+        paths.sort_unstable();
+        let (count, words) = pairs.entry(paths).or_default();
+        (*count, *words) = (*count + 1, *words + copy.words());
     }
-    let mut files: Vec<&str> = words.keys().copied().collect();
-    files.sort_by_key(|path| std::cmp::Reverse(words[path]));
-    let left_off = files.len().saturating_sub(ON_MAP);
-    files.truncate(ON_MAP);
-    files.sort_unstable();
-    let cell = |a: &str, b: &str| pairs.get(&[a.min(b), a.max(b)]).copied().unwrap_or(0);
+    let mut most: Vec<&[&str; 2]> = pairs.keys().collect();
+    most.sort_by_key(|pair| std::cmp::Reverse(pairs[*pair].1));
+    let mut files = BTreeSet::new();
+    for pair in most {
+        let new = BTreeSet::from(*pair).difference(&files).count();
+        if files.len() + new <= ON_MAP {
+            files.extend(*pair);
+        }
+    }
+    let all: BTreeSet<&str> = pairs.keys().flatten().copied().collect();
+    let cell = |a: &str, b: &str| pairs.get(&[a.min(b), a.max(b)]).map_or(0, |&(count, _)| count);
     let rows = files.iter().map(|&path| Row { path, cells: files.iter().map(|&other| cell(path, other)).collect() });
-    (rows.collect(), left_off)
+    (rows.collect(), all.len() - files.len())
 }
