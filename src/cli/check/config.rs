@@ -1,5 +1,6 @@
 //! `dedup.toml`: what a project wants checked, and what it has accepted.
 
+use super::super::terminal::escaped;
 use super::command::{self, COUNTED, FAIL_ON, MOST_FINDINGS, MOST_WORDS};
 use super::globs::{self, Globs};
 use super::report::Target;
@@ -103,20 +104,39 @@ impl Config {
         let Some(path) = path.map_or_else(upward, |path| Ok(Some(path)))? else {
             return Ok(Config::default());
         };
-        let text =
-            fs::read_to_string(&path).map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
-        let check = read(&Toml { path: &path, text: &text })?;
+        let bytes = fs::read(&path).map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
+        let check = read(&Toml { path: &path, text: text_of(&path, &bytes)? })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Config { path: Some(path), folder, check })
     }
 
     /// Globs of the file, which start from its folder.
+    ///
+    /// # Errors
+    /// One is wrong, or the folder is not there.
     pub fn globs(&self, globs: &[String]) -> Result<Globs, Error> {
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let base = fs::canonicalize(folder)
-            .map_err(|error| Error::io(format!("cannot tell where {} is", folder.display()), error))?;
-        Globs::new(&base, globs).map_err(Error::Usage)
+        Globs::new(&self.base()?, globs).map_err(Error::Usage)
     }
+
+    /// Where the folder of the file is: absolute, without links. The current folder if there is no file.
+    ///
+    /// # Errors
+    /// It is not there any more.
+    pub fn base(&self) -> Result<PathBuf, Error> {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        fs::canonicalize(folder).map_err(|error| Error::io(format!("cannot tell where {} is", folder.display()), error))
+    }
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// It is no UTF-8: the error names the line.
+fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Error> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        Error::Usage(format!("{}:{line}: not UTF-8", escaped(&path.to_string_lossy())))
+    })
 }
 
 /// The next file upward, by a path from here.
@@ -138,9 +158,9 @@ fn read(toml: &Toml) -> Result<Check, Error> {
 }
 
 fn check(mut table: Table) -> Result<Check, Error> {
-    let path = |value: Value| text(value, "a path in quotes").map(PathBuf::from);
+    let path = |value: Value| text(value, "a path").map(PathBuf::from);
     let mut check = Check {
-        paths: table.get("paths", |value| value.list("a list of paths in quotes", path))?,
+        paths: table.get("paths", |value| some(value, PATHS, value.list(PATHS, path)?))?,
         ignore: table.get("ignore", globs)?.unwrap_or_default(),
         min_words: table.get("min-words", words)?,
         passage_similarity: table.get("passage-similarity", share)?,
@@ -168,7 +188,7 @@ fn allow(value: Value) -> Result<Vec<Allow>, Error> {
         let mut table = item.table("[[check.allow]]")?;
         let allow = Allow {
             paths: table.need("paths", GLOBS, some_globs)?,
-            reason: table.need("reason", REASON, |value| text(value, REASON))?,
+            reason: table.need("reason", &format!("{REASON}, in quotes"), |value| text(value, REASON))?,
         };
         table.done().map(|()| allow)
     })
@@ -208,14 +228,15 @@ fn more_alike(value: Value, share: f64, check: &Check) -> Result<f64, Error> {
     match share > passage.min(paragraph).min(file) {
         true => Ok(share),
         false => Err(value.wrong(format!(
-            "rules ask for more than the rest: passage-similarity is {passage} for all, paragraph-similarity {paragraph}, \
-             file-similarity {file}"
+            "rules ask for more than the rest: passage-similarity is {passage} for all, \
+             paragraph-similarity {paragraph}, file-similarity {file}"
         ))),
     }
 }
 
+const PATHS: &str = "a list of paths in quotes";
 const GLOBS: &str = "a list of globs in quotes";
-const REASON: &str = "why these may have copies, in quotes";
+const REASON: &str = "why these may have copies";
 
 fn words(value: Value) -> Result<usize, Error> {
     whole_number(value, 1..=MOST_WORDS as u64)
@@ -238,8 +259,11 @@ fn share(value: Value) -> Result<f64, Error> {
 }
 
 fn text(value: Value, expected: &str) -> Result<String, Error> {
-    let text = value.text().filter(|text| !text.trim().is_empty());
-    text.map(String::from).ok_or_else(|| value.wrong(format!("expected {expected}")))
+    match value.text() {
+        Some(text) if !text.trim().is_empty() => Ok(text.into()),
+        Some(_) => Err(value.wrong(format!("expected {expected}, and the text is empty"))),
+        None => Err(value.wrong(format!("expected {expected}, in quotes"))),
+    }
 }
 
 fn globs(value: Value) -> Result<Vec<String>, Error> {
@@ -250,9 +274,13 @@ fn globs(value: Value) -> Result<Vec<String>, Error> {
 }
 
 fn some_globs(value: Value) -> Result<Vec<String>, Error> {
-    match globs(value)? {
-        globs if globs.is_empty() => Err(value.wrong(format!("expected {GLOBS}, and there is none"))),
-        globs => Ok(globs),
+    some(value, GLOBS, globs(value)?)
+}
+
+fn some<T>(value: Value, expected: &str, items: Vec<T>) -> Result<Vec<T>, Error> {
+    match items.is_empty() {
+        true => Err(value.wrong(format!("expected {expected}, and there is none"))),
+        false => Ok(items),
     }
 }
 
@@ -282,6 +310,14 @@ mod tests {
             baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
             [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\n";
         assert_eq!(toml::to_string(&File { check: of(text).unwrap() }).unwrap(), text);
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_is_told_with_its_line() {
+        let of = |bytes| text_of(Path::new("dedup.toml"), bytes).map_err(|error| error.to_string());
+        assert_eq!(of(b"a\n\xc3\xa9"), Ok("a\né"));
+        assert_eq!(of(b"\n\n\xe9 = 1\n"), Err("dedup.toml:3: not UTF-8".into()));
+        assert_eq!(of(b"\xff"), Err("dedup.toml:1: not UTF-8".into()));
     }
 
     const BITS: [&str; 24] = [

@@ -4,7 +4,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 
 /// No path is longer, and the braces of a pattern that is not do not go too deep.
-const LONGEST: usize = 4096;
+pub const LONGEST: usize = 4096;
 
 /// Patterns of paths. A name without a slash is found in any folder, and a folder stands for all that is in it.
 pub struct Globs {
@@ -33,18 +33,23 @@ impl Globs {
         self.patterns.matched_path_or_any_parents(self.inside(place), false).is_ignore()
     }
 
-    /// Those that find none of some files, as they were typed. One that takes files back finds these.
+    /// Those that find none of some places, as they were typed; of each is said whether it is a folder. One that takes files back
+    /// finds these.
     ///
-    /// Cost: each pattern is tried on the files up to the first that it finds.
-    pub fn find_nothing(&self, places: &[&Path]) -> Vec<&str> {
+    /// Cost: each pattern is tried on the places up to the first that it finds.
+    pub fn find_nothing(&self, places: &[(&Path, bool)]) -> Vec<&str> {
         if self.typed.is_empty() {
             return Vec::new();
         }
-        let inside: Vec<PathBuf> = places.iter().map(|place| self.inside(place)).collect();
+        let inside: Vec<(PathBuf, bool)> =
+            places.iter().map(|(place, is_folder)| (self.inside(place), *is_folder)).collect();
         let finds = |pattern: &&String| {
             let alone = Globs::new(&self.base, &[pattern.to_string()]).ok();
             alone.is_some_and(|alone| {
-                inside.iter().any(|place| !alone.patterns.matched_path_or_any_parents(place, false).is_none())
+                let finds = |(place, is_folder): &(PathBuf, bool)| {
+                    !alone.patterns.matched_path_or_any_parents(place, *is_folder).is_none()
+                };
+                inside.iter().any(finds)
             })
         };
         self.typed.iter().filter(|pattern| !finds(pattern)).map(String::as_str).collect()
@@ -150,10 +155,12 @@ mod tests {
 
     #[test]
     fn those_that_find_nothing() {
-        let typed = ["old/a.md", "old/", "!old/b.md", "!c.md", "*.rst", "./a.md"].map(String::from);
+        let typed = ["old/a.md", "old/", "!old/b.md", "!c.md", "*.rst", "./a.md", "build/", "c/"].map(String::from);
         let globs = Globs::new(Path::new("/home/docs"), &typed).unwrap();
-        let places = ["/home/docs/old/a.md", "/home/docs/old/b.md"].map(Path::new);
-        assert_eq!(globs.find_nothing(&places), ["!c.md", "*.rst", "./a.md"]);
+        let places = [("old/a.md", false), ("old/b.md", false), ("build", true), ("c", false)]
+            .map(|(name, is_folder)| (Path::new("/home/docs").join(name), is_folder));
+        let places = places.each_ref().map(|(place, is_folder)| (place.as_path(), *is_folder));
+        assert_eq!(globs.find_nothing(&places), ["!c.md", "*.rst", "./a.md", "c/"]);
         assert_eq!(globs.find_nothing(&[]), typed);
     }
 }

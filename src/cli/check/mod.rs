@@ -3,9 +3,11 @@
 //! ```text
 //! command.rs   what can be asked
 //! config.rs    what was asked: dedup.toml, and options over it
+//! print.rs     what was asked, as dedup.toml
 //! values.rs    values of dedup.toml with their places
 //! globs.rs     which files are meant
 //! rules.rs     which findings count
+//! walk.rs      folders → files, without those that .gitignore leaves out
 //! pages.rs     files → prose → words with places
 //!              neardups::check::find
 //! copies.rs    copies as reports tell them
@@ -22,12 +24,14 @@ mod config;
 mod copies;
 mod globs;
 mod pages;
+mod print;
 mod report;
 mod rules;
 mod since;
 mod targets;
 mod unused;
 mod values;
+mod walk;
 
 pub use command::command;
 
@@ -46,10 +50,10 @@ use pages::{Selection, Tree};
 use report::{FORMATS, Outcome, Target};
 use rules::{Rules, Verdict};
 use since::Changes;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::Targets;
+use walk::Walk;
 
 /// What can be done about copies, for who has not done it yet.
 const ACCEPTING: &str = "a copy can be accepted: with --baseline FILE --update-baseline, [[check.allow]] in dedup.toml, or between \
@@ -64,7 +68,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     };
     let (check, terminal) = (resolve(given, &config), Terminal::new(given.get_flag("quiet"), None));
     if given.get_flag("print-config") {
-        return print(check, &config, &terminal);
+        return print::print(given, check, &config, &terminal);
     }
     let (targets, rules) = (Targets::new(&check, &config)?, Rules::new(&check, &config)?);
     let selection = selection(given, &check, &config, &targets)?;
@@ -81,7 +85,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 
     let tree = pool.install(|| pages::read(check.paths.as_deref().unwrap_or_default(), &selection));
     tell(&tree, &terminal);
-    targets.spare(&check, &tree.pages)?;
+    targets.spare(&check, &tree)?;
     unused::tell(&config, &check, &selection, &tree, &terminal)?;
     let unknown = |changes: &Changes| tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
     if let Some((page, why)) = changes.as_ref().and_then(unknown) {
@@ -179,18 +183,6 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
     }
 }
 
-/// Prints what was asked as a file.
-fn print(check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
-    terminal.line(&match &config.path {
-        Some(path) => format!("{} is read; globs start from its folder", escaped(&path.to_string_lossy())),
-        None => format!("there is no {}", config::NAME),
-    });
-    let text =
-        toml::to_string(&config::File { check }).map_err(|error| usage_error(format!("cannot print: {error}")))?;
-    io::stdout().write_all(text.as_bytes()).map_err(targets::cannot_write)?;
-    Ok(Status::Done)
-}
-
 fn tell(tree: &Tree, terminal: &Terminal) {
     tree.failed.iter().for_each(|failed| terminal.failed(failed));
     tree.notices.iter().for_each(|notice| terminal.warning(&escaped(notice)));
@@ -234,8 +226,7 @@ fn selection(given: &ArgMatches, check: &Check, config: &Config, targets: &Targe
     Ok(Selection {
         ignored: [here, config.globs(&check.ignore)?],
         written: targets.written(check),
-        hidden: given.get_flag("hidden"),
-        ignore_files: !given.get_flag("no-ignore-files"),
+        walk: Walk { hidden: given.get_flag("hidden"), ignore_files: !given.get_flag("no-ignore-files") },
         docstrings: counts("docstrings"),
         prose: prose::Options {
             code: counts("code"),

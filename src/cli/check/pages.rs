@@ -1,7 +1,7 @@
 //! Pages: the files that are looked at, their words, and where each word stands.
 
 use super::globs::Globs;
-use ignore::{DirEntry, WalkBuilder};
+use super::walk::{Found, Walk};
 use neardups::check::{Document, word};
 use neardups::hash::sequence_hash;
 use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
@@ -14,6 +14,7 @@ use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use walkdir::DirEntry;
 
 /// Brackets and quotes that belong to the word behind them, even if there is no white space before them.
 const OPENING: &str = "([{<«‹“‘„‚「『（［｛《〈【";
@@ -160,6 +161,10 @@ pub struct Tree {
     pub failed: Vec<String>,
     /// Files that are not looked at because the selection leaves them out.
     pub left_out: Vec<PathBuf>,
+    /// What is hidden, or left out by `.gitignore` and its like; and whether it is a folder.
+    pub passed_by: Vec<(PathBuf, bool)>,
+    /// Files that could not be read, or are no text: where they are, and their paths as given.
+    pub unread: Vec<(PathBuf, String)>,
     /// What people should know of files that were.
     pub notices: Vec<String>,
     /// Bytes read.
@@ -175,9 +180,7 @@ pub struct Selection {
     pub ignored: [Globs; 2],
     /// Files that this program wrote, and writes again.
     pub written: Vec<PathBuf>,
-    pub hidden: bool,
-    /// Whether `.gitignore` and its like count.
-    pub ignore_files: bool,
+    pub walk: Walk,
     /// Whether source files are pages of documentation.
     pub docstrings: bool,
     pub prose: prose::Options,
@@ -194,13 +197,15 @@ impl Selection {
 pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree);
+    let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
     let read: Vec<Read> = files.into_par_iter().map(|file| read_page(file, &selection.prose)).collect();
-    // In the order of the folder, which is any.
-    tree.failed.sort_unstable();
-    for page in read {
+    for (page, place) in read.into_iter().zip(places) {
         match page {
-            Err(failed) => tree.failed.push(failed),
-            Ok(None) => {}
+            Err(failed) => {
+                tree.failed.push(failed);
+                tree.unread.push(place);
+            }
+            Ok(None) => tree.unread.push(place),
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
                     let (line, told) = (notice.line(), notice.to_string());
@@ -252,61 +257,39 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
     let mut files = BTreeMap::new();
     for root in paths {
         let place = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
-        for entry in walk(root, selection) {
-            match entry {
-                Ok(entry) => {
-                    let Some(file) = named(&entry, root, &place, selection.docstrings) else { continue };
-                    if selection.leaves_out(&file.place) {
-                        tree.left_out.push(file.place);
-                    } else {
-                        let given = file.given;
-                        files.entry(file.place.clone()).or_insert(file).given |= given;
-                    }
+        selection.walk.under(root, &place, &mut |found| match found {
+            Found::Entry(entry, place) => {
+                let Some(file) = named(&entry, place, selection.docstrings) else { return };
+                if selection.leaves_out(&file.place) {
+                    tree.left_out.push(file.place);
+                } else {
+                    let given = file.given;
+                    files.entry(file.place.clone()).or_insert(file).given |= given;
                 }
-                Err(error) => tree.failed.push(unread(&error)),
             }
-        }
+            Found::LeftOut(place, is_folder) => tree.passed_by.push((place, is_folder)),
+            Found::Failed(failed) => tree.failed.push(failed),
+            Found::Notice(notice) => tree.notices.push(notice),
+        });
     }
+    // Folders may be in each other.
+    tree.failed.sort_unstable();
+    tree.notices.sort_unstable();
+    tree.notices.dedup();
     let mut files: Vec<Named> = files.into_values().collect();
     files.sort_by(|x, y| x.name.cmp(&y.name));
     files
 }
 
-fn walk(root: &Path, selection: &Selection) -> ignore::Walk {
-    WalkBuilder::new(root)
-        .hidden(!selection.hidden)
-        .git_ignore(selection.ignore_files)
-        .git_global(selection.ignore_files)
-        .git_exclude(selection.ignore_files)
-        .ignore(selection.ignore_files)
-        .parents(selection.ignore_files)
-        .require_git(false)
-        .build()
-}
-
-/// What could not be looked at, and why.
-fn unread(error: &ignore::Error) -> String {
-    let inner = error.io_error().and_then(io::Error::get_ref);
-    let inner = inner.and_then(|inner| inner.downcast_ref::<walkdir::Error>());
-    match inner.and_then(|inner| Some((inner.path()?, inner.io_error()?))) {
-        Some((path, error)) => format!("{}: cannot read: {error}", shown(path)),
-        None => error.to_string(),
-    }
-}
-
 /// What was met under a path, if it is a file to read.
-fn named(entry: &DirEntry, root: &Path, place: &Path, docstrings: bool) -> Option<Named> {
+fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     let given = entry.depth() == 0;
     let is_file = match given {
         true => !entry.path().is_dir(),
-        false => entry.file_type().is_some_and(|kind| kind.is_file()),
+        false => entry.file_type().is_file(),
     };
     let language = Language::of_path(entry.path()).filter(|_| docstrings);
     let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings)).or(given.then_some(Markup::Plain));
-    let place = match entry.path().strip_prefix(root) {
-        Ok(inside) if !given => place.join(inside),
-        _ => place.to_path_buf(),
-    };
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
 }

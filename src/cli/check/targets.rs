@@ -3,15 +3,22 @@
 use super::super::out_file::{OutFile, place};
 use super::super::{terminal::escaped, usage_error};
 use super::config::{Check, Config};
-use super::pages::{self, Page};
+use super::pages::{Tree, shown};
 use super::report::{FORMATS, Outcome, Target};
 use neardups::Error;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What a report for a browser has at its start.
-const GENERATOR: &str = r#"<meta name="generator" content="dedup check">"#;
+const HTML: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+
+/// And what tells it from other pages, before its title.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"dedup check\">\n";
+
+/// A report for people in a file that would be empty otherwise, and could not be told from an empty page.
+const NO_COPIES: &str = "No copies.\n";
 
 /// Reports with their files.
 pub struct Targets(Vec<(Target, Option<OutFile>)>);
@@ -32,6 +39,10 @@ impl Targets {
         let reports = targets.iter().filter_map(|target| Some((target.file.as_deref()?, format!("report {target}"))));
         let mut taken: Vec<(PathBuf, String)> = Vec::new();
         for (path, what) in named.chain(reports) {
+            // What is written to a pipe or device replaces nothing there.
+            if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+                continue;
+            }
             let place = place(path);
             if let Some((_, other)) = taken.iter().find(|(taken, _)| *taken == place) {
                 let path = escaped(&path.to_string_lossy());
@@ -52,17 +63,19 @@ impl Targets {
         files.filter(|file| is_report(file)).chain(check.baseline.as_deref()).map(place).collect()
     }
 
-    /// Says that no page would be replaced by a report.
+    /// Says that no file that is looked at would be replaced by a report, whether it could be read or not.
     ///
     /// # Errors
     /// One would be.
-    pub fn spare(&self, check: &Check, pages: &[Page]) -> Result<(), Error> {
-        // What was named and could not be read is no report either.
+    pub fn spare(&self, check: &Check, tree: &Tree) -> Result<(), Error> {
+        // Also if globs leave it out.
         let named = check.paths.iter().flatten().filter(|path| path.is_file() && !is_report(path));
-        let named: Vec<(PathBuf, String)> = named.map(|path| (place(path), pages::shown(path))).collect();
+        let named: Vec<(PathBuf, String)> = named.map(|path| (place(path), shown(path))).collect();
+        let read = tree.pages.iter().map(|page| (&page.place, &page.path));
+        let looked_at: BTreeMap<&PathBuf, &String> =
+            named.iter().chain(&tree.unread).map(|(place, path)| (place, path)).chain(read).collect();
         for (target, file) in self.0.iter().filter_map(|(target, _)| Some((target, place(target.file.as_deref()?)))) {
-            let read = pages.iter().find(|page| page.place == file).map(|page| &page.path);
-            if let Some(page) = read.or_else(|| Some(&named.iter().find(|(named, _)| *named == file)?.1)) {
+            if let Some(page) = looked_at.get(&file) {
                 return Err(usage_error(format!(
                     "--report {} would overwrite a page that is looked at, {}: name another file, or remove this one",
                     escaped(&target.to_string()),
@@ -80,10 +93,12 @@ impl Targets {
     pub fn write(self, outcome: &Outcome) -> Result<(), Error> {
         for (target, file) in self.0 {
             let text = (target.format.render)(outcome);
-            // Whatever colours a report has are its own; what pages have of control characters would speak to whoever shows it.
+            // Whatever colours a report has are its own; what pages have of control characters would speak to whoever
+            // shows it.
             let is_coloured = target.format.name == FORMATS[0].name;
             let speaks = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
             match file {
+                Some(file) if is_coloured && text.is_empty() => file.write(NO_COPIES)?,
                 Some(file) if is_coloured => file.write(&anstream::adapter::strip_str(&text).to_string())?,
                 Some(file) => file.write(&text.replace(speaks, ""))?,
                 None if is_coloured => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write)?,
@@ -94,19 +109,109 @@ impl Targets {
     }
 }
 
-/// Whether a file is a report of an earlier run, as its first lines tell, or empty. Other reports than those for people and browsers are
-/// not told from pages, but they are seldom called like pages.
+/// Whether a file is a report of an earlier run, as its start tells. Other reports than those for people and browsers are not told
+/// from pages, but they are seldom called like pages.
 fn is_report(path: &Path) -> bool {
     let mut start = Vec::new();
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    if !is_file || File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut start)).is_err() {
-        return false;
-    }
-    let start = String::from_utf8_lossy(&start);
-    let second = start.lines().nth(1).unwrap_or_default();
-    start.is_empty() || start.contains(GENERATOR) || second.contains(": the other place")
+    // The names of two files, each as long as a path can be, and with what stands for control characters.
+    is_file
+        && File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start)).is_ok()
+        && starts_report(&String::from_utf8_lossy(&start))
+}
+
+/// Whether a text starts as reports for people and browsers do.
+fn starts_report(text: &str) -> bool {
+    let mut lines = text.lines();
+    let copy = [lines.next(), lines.next(), lines.next()];
+    let is_human = match copy {
+        [Some(here), Some(there), Some(words)] => {
+            let is_copy = told(here).is_some_and(|copy| {
+                let copy = copy.strip_suffix(" (accepted)").unwrap_or(copy);
+                copy.ends_with(" % alike") || copy.contains(" is in ")
+            });
+            let other = told(there).and_then(|other| other.strip_prefix("the other place"));
+            is_copy
+                && other.is_some_and(|under| under.is_empty() || under.starts_with(", under “"))
+                && words.starts_with("    ")
+        }
+        _ => text == NO_COPIES,
+    };
+    let head = text.strip_prefix(HTML).and_then(|head| head.split_once("<title>"));
+    is_human || head.is_some_and(|(head, _)| head.ends_with(GENERATOR))
+}
+
+/// What is told of a place, behind its path, line and column.
+fn told(line: &str) -> Option<&str> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    line.match_indices(": ").find_map(|(end, _)| {
+        let mut place = line[..end].rsplitn(3, ':');
+        let is_place =
+            place.next().is_some_and(is_number) && place.next().is_some_and(is_number) && place.next().is_some();
+        is_place.then(|| &line[end + 2..])
+    })
 }
 
 pub fn cannot_write(error: io::Error) -> Error {
     Error::io("cannot write results", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COPY: &str = "a.md:6:1: paragraph of 57 words, 94 % alike\nb.md:6:1: the other place\n    The same words.\n";
+
+    #[test]
+    fn reports_are_known() {
+        for text in [
+            COPY,
+            "a: b.md:6:1: 90 % of a: b.md is in c.md\nc.md:1:1: the other place, under “C”\n    x\n\nmore",
+            "a.md:6:1: paragraph of 57 words, 94 % alike (accepted)\nb.md:6:1: the other place\n    x",
+            NO_COPIES,
+            include_str!("report/page.html"),
+        ] {
+            assert!(starts_report(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn pages_are_no_reports() {
+        let quoted = format!("# What is told\n\n{COPY}");
+        let words = COPY.replace("    The", "The");
+        let late = format!("{HTML}<title>How reports look</title>{GENERATOR}");
+        let about = format!("# Reports\n\n{GENERATOR}\n");
+        for text in [
+            "",
+            "\n",
+            "Moving\nSee: the other place\n\n    words",
+            "a.md:6:1: all alike\nb.md:6:1: the other place\n    words",
+            "a.md:6:1: 94 % alike\nb.md:6: the other place\n    words",
+            "a.md:6:1: 94 % alike\nb.md:6:1: the other place to be\n    words",
+            "a.md:6:1: 94 % alike\nb.md:6:1: the other place",
+            "No copies.\n\nThis page is about copies.\n",
+            &quoted,
+            &words,
+            &late,
+            &about,
+        ] {
+            assert!(!starts_report(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_a_place() {
+        for (line, expected) in [
+            ("a:1:2: b", Some("b")),
+            ("a: b:1:2: c: d", Some("c: d")),
+            ("a:1:2:3:4: b", Some("b")),
+            ("1:2: b", None),
+            ("a:x:2: b", None),
+            ("a:1:: b", None),
+            ("a:1:2:b", None),
+            ("", None),
+        ] {
+            assert_eq!(told(line), expected, "{line}");
+        }
+    }
 }

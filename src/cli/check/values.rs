@@ -24,12 +24,18 @@ impl<'a> Toml<'a> {
     /// It is no TOML: the error shows the line.
     pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, Error> {
         DeTable::parse(self.text).map_err(|error| {
-            let place = error.span().map_or(0, |span| span.start.min(self.text.len()));
+            // Of what is nested too deep the parser does not say where it is.
+            let Some(place) = error.span().map(|span| span.start) else {
+                let path = escaped(&self.path.to_string_lossy());
+                return Error::Usage(format!("{path}: {}", error.message().trim_end()));
+            };
             let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
             let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
+            let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
             // The parser may have thought of a number.
-            let hint = if value.starts_with(char::is_alphabetic) { " (texts stand in quotes)" } else { "" };
-            self.wrong(place, &format!("`{}`: {}{hint}", told(line), error.message().trim_end()))
+            let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
+            let why = if is_text { "no value (texts stand in quotes)" } else { error.message().trim_end() };
+            self.wrong(place, &format!("`{}`: {why}", told(line)))
         })
     }
 
@@ -148,6 +154,9 @@ impl<'a> Value<'a> {
         let value = self.toml.part(place.clone());
         let shown = match (self.is_item, self.value.get_ref()) {
             (_, DeValue::Table(_)) => format!("`{key}` is a table"),
+            (_, DeValue::Array(items)) if items.first().is_some_and(|item| item.get_ref().is_table()) => {
+                format!("`{key}` is a list of tables")
+            }
             (true, _) => format!("`{value}` in `{key}`"),
             (false, _) => format!("`{key} = {value}`"),
         };

@@ -1,0 +1,112 @@
+//! What was asked, as `dedup.toml`.
+
+use super::super::terminal::{Terminal, escaped};
+use super::super::{Status, usage_error};
+use super::config::{Check, Config, File, NAME};
+use super::report::Target;
+use super::targets::cannot_write;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use neardups::Error;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// Options that the file has no keys for, and that say what is looked at.
+const WITHOUT_KEYS: [&str; 3] = ["hidden", "no-ignore-files", "since"];
+
+/// Prints it so that the same is asked when it stands in the folder of the configuration, or in the current one if there is none. What
+/// cannot be asked there is named.
+///
+/// # Errors
+/// A folder is not there, or standard output cannot be written.
+pub fn print(given: &ArgMatches, check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
+    terminal.line(&match &config.path {
+        Some(path) => format!("{} is read; what is printed starts from its folder", escaped(&path.to_string_lossy())),
+        None => format!("there is no {NAME}; what is printed starts from the current folder"),
+    });
+    let (here, base) = (Config::default().base()?, config.base()?);
+    let mut check = starting_from(check, &way(&base, &here));
+    let typed: Vec<String> = given.get_many("ignore").into_iter().flatten().cloned().collect();
+    // Such a glob takes back what those of its own list leave out, and no others.
+    let takes_back = typed.iter().any(|glob| glob.starts_with('!'));
+    if here == base && !takes_back {
+        check.ignore.extend(typed);
+    } else {
+        let why = if takes_back { "what ! takes back is of its own list" } else { "globs start from elsewhere there" };
+        typed.iter().for_each(|glob| terminal.warning(&format!("--ignore '{}' is not printed: {why}", escaped(glob))));
+    }
+    for name in WITHOUT_KEYS.iter().filter(|name| given.value_source(name) == Some(ValueSource::CommandLine)) {
+        terminal.warning(&format!("--{name} is not printed: {NAME} has no key for it"));
+    }
+    let text = toml::to_string(&File { check }).map_err(|error| usage_error(format!("cannot print: {error}")))?;
+    io::stdout().write_all(text.as_bytes()).map_err(cannot_write)?;
+    Ok(Status::Done)
+}
+
+/// The same with paths from another folder, from which this is the way to the current one.
+fn starting_from(check: Check, way: &Path) -> Check {
+    let report = |report: String| match Target::parse(&report) {
+        Ok(Target { format, file: Some(file) }) => Target { format, file: Some(behind(way, &file)) }.to_string(),
+        _ => report,
+    };
+    Check {
+        paths: check.paths.map(|paths| paths.iter().map(|path| behind(way, path)).collect()),
+        baseline: check.baseline.map(|path| behind(way, &path)),
+        report: check.report.map(|reports| reports.into_iter().map(report).collect()),
+        ..check
+    }
+}
+
+/// The way from one folder to another. Both are absolute and without links.
+fn way(from: &Path, to: &Path) -> PathBuf {
+    let shared = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(shared)).collect()
+}
+
+/// A path behind a way without links, without detours.
+fn behind(way: &Path, path: &Path) -> PathBuf {
+    let mut way = way.to_path_buf();
+    let mut rest = path.components().filter(|part| *part != Component::CurDir).peekable();
+    while rest.next_if_eq(&Component::ParentDir).is_some() {
+        match way.components().next_back() {
+            Some(Component::Normal(_)) => _ = way.pop(),
+            _ => way.push(".."),
+        }
+    }
+    // Whatever comes behind a name stays, since that may be a link.
+    way.extend(rest);
+    if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_between_folders() {
+        for (from, to, expected) in
+            [("/a/b", "/a/b", ""), ("/a", "/a/b/c", "b/c"), ("/a/b", "/a", ".."), ("/a/b/c", "/a/d", "../../d")]
+        {
+            assert_eq!(way(Path::new(from), Path::new(to)), Path::new(expected), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn paths_behind_a_way() {
+        for (way, path, expected) in [
+            ("", ".", "."),
+            ("", "a", "a"),
+            ("docs/deep", "../../docs", "docs"),
+            ("docs/deep", "../..", "."),
+            ("docs", "../../a", "../a"),
+            ("docs", ".", "docs"),
+            ("../x", "../a", "../a"),
+            ("..", "../a", "../../a"),
+            ("docs", "./a/../b", "docs/a/../b"),
+            ("docs", "/a", "/a"),
+        ] {
+            assert_eq!(behind(Path::new(way), Path::new(path)).to_str(), Some(expected), "{way} {path}");
+        }
+    }
+}
