@@ -29,8 +29,8 @@
 //!
 //! * What is told already: findings that are told connect the words that match, and a finding is told if half of its
 //!   matching words, or [`Options::min_words`], are not connected yet, by whatever other findings. So n copies of a passage give
-//!   n − 1 findings, or a few more if they were edited, and not n²; and of whatever has copies at least half is in a finding, so those that touch a document are
-//!   enough to judge it.
+//!   n − 1 findings, or a few more if they were edited, and not n²; and of whatever has copies at least half is in a finding,
+//!   so those that touch a document are enough to judge it.
 //! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
 //!   numbers and rows of the same word are not found.
 //! * What is written alike: within one document, paragraphs that are shorter than a passage may have half as many edits.
@@ -88,16 +88,16 @@ fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 
-/// How many words these count for: a Han or Kana character is half a word.
-fn size(words: &[u64]) -> usize {
+/// How many words these hashes, made by [`word`], count for: a Han or Kana character is half a word.
+pub fn size(words: &[u64]) -> usize {
     words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
 }
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The fewest words of a passage, in the longer of its two places, a Han or Kana character being half a word. Those that do not match count twice: a copy with edits
-    /// has them at its ends too, and is found from the first to the last words that match.
+    /// The fewest words of a passage, in the longer of its two places, a Han or Kana character being half a word. Those that do
+    /// not match count twice: a copy with edits has them at its ends too, and is found from the first to the last words that match.
     pub min_words: usize,
     /// How similar passages are.
     pub passage_similarity: Threshold,

@@ -1,34 +1,12 @@
 //! Prose as it is read: words come with their places, blocks and lists begin and end. What does not depend on the markup is
-//! decided here: white space, URLs, code, licences, tables of contents, marks.
+//! decided here: white space, URLs, code, notices at the start, tables of contents, marks.
 
 use super::excerpt::Excerpt;
-use super::{Block, Kind, Lines, Notice, Options, Piece, Prose};
+use super::{Block, Kind, Lines, Notice, Options, Piece, Prose, licence};
 use memchr::memmem;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;
-
-/// A block with one of these in it, in any case, is a licence notice.
-const LICENCE_PHRASES: &[&str] = &[
-    "spdx-license-identifier",
-    "spdx-filecopyrighttext",
-    "licensed under the",
-    "licensed to the apache software foundation",
-    "obtain a copy of the license at",
-    "apache.org/licenses/",
-    "unless required by applicable law or agreed to in writing",
-    "permission is hereby granted, free of charge",
-    "permission is granted to copy, distribute",
-    "redistribution and use in source and binary forms",
-    "use of this source code is governed by",
-    "all rights reserved",
-];
-
-/// A heading of nothing but these words, one of the first ones among them, is that of a section on the licence.
-const LICENCE_HEADING: [&[&str]; 2] = [
-    &["license", "licenses", "licence", "licences", "licensing", "copyright", "copyrights", "copying"],
-    &["and", "information", "notice", "notices"],
-];
 
 /// A change of what counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +59,6 @@ pub(super) struct Builder<'a> {
     in_url: bool,
     /// Whether only headings and licences have been read.
     opening: bool,
-    /// Whether the last heading was that of a section on the licence.
-    in_licence: bool,
     lists: usize,
     /// How many blocks there were when the outermost list began, and whether it has words that are no links to fragments.
     list_start: usize,
@@ -110,7 +86,6 @@ impl<'a> Builder<'a> {
             gap: false,
             in_url: false,
             opening: true,
-            in_licence: false,
             lists: 0,
             list_start: 0,
             list_has_words: false,
@@ -173,8 +148,9 @@ impl<'a> Builder<'a> {
         let Some(block) = self.open.take().and(self.prose.blocks.last()) else { return };
         let text = &self.prose.text[block.text.clone()];
         if matches!(block.kind, Kind::Heading(_)) {
-            self.in_licence = is_licence_heading(text);
-        } else if !self.options.licences && (self.in_licence || self.opening && is_licence(text)) {
+            return;
+        }
+        if !self.options.licences && self.opening && licence::is_notice(text) {
             self.truncate(self.prose.blocks.len() - 1);
         } else {
             self.opening = false;
@@ -439,6 +415,9 @@ impl<'a> Builder<'a> {
             self.unmatched.push((Mark::Start, start));
         }
         if !self.has_pages {
+            if !self.options.licences {
+                licence::leave_out_sections(&mut self.prose);
+            }
             set_sections(&mut self.prose.blocks);
         }
     }
@@ -502,23 +481,6 @@ fn url_in(word: &str) -> Option<Range<usize>> {
 /// How many bytes of the rest of a word can belong to a URL.
 fn url_length(rest: &str) -> usize {
     rest.bytes().take_while(u8::is_ascii_graphic).count()
-}
-
-fn is_licence(text: &str) -> bool {
-    let text = text.to_lowercase();
-    LICENCE_PHRASES.iter().any(|phrase| text.contains(phrase))
-}
-
-fn is_licence_heading(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let [names, others] = LICENCE_HEADING;
-    let mut named = false;
-    let known = words.all(|word| {
-        named |= names.contains(&word);
-        names.contains(&word) || others.contains(&word)
-    });
-    known && named
 }
 
 /// Finds for each block the heading that it stands under.

@@ -20,8 +20,8 @@
 //!
 //! Not part of the prose, whatever the markup: comments, tags, names of directives and macros, attributes, the definitions of
 //! references, what stands in for something else (expressions of MDX, attributes of AsciiDoc, substitutions of
-//! reStructuredText, lines of Markdown that are a tag of a template such as `{% include a.md %}`), and what stands between [marks](#marks). Code within a sentence, the text of a link and the alternative
-//! text of an image are words like others.
+//! reStructuredText, lines of Markdown that are a tag of a template such as `{% include a.md %}`), and what stands between
+//! [marks](#marks). Code within a sentence, the text of a link and the alternative text of an image are words like others.
 //!
 //! By default these do not count either; [`Options`] asks for them:
 //!
@@ -29,8 +29,10 @@
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
 //! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
 //! * **Licences**: blocks at the start of a page, after nothing but headings, that have a phrase of a well-known notice in them,
-//!   such as `SPDX-License-Identifier` or `Licensed under the`; and what stands under a heading such as "License" or "Copyright and
-//!   licence", up to the next heading.
+//!   such as `SPDX-License-Identifier` or `Licensed under the`; and what stands under a heading such as "License" or "Copyright
+//!   and licence", up to the next heading: all of it, if that is up to 60 words, or else the blocks that have a phrase of a
+//!   notice or name a licence, such as `MIT license` or `at your option`. Not under a heading of level 1, which may be the title
+//!   of a page on licences to buy; nor in plain text or under a line in bold, which are no headings.
 //! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page; and what
 //!   stands in a `nav` element of HTML.
 //!
@@ -58,6 +60,7 @@
 //! | file | one idea |
 //! |---|---|
 //! | `builder` | words and blocks as they come, and all that does not depend on the markup |
+//! | `licence` | licence notices, and sections on the licence |
 //! | `lines` | places as line and column |
 //! | `page_lines` | the lines of a page, for markups that go by lines |
 //! | `markdown`, `mdx`, `html`, `rst`, `asciidoc`, `plain` | a markup each |
@@ -69,6 +72,7 @@ mod builder;
 mod docstrings;
 mod excerpt;
 mod html;
+mod licence;
 mod lines;
 mod markdown;
 mod mdx;

@@ -187,6 +187,35 @@ mod markdown {
     }
 
     #[test]
+    fn of_long_sections_on_the_licence_only_notices_go() {
+        let long = |words: usize| "word ".repeat(words);
+        let text = |page: &str| read(Markup::Markdown, page, &Options::default()).text().replace("\n\n", "|");
+        let shown = |words: usize| long(words).trim_end().to_string();
+        assert_eq!(text(&format!("## License\n\n{}\n\n{}\n\n# A\n\nB.", long(40), long(20))), "License|A|B.");
+        let page = format!(
+            "# T\n\nOf BSD.\n\n## License\n\nThe Apache license.\n\n{}\n\n- MIT\n- *BSD*-3\n\n# A\n\nB.",
+            long(56)
+        );
+        assert_eq!(text(&page), format!("T|Of BSD.|License|{}|MIT|A|B.", shown(56)));
+        let other = format!("FreeBSD {}", shown(60));
+        assert_eq!(text(&format!("## Licenses\n\n{other}")), format!("Licenses|{other}"));
+        let han = "中".repeat(130);
+        assert_eq!(
+            text(&format!("## License\n\n{han}\n\n## License\n\n{}", &han[..300])),
+            format!("License|{han}|License")
+        );
+    }
+
+    #[test]
+    fn titles_and_other_headings_are_not_of_sections_on_the_licence() {
+        for heading in ["# License", "## Licensing", "## Copying", "**License**"] {
+            let page = format!("{heading}\n\nLicensed under\n\nIn a word.");
+            assert_eq!(read(Markup::Markdown, &page, &Options::default()).blocks().len(), 3, "{heading}");
+        }
+        assert_eq!(read(Markup::Plain, "License\n\nWhichever.", &Options::default()).blocks().len(), 2);
+    }
+
+    #[test]
     fn licences_at_the_start() {
         let page = "# T\n\nSPDX-License-Identifier: MIT\n\nLicensed under\nthe *Apache* License.\n\nText.\n\nLicensed under the MIT.";
         check(page, "1:3 h1: T\n8:1 paragraph <0: Text.\n10:1 paragraph <0: Licensed under the MIT.\n");
@@ -695,6 +724,7 @@ const BITS: &[&str] = &[
     "dedup:ignore-end\n",
     ".",
     "Licensed under the ",
+    "\n\n## License\n\n",
     "2+",
     "''",
 ];

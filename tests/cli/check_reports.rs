@@ -387,6 +387,40 @@ fn paths_start_where_the_repository_does() {
     assert!([here, other].contains(&serde_json::json!({ "uri": format!("file://{}", absolute.display()) })));
 }
 
+/// Names are bytes there.
+#[test]
+#[cfg(target_os = "linux")]
+fn sarif_tells_names_that_are_not_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let shell = Shell::new();
+    fs::create_dir_all(shell.folder().join("repo/docs")).unwrap();
+    for (number, name) in [&b"repo/docs/a\xff\xfe b.md"[..], b"out\xe4.md"].into_iter().enumerate() {
+        let text = format!("{}\n\n{COPY}\n", own(&format!("own{number}x"), 60));
+        fs::write(shell.folder().join(OsStr::from_bytes(name)), text).unwrap();
+    }
+    let uris = |given: &str| {
+        let run = shell.sh(&format!("cd repo; dedup check {given} -q --report sarif"));
+        let log: Value = serde_json::from_str(&run.stdout).unwrap();
+        let result = &log["runs"][0]["results"][0];
+        let mut uris = [&result["locations"], &result["relatedLocations"]].map(|locations| {
+            let artifact = &locations[0]["physicalLocation"]["artifactLocation"];
+            (artifact["uri"].as_str().unwrap().to_string(), artifact.get("uriBaseId").is_some())
+        });
+        uris.sort();
+        uris
+    };
+    let folder = fs::canonicalize(shell.folder()).unwrap();
+    let [inside, outside] =
+        ["repo/docs/a%FF%FE%20b.md", "out%E4.md"].map(|path| (format!("file://{}/{path}", folder.display()), false));
+    let below = ("docs/a%FF%FE%20b.md".to_string(), true);
+    assert_eq!(uris("docs .."), [below.clone(), outside.clone()]);
+    shell.write("repo/.git", "gitdir: elsewhere\n");
+    assert_eq!(uris("docs .."), [below, outside.clone()]);
+    assert_eq!(uris("\"$PWD\"/docs .."), [outside, inside]);
+}
+
 /// The text of a file from a place to the end of it, by line and column in characters.
 fn cut(shell: &Shell, at: &Value) -> String {
     let source = fs::read_to_string(shell.folder().join(at["path"].as_str().unwrap())).unwrap();

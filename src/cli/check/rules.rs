@@ -4,7 +4,7 @@ use super::config::{Check, Config, Rule};
 use super::globs::Globs;
 use super::pages::Page;
 use neardups::Error;
-use neardups::check::{Finding, Kind};
+use neardups::check::{Finding, Kind, Place, size};
 use std::collections::BTreeMap;
 
 /// What the configuration says of some files.
@@ -29,7 +29,7 @@ impl Rules {
     }
 
     /// The same, for these pages.
-    pub fn of(&self, pages: &[Page]) -> Scopes<'_> {
+    pub fn of<'a>(&'a self, pages: &'a [Page]) -> Scopes<'a> {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
         let of_page = pages.iter().map(|page| {
@@ -43,7 +43,7 @@ impl Rules {
                 scopes.len() - 1
             })
         });
-        Scopes { of_page: of_page.collect(), rules: &self.rules, scopes }
+        Scopes { of_page: of_page.collect(), rules: &self.rules, pages, scopes }
     }
 }
 
@@ -60,6 +60,7 @@ pub struct Scopes<'a> {
     pub of_page: Vec<usize>,
     scopes: Vec<Scope>,
     rules: &'a [(Globs, Rule)],
+    pages: &'a [Page],
 }
 
 impl Scopes<'_> {
@@ -68,21 +69,39 @@ impl Scopes<'_> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
         let mut rules = self.rules.iter().zip(a.rules.iter().zip(&b.rules));
         let is_allowed = || a.allow.iter().zip(&b.allow).any(|(a, b)| *a && *b);
-        match rules.all(|((_, rule), (a, b))| !(*a || *b) || reaches(finding, rule)) {
+        match rules.all(|((_, rule), (a, b))| !(*a || *b) || self.reaches(finding, rule)) {
             false => None,
             true if is_allowed() => Some(Verdict::Allowed),
             true => Some(Verdict::Told),
         }
     }
-}
 
-fn reaches(finding: &Finding, rule: &Rule) -> bool {
-    let words = finding.a.words.len().max(finding.b.words.len());
-    let [a, b] = finding.containment().map(|part| part.value());
-    // A file counts too if enough of it is in the other.
-    let alike = match finding.kind {
-        Kind::File => a.max(b),
-        Kind::Passage | Kind::Paragraph => finding.similarity().value(),
-    };
-    rule.min_words.is_none_or(|fewest| words >= fewest) && rule.similarity.is_none_or(|least| alike >= least)
+    fn reaches(&self, finding: &Finding, rule: &Rule) -> bool {
+        let [a, b] = finding.containment().map(|part| part.value());
+        // A file counts too if enough of it is in the other.
+        let alike = match finding.kind {
+            Kind::File => a.max(b),
+            Kind::Passage | Kind::Paragraph => finding.similarity().value(),
+        };
+        rule.similarity.is_none_or(|least| alike >= least)
+            && rule.min_words.is_none_or(|fewest| self.is_long(finding, fewest))
+    }
+
+    /// Whether it has so many words, which count as they do for the options: of passages, those that do not match twice.
+    fn is_long(&self, finding: &Finding, fewest: usize) -> bool {
+        let words = |place: &Place| &self.pages[place.document].words()[place.words.clone()];
+        let [a, b] = [words(&finding.a), words(&finding.b)];
+        let longer = if b.len() > a.len() { b } else { a };
+        let size = match finding.kind {
+            // Each word is half a one at least. What a large page holds is not counted anew with each page that it holds.
+            Kind::File if longer.len() >= 2 * fewest => return true,
+            Kind::File | Kind::Paragraph => size(a).max(size(b)),
+            Kind::Passage => {
+                let words = self.pages[finding.a.document].words();
+                let matched: usize = finding.runs.iter().map(|run| size(&words[run.a..run.a + run.tokens])).sum();
+                (2 * size(longer)).saturating_sub(matched)
+            }
+        };
+        size >= fewest
+    }
 }

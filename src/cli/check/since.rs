@@ -2,14 +2,22 @@
 
 use neardups::Error;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
+use std::{env, fs};
 
 /// The lines that changed, by file. Of new files that is all; a folder that is new as a whole stands for all files in it.
 type Lines = BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>;
+
+/// Variables that change what git prints of differences, or how it reads paths.
+const TASTE: [&str; 5] =
+    ["GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
+
+/// Settings of whoever called, such as what folders are safe: they hold for submodules too.
+const SETTINGS: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
 
 /// What changed in a repository and its submodules.
 pub struct Changes {
@@ -21,19 +29,16 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet. A submodule is
-    /// compared with the commit that it was at there.
+    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet. A
+    /// submodule is compared with the commit that it was at there.
     ///
     /// # Errors
     /// There is no git or no repository, or the commit is not there.
     pub fn since(reference: &str) -> Result<Self, Error> {
-        let top = git(["rev-parse", "--show-toplevel"])
+        let top = Repository::here()
             .map_err(|message| Error::Usage(format!("--since looks at what git knows, and that failed: {message}")))?;
-        let top = PathBuf::from(text(top).trim_end_matches(['\r', '\n']));
-        let top = fs::canonicalize(&top).unwrap_or(top);
-        let commit = format!("{reference}^{{commit}}");
-        let commit = git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
-            let shallow = git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
+        let commit = top.commit(reference).map_err(|_| {
+            let shallow = top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
             let hint = match shallow {
                 true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
                 false => "",
@@ -41,21 +46,34 @@ impl Changes {
             Error::Usage(format!("--since {reference}: there is no such commit{hint}"))
         })?;
         // Without a common ancestor, as in a shallow clone, against the commit itself.
-        let commit = text(commit);
-        let base = git(["merge-base", commit.trim(), "HEAD"]).map(text).unwrap_or(commit);
-        let (mut lines, mut unknown) = (BTreeMap::new(), BTreeMap::new());
-        let mut repositories = vec![(top.clone(), base.trim().to_string())];
-        while let Some((folder, base)) = repositories.pop() {
-            match changed(&folder, &base, &mut lines).and_then(|()| submodules(&folder, &base, &mut lines)) {
-                Ok(more) => repositories.extend(more),
-                Err(message) if folder == top => {
-                    return Err(Error::Usage(format!("--since {reference}: git failed: {message}")));
-                }
+        let base = top.git(["merge-base", &commit, "HEAD"]).map(line).unwrap_or(commit);
+        let mut changes = Changes { top: top.folder.clone(), lines: Lines::new(), unknown: BTreeMap::new() };
+        let mut submodules = changes
+            .add(&top, &base)
+            .map_err(|message| Error::Usage(format!("--since {reference}: git failed: {message}")))?;
+        while let Some((submodule, base)) = submodules.pop() {
+            match changes.add(&submodule, &base) {
+                Ok(inside) => submodules.extend(inside),
                 // Of no account if no page is in it.
-                Err(message) => drop(unknown.insert(folder, format!("git cannot compare it with {base}: {message}"))),
+                Err(message) => {
+                    let why = match submodule.commit(&base) {
+                        // Nothing is wrong, but the commit is not there.
+                        Err(message) if message.is_empty() => {
+                            format!("that has to be fetched: it has no commit {base}")
+                        }
+                        _ => format!("that git cannot compare with {base}: {message}"),
+                    };
+                    changes.unknown.insert(submodule.folder, why);
+                }
             }
         }
-        Ok(Changes { top, lines, unknown })
+        Ok(changes)
+    }
+
+    /// Adds what changed in a repository since a commit, and gives its submodules, each with the commit that it was at there.
+    fn add(&mut self, repository: &Repository, base: &str) -> Result<Vec<(Repository, String)>, String> {
+        changed(repository, base, &mut self.lines)?;
+        submodules(repository, base, &mut self.lines)
     }
 
     /// Why nothing is known of a file, whose path is absolute and without links.
@@ -64,7 +82,7 @@ impl Changes {
             return Some("is not in the repository that this folder is in".to_string());
         }
         let why = place.ancestors().find_map(|folder| self.unknown.get(folder))?;
-        Some(format!("is in a submodule that may have to be fetched: {why}"))
+        Some(format!("is in a submodule {why}"))
     }
 
     /// Whether one of those lines of a file changed, whose path is absolute and without links.
@@ -80,8 +98,64 @@ impl Changes {
     }
 }
 
+/// A repository that git is asked about.
+struct Repository {
+    folder: PathBuf,
+    /// Variables that say where a repository is, and more of it.
+    local: Rc<[String]>,
+    /// Whether they are about this one.
+    is_told: bool,
+}
+
+impl Repository {
+    /// The one that the current folder is in.
+    ///
+    /// In a hook, variables say where the repository is and its index. They are of use only where nothing else says so:
+    /// where they name no working tree, git takes the current folder for the top of it, which it need not be.
+    fn here() -> Result<Self, String> {
+        let within = |local, is_told| Repository { folder: PathBuf::from("."), local, is_told };
+        let local = line(within(Rc::default(), true).git(["rev-parse", "--local-env-vars"])?);
+        let local: Rc<[String]> =
+            local.split_whitespace().filter(|name| !SETTINGS.contains(name)).map(String::from).collect();
+        let top = |is_told| within(local.clone(), is_told).git(["rev-parse", "--show-toplevel"]);
+        let (top, is_told) = match env::var_os("GIT_WORK_TREE") {
+            None => top(false).map(|top| (top, false)).or_else(|_| top(true).map(|top| (top, true)))?,
+            Some(_) => (top(true)?, true),
+        };
+        let top = path_of(top.trim_ascii_end());
+        Ok(Repository { folder: fs::canonicalize(&top).unwrap_or(top), local, is_told })
+    }
+
+    /// One within this one.
+    fn inner(&self, folder: PathBuf) -> Self {
+        Repository { folder, local: self.local.clone(), is_told: false }
+    }
+
+    /// The hash of a commit. The message is empty if there is no such commit.
+    fn commit(&self, reference: &str) -> Result<String, String> {
+        let commit = format!("{reference}^{{commit}}");
+        self.git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map(line)
+    }
+
+    /// What git prints, or why it failed.
+    fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.folder).args(args);
+        let foreign = self.local.iter().filter(|_| !self.is_told).map(String::as_str);
+        for name in TASTE.into_iter().chain(foreign) {
+            command.env_remove(name);
+        }
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
+        let output = command.output().map_err(|error| format!("cannot run git: {error}"))?;
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+        }
+    }
+}
+
 /// What differs between a commit and the working tree of a repository, and files that git does not know yet.
-fn changed(folder: &Path, base: &str, lines: &mut Lines) -> Result<(), String> {
+fn changed(repository: &Repository, base: &str, lines: &mut Lines) -> Result<(), String> {
     let options = [
         "--no-color",
         "--no-ext-diff",
@@ -90,40 +164,38 @@ fn changed(folder: &Path, base: &str, lines: &mut Lines) -> Result<(), String> {
         "--ignore-submodules",
         "--inter-hunk-context=0",
     ];
-    let diff = |how: &[&str]| git_in(folder, ["diff"].iter().chain(&options).chain(how).chain(&[base, "--"]));
+    let diff = |how: &[&str]| repository.git(["diff"].iter().chain(&options).chain(how).chain(&[base, "--"]));
     // What became a file from something else comes in two parts, of which git gives the name once.
     let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
     let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
     let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
-    let untracked = git_in(folder, ["ls-files", "--others", "--exclude-standard", "-z"])?;
+    let untracked = repository.git(["ls-files", "--others", "--exclude-standard", "-z"])?;
     for (name, changed) in ended_by_zero(&names).zip(sections(&patch)) {
-        lines.insert(folder.join(path_of(name)), changed);
+        lines.insert(repository.folder.join(path_of(name)), changed);
     }
     for name in ended_by_zero(&other).chain(ended_by_zero(&untracked)) {
-        lines.insert(folder.join(path_of(name)), vec![1..=usize::MAX]);
+        lines.insert(repository.folder.join(path_of(name)), vec![1..=usize::MAX]);
     }
     Ok(())
 }
 
 /// The submodules of a repository, each with the commit that it was at there. One that was not there yet is new as a whole.
-fn submodules(folder: &Path, base: &str, lines: &mut Lines) -> Result<Vec<(PathBuf, String)>, String> {
+fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(Repository, String)>, String> {
     let mut submodules = Vec::new();
-    for entry in ended_by_zero(&git_in(folder, ["ls-files", "--stage", "-z"])?) {
+    for entry in ended_by_zero(&outer.git(["ls-files", "--stage", "-z"])?) {
         let Some(name) = entry.strip_prefix(b"160000 ").and_then(|rest| rest.splitn(2, |&byte| byte == b'\t').nth(1))
         else {
             continue;
         };
-        let place = folder.join(path_of(name));
+        let name = path_of(name);
+        let place = outer.folder.join(&name);
         // Without a repository of its own git would answer for the one around it.
         if !place.join(".git").exists() {
             continue;
         }
-        let was = git_in(
-            folder,
-            [OsStr::new("ls-tree"), "-z".as_ref(), base.as_ref(), "--".as_ref(), path_of(name).as_ref()],
-        );
-        match text(was?).split([' ', '\t']).collect::<Vec<_>>()[..] {
-            ["160000", _, commit, ..] => submodules.push((place, commit.to_string())),
+        let was = outer.git([OsStr::new("ls-tree"), "-z".as_ref(), base.as_ref(), "--".as_ref(), name.as_ref()])?;
+        match line(was).split([' ', '\t']).collect::<Vec<_>>()[..] {
+            ["160000", _, commit, ..] => submodules.push((outer.inner(place), commit.to_string())),
             _ => drop(lines.insert(place, vec![1..=usize::MAX])),
         }
     }
@@ -133,12 +205,6 @@ fn submodules(folder: &Path, base: &str, lines: &mut Lines) -> Result<Vec<(PathB
 /// What `-z` makes git print.
 fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed.split(|&byte| byte == 0).filter(|name| !name.is_empty())
-}
-
-/// What git prints in a folder.
-fn git_in<S: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
-    let args = args.into_iter().map(|arg| arg.as_ref().to_os_string());
-    git([OsString::from("-C"), folder.into()].into_iter().chain(args))
 }
 
 /// The lines that each file of a patch without context adds.
@@ -176,18 +242,9 @@ fn hunk(line: &[u8]) -> Option<(usize, usize, usize)> {
     Some((count(old)?, start, count(new)?))
 }
 
-/// What git prints, or why it failed.
-fn git<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
-    let output = Command::new("git").args(args).env("GIT_OPTIONAL_LOCKS", "0").output();
-    let output = output.map_err(|error| format!("cannot run git: {error}"))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
-    }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).into_owned()
+/// The one line that git prints.
+fn line(printed: Vec<u8>) -> String {
+    String::from_utf8_lossy(&printed).trim_end_matches(['\r', '\n']).to_string()
 }
 
 #[cfg(unix)]

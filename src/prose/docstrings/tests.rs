@@ -186,7 +186,7 @@ fn each_is_a_page_of_its_own() {
 fn licences_count_but_at_the_start() {
     let source = "/** Use of this source code is governed by the licence X. */\n/** a */\n/** Licensed under the Y. */";
     text(Language::Java, source, "a | Licensed under the Y.");
-    text(Language::Java, "/** a */\n/**\n * # Licence\n *\n * no\n */\n/** b */", "a | Licence | b");
+    text(Language::Java, "/** a */\n/**\n * ## Licence\n *\n * no\n */\n/** b */", "a | Licence | b");
     let options = Options { licences: true, ..Options::default() };
     assert_eq!(read(Markup::Docstrings(Language::Java), source, &options).blocks().len(), 3);
 }

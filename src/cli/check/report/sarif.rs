@@ -4,6 +4,7 @@ use super::super::copies::{Copy, Place};
 use super::Outcome;
 use neardups::check::Kind;
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -20,6 +21,9 @@ const RULES: [(&str, Kind, &str, &str); 3] = [
     ),
 ];
 
+const HELP: &str = "Say it in one place and link to it; or accept it, in the baseline, in dedup.toml, or between \
+    dedup:ignore-start and dedup:ignore-end.";
+
 /// Accepted copies are not there: code scanning would show them as open.
 pub fn render(outcome: &Outcome) -> String {
     let rules: Vec<Value> = RULES
@@ -29,7 +33,7 @@ pub fn render(outcome: &Outcome) -> String {
                 "id": id,
                 "name": name,
                 "shortDescription": { "text": text },
-                "help": { "text": "Say it in one place and link to it; or accept it, in the baseline, in dedup.toml, or between dedup:ignore-start and dedup:ignore-end." },
+                "help": { "text": HELP },
                 "defaultConfiguration": { "level": "warning" },
             })
         })
@@ -93,19 +97,35 @@ fn literal(text: &str) -> String {
 
 /// Where a file is: from the base, unless it was told by its absolute path or is outside of the repository.
 fn artifact(outcome: &Outcome, place: &Place) -> Value {
+    let real = &place.page.place;
+    if real.to_str().is_none() {
+        return artifact_of_bytes(outcome, real, Path::new(&place.page.path).is_absolute());
+    }
     let path = outcome.path(place);
     let is_below = outcome.below_root(place).is_some() || outcome.root.is_none();
     match (Path::new(path.as_ref()).is_absolute(), is_below) {
-        (true, _) => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/'))) }),
-        (false, true) => json!({ "uri": uri(&path), "uriBaseId": "%SRCROOT%" }),
-        (false, false) => json!({ "uri": uri(&path) }),
+        (true, _) => json!({ "uri": format!("file:///{}", uri(path.trim_start_matches('/').as_bytes())) }),
+        (false, true) => json!({ "uri": uri(path.as_bytes()), "uriBaseId": "%SRCROOT%" }),
+        (false, false) => json!({ "uri": uri(path.as_bytes()) }),
+    }
+}
+
+/// The same where the path is not UTF-8, and so cannot be told as text: from the base if it is below that.
+fn artifact_of_bytes(outcome: &Outcome, real: &Path, is_absolute: bool) -> Value {
+    let base = outcome.root.clone().or_else(|| fs::canonicalize(".").ok());
+    match base.and_then(|base| real.strip_prefix(base).ok()).filter(|_| !is_absolute) {
+        Some(inside) => json!({ "uri": uri(inside.as_os_str().as_encoded_bytes()), "uriBaseId": "%SRCROOT%" }),
+        None => {
+            let bytes = real.as_os_str().as_encoded_bytes();
+            json!({ "uri": format!("file:///{}", uri(bytes.strip_prefix(b"/").unwrap_or(bytes))) })
+        }
     }
 }
 
 /// A path as part of a URI (RFC 3986): everything but unreserved characters and `/` as `%XX`.
-fn uri(path: &str) -> String {
+fn uri(path: &[u8]) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.bytes()
-        .map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+    path.iter()
+        .map(|&byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
 }

@@ -1,0 +1,143 @@
+//! Licence notices, and sections on the licence of a project.
+
+use super::{Block, Kind, Prose};
+use crate::tokenizer::stands_alone;
+
+/// A block with one of these in it, in any case, is a licence notice.
+const NOTICE: &[&str] = &[
+    "spdx-license-identifier",
+    "spdx-filecopyrighttext",
+    "licensed under the",
+    "licensed to the apache software foundation",
+    "obtain a copy of the license at",
+    "apache.org/licenses/",
+    "unless required by applicable law or agreed to in writing",
+    "permission is hereby granted, free of charge",
+    "permission is granted to copy, distribute",
+    "redistribution and use in source and binary forms",
+    "use of this source code is governed by",
+    "all rights reserved",
+];
+
+/// In a section on the licence, so is a block with one of these as words of their own.
+const IN_SECTION: &[&str] = &[
+    "licensed under",
+    "released under",
+    "distributed under",
+    "under the terms of the",
+    "mit license",
+    "mit licence",
+    "apache license",
+    "apache licence",
+    "apache-2.0",
+    "public license",
+    "public licence",
+    "bsd",
+    "cc by",
+    "cc-by",
+    "creative commons",
+    "dual licensed",
+    "dual-licensed",
+    "at your option",
+    "copyright (c)",
+    "copyright ©",
+    "above copyright notice",
+    "without warranty of any kind",
+    "without warranties or conditions of any kind",
+];
+
+/// A heading of nothing but these words, one of the first ones among them, is that of a section on the licence.
+const HEADING: [&[&str]; 2] = [
+    &["license", "licenses", "licence", "licences", "copyright", "copyrights"],
+    &["and", "information", "notice", "notices"],
+];
+
+/// A section of up to so many words says which licence it is, and no more.
+const SHORT: usize = 60;
+
+/// Whether a block that a page starts with is a licence notice.
+pub(super) fn is_notice(text: &str) -> bool {
+    let text = text.to_lowercase();
+    NOTICE.iter().any(|phrase| text.contains(phrase))
+}
+
+/// Takes out what sections on the licence say: all of short ones, of others the notices. Headings stay.
+///
+/// Cost: linear.
+pub(super) fn leave_out_sections(prose: &mut Prose) {
+    let is_heading = |block: &Block| matches!(block.kind, Kind::Heading(_));
+    let sections = prose.blocks.chunk_by(|_, next| !is_heading(next));
+    let kept: Vec<bool> = sections.flat_map(|section| kept(&prose.text, section)).collect();
+    if kept.contains(&false) {
+        retain(prose, &kept);
+    }
+}
+
+/// Which blocks of a section stay: a heading and what follows it, up to the next one.
+fn kept(text: &str, section: &[Block]) -> Vec<bool> {
+    let text_of = |block: &Block| &text[block.text.clone()];
+    // A title, of level 1, is that of a page: it may be on how licences are bought.
+    let body = match section {
+        [heading @ Block { kind: Kind::Heading(2..), .. }, body @ ..] if is_on_licence(text_of(heading)) => body,
+        _ => &[],
+    };
+    let is_short = body.iter().map(|block| words(text_of(block))).sum::<usize>() <= SHORT;
+    let stays = body.iter().map(|block| !is_short && !is_notice_in_section(text_of(block)));
+    let others = section.len() - body.len();
+    std::iter::repeat_n(true, others).chain(stays).collect()
+}
+
+fn is_on_licence(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let mut words = heading.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let [names, others] = HEADING;
+    let mut named = false;
+    let known = words.all(|word| {
+        named |= names.contains(&word);
+        names.contains(&word) || others.contains(&word)
+    });
+    known && named
+}
+
+fn is_notice_in_section(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let is_word = |phrase: &str| {
+        lower.match_indices(phrase).any(|(at, _)| {
+            let before = lower[..at].chars().next_back();
+            let after = lower[at + phrase.len()..].chars().next();
+            ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+        })
+    };
+    is_notice(text) || IN_SECTION.iter().any(|phrase| is_word(phrase))
+}
+
+/// How many words a text has; a Han or Kana character is half of one.
+fn words(text: &str) -> usize {
+    text.split_whitespace().count() + text.chars().filter(|&c| stands_alone(c)).count() / 2
+}
+
+/// Takes out blocks that do not stay.
+fn retain(prose: &mut Prose, kept: &[bool]) {
+    let text = std::mem::take(&mut prose.text);
+    let blocks = std::mem::take(&mut prose.blocks);
+    let mut pieces = std::mem::take(&mut prose.pieces).into_iter().peekable();
+    for (mut block, stays) in blocks.into_iter().zip(kept) {
+        // Pieces do not reach from one block into another.
+        let own = std::iter::from_fn(|| pieces.next_if(|piece| piece.text.start < block.text.end));
+        if !stays {
+            own.for_each(drop);
+            continue;
+        }
+        if !prose.text.is_empty() {
+            prose.text.push_str("\n\n");
+        }
+        let (from, to) = (block.text.start, prose.text.len());
+        prose.pieces.extend(own.map(|mut piece| {
+            piece.text = piece.text.start - from + to..piece.text.end - from + to;
+            piece
+        }));
+        prose.text.push_str(&text[block.text.clone()]);
+        block.text = to..prose.text.len();
+        prose.blocks.push(block);
+    }
+}
