@@ -3,7 +3,9 @@
 use super::super::input;
 use super::report::{FORMATS, Target};
 use clap::{Arg, ArgAction, Command, value_parser};
+use neardups::check::Options;
 use neardups::prose::Markup;
+use neardups::similarity::Threshold;
 use std::path::PathBuf;
 
 /// What `--count` takes.
@@ -31,14 +33,16 @@ pub const MOST_FINDINGS: u64 = u32::MAX as u64;
 
 /// `dedup check`.
 pub fn command() -> Command {
-    let words = |name: &'static str, default: &str, help: &str| {
+    let defaults = Options::default();
+    let words = |name: &'static str, default: usize, help: &str| {
         Arg::new(name)
             .long(name)
             .value_name("N")
             .value_parser(super::super::arguments::whole_number(1..=MOST_WORDS as u64))
             .help(format!("{help} [default: {default}]"))
     };
-    let share = |name: &'static str, default: &str, help: &str| {
+    let share = |name: &'static str, default: Threshold, help: &str| {
+        let default = default.as_f64();
         Arg::new(name).long(name).value_name("S").value_parser(share).help(format!("{help} [default: {default}]"))
     };
     let file = |name: &'static str, help: &'static str| {
@@ -79,11 +83,11 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Files and folders; what dedup.toml says, or the current folder, if none is given"),
         )
-        .arg(words("min-words", "40", "Fewest words of a passage"))
-        .arg(share("passage-similarity", "0.7", "How alike passages are: 2·(words that match)/(words of both)"))
-        .arg(words("paragraph-words", "15", "Fewest words of a whole paragraph, heading, item or cell"))
-        .arg(share("paragraph-similarity", "0.8", "How alike paragraphs are"))
-        .arg(share("file-similarity", "0.8", "How alike whole files are, or how much of one is in the other"))
+        .arg(words("min-words", defaults.min_words, "Fewest words of a passage"))
+        .arg(share("passage-similarity", defaults.passage_similarity, "How alike passages are: 2·(words that match)/(words of both)"))
+        .arg(words("paragraph-words", defaults.paragraph_words, "Fewest words of a whole paragraph, heading, item or cell"))
+        .arg(share("paragraph-similarity", defaults.paragraph_similarity, "How alike paragraphs are"))
+        .arg(share("file-similarity", defaults.file_similarity, "How alike whole files are, or how much of one is in the other"))
         .arg(
             input::choice("count", "WHAT", COUNTED.into_iter(), "What counts although it usually does not; may be given several times")
                 .action(ArgAction::Append),

@@ -152,7 +152,9 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
     let number = |name: &str, own: Option<usize>, default: usize| {
         given.get_one::<u64>(name).map(|&n| n as usize).or(own).unwrap_or(default)
     };
-    let share = |name: &str, own: Option<f64>, default: f64| given.get_one(name).copied().or(own).unwrap_or(default);
+    let share = |name: &str, own: Option<f64>, default: Threshold| {
+        given.get_one(name).copied().or(own).unwrap_or(default.as_f64())
+    };
     let list = |name: &str| given.get_many::<String>(name).map(|list| list.cloned().collect::<Vec<_>>());
     let from_config = |path: &PathBuf| config.folder.join(path);
     let paths = given.get_many::<PathBuf>("paths").map(|paths| paths.cloned().collect());
@@ -169,10 +171,14 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
         paths: Some(paths.unwrap_or_else(|| vec![PathBuf::from(".")])),
         ignore: file.ignore.clone(),
         min_words: Some(number("min-words", file.min_words, defaults.min_words)),
-        passage_similarity: Some(share("passage-similarity", file.passage_similarity, 0.7)),
+        passage_similarity: Some(share("passage-similarity", file.passage_similarity, defaults.passage_similarity)),
         paragraph_words: Some(number("paragraph-words", file.paragraph_words, defaults.paragraph_words)),
-        paragraph_similarity: Some(share("paragraph-similarity", file.paragraph_similarity, 0.8)),
-        file_similarity: Some(share("file-similarity", file.file_similarity, 0.8)),
+        paragraph_similarity: Some(share(
+            "paragraph-similarity",
+            file.paragraph_similarity,
+            defaults.paragraph_similarity,
+        )),
+        file_similarity: Some(share("file-similarity", file.file_similarity, defaults.file_similarity)),
         count: Some(list("count").or_else(|| file.count.clone()).unwrap_or_default()),
         baseline: given.get_one("baseline").cloned().or_else(|| file.baseline.as_ref().map(from_config)),
         report: Some(report.unwrap_or_else(|| vec![FORMATS[0].name.into()])),
@@ -238,7 +244,7 @@ fn selection(given: &ArgMatches, check: &Check, config: &Config, targets: &Targe
     })
 }
 
-/// What is looked for: as little as any rule asks for.
+/// What is looked for in all files: rules ask for more.
 fn options(check: &Check) -> Options {
     let threshold = |share: Option<f64>, default: Threshold| {
         share.and_then(|share| Threshold::new(((share * 1e6).round() as u64).max(1), 1_000_000)).unwrap_or(default)
