@@ -49,6 +49,25 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// What it connects: the words of its places; and of whole files, whose words change, the files.
+    fn connections(&self) -> Vec<[String; 2]> {
+        let (words, files) = (places(&self.fingerprint), self.files());
+        match self.kind.as_str() {
+            "file" => vec![[words[0].clone(), files[0].clone()], words, files],
+            _ => vec![words],
+        }
+    }
+
+    /// Names of its files among places, if it is of whole files. Without words no file has one.
+    fn files(&self) -> [String; 2] {
+        match self.kind.as_str() {
+            "file" => self.paths.each_ref().map(|path| format!("the file {path}")),
+            _ => [String::new(), String::new()],
+        }
+    }
+}
+
 /// A baseline that was read.
 pub struct Baseline<'a> {
     path: &'a Path,
@@ -81,7 +100,7 @@ impl<'a> Baseline<'a> {
         Known { folder: &self.folder, words: words.collect(), files: files.collect() }
     }
 
-    /// Marks the copies that are accepted, and writes the file if it is to be updated and all pages could be read. Returns what is
+    /// Marks the copies that are accepted, those that are not new before those that are, and writes the file if it is to be updated and all pages could be read. Returns what is
     /// accepted and not there any more, although the pages were looked at, or are gone.
     ///
     /// # Errors
@@ -89,21 +108,26 @@ impl<'a> Baseline<'a> {
     pub fn settle(
         &self,
         copies: &mut [Copy],
+        is_new: impl Fn(&Copy) -> bool,
         tree: &Tree,
         roots: &[PathBuf],
         update: bool,
         terminal: &Terminal,
     ) -> Result<Vec<Entry>, Error> {
-        let unused = accept(copies, &self.folder, self.accepted.clone());
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
-        let was_asked_for = |path: &String| {
-            let place = normal(&self.folder.join(path));
-            let is_gone = || roots.iter().any(|root| place.starts_with(root)) && fs::symlink_metadata(&place).is_err();
-            pages.contains(place.as_path()) || is_gone()
-        };
-        let (gone, kept): (Vec<Entry>, Vec<Entry>) =
-            unused.into_iter().partition(|entry| entry.paths.iter().all(was_asked_for));
+        let of = |path: &String| normal(&self.folder.join(path));
+        // Copies of pages that are there and were not looked at may still be there: nothing else is accepted for them.
+        let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+        let may_accept = |path: &String| pages.contains(of(path).as_path()) || !is_there(&of(path));
+        let was_asked_for =
+            |path: &String| pages.contains(of(path).as_path()) || roots.iter().any(|root| of(path).starts_with(root));
+        let (mine, mut kept): (Vec<Entry>, Vec<Entry>) =
+            self.accepted.iter().cloned().partition(|entry| entry.paths.iter().all(may_accept));
+        let (gone, others): (Vec<Entry>, Vec<Entry>) = accept(copies, is_new, &self.folder, mine)
+            .into_iter()
+            .partition(|entry| entry.paths.iter().all(was_asked_for));
+        kept.extend(others);
         if !update {
             return Ok(gone);
         }
@@ -177,7 +201,7 @@ fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
     };
     let is_conflict = |line: &str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
     if let Some(line) = text.lines().position(is_conflict) {
-        let what = "two versions that git could not merge; keep the entries of both, or take one and --update-baseline";
+        let what = "two versions that git could not merge; take one of them, and --update-baseline";
         return Err(wrong(line + 1, 1, what));
     }
     let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| {
@@ -202,10 +226,10 @@ type Key = (Option<String>, Option<[String; 2]>);
 /// When an entry accepts a copy, the strictest first.
 const RULES: [fn(&Entry) -> Option<Key>; 3] = [
     |entry| Some((Some(entry.fingerprint.clone()), Some(entry.paths.clone()))),
-    // Moved or renamed.
-    |entry| Some((Some(entry.fingerprint.clone()), None)),
     // The same two files, edited.
     |entry| (entry.kind == "file").then(|| (None, Some(entry.paths.clone()))),
+    // Moved or renamed.
+    |entry| Some((Some(entry.fingerprint.clone()), None)),
 ];
 
 /// Marks the copies that are accepted. Each entry accepts one copy with its words: a third copy of an accepted pair is new. Returns what
@@ -213,9 +237,11 @@ const RULES: [fn(&Entry) -> Option<Key>; 3] = [
 ///
 /// Of n near-copies n − 1 pairs are told and accepted. If one of them goes or is edited, other pairs may be told of those that
 /// stay: within each group of places that accepted pairs connect, an entry that is left accepts another pair of different places.
-fn accept(copies: &mut [Copy], folder: &Path, accepted: Vec<Entry>) -> Vec<Entry> {
+fn accept(copies: &mut [Copy], is_new: impl Fn(&Copy) -> bool, folder: &Path, accepted: Vec<Entry>) -> Vec<Entry> {
     let found: Vec<Entry> = copies.iter().map(|copy| Entry::of(copy, folder)).collect();
-    let mut connected: Vec<[String; 2]> = accepted.iter().map(|entry| places(&entry.fingerprint)).collect();
+    let mut order: Vec<usize> = (0..copies.len()).collect();
+    order.sort_by_key(|&copy| is_new(&copies[copy]));
+    let mut connected: Vec<[String; 2]> = accepted.iter().flat_map(Entry::connections).collect();
     let mut entries: Vec<Option<Entry>> = accepted.into_iter().map(Some).collect();
     for rule in RULES {
         let mut by_key: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
@@ -224,12 +250,12 @@ fn accept(copies: &mut [Copy], folder: &Path, accepted: Vec<Entry>) -> Vec<Entry
                 by_key.entry(key).or_default().push(number);
             }
         }
-        for (copy, found) in copies.iter_mut().zip(&found).filter(|(copy, _)| !copy.known) {
-            if let Some(number) = rule(found).and_then(|key| by_key.get_mut(&key)?.pop()) {
+        for &copy in order.iter().filter(|&&copy| !copies[copy].known).collect::<Vec<_>>() {
+            if let Some(number) = rule(&found[copy]).and_then(|key| by_key.get_mut(&key)?.pop()) {
                 let entry = entries[number].take().expect("an entry has one key");
-                let ([one, other], [known, _]) = (places(&found.fingerprint), places(&entry.fingerprint));
-                connected.extend([[one.clone(), other], [one, known]]);
-                copy.known = true;
+                connected.extend(found[copy].connections());
+                connected.push([places(&found[copy].fingerprint)[0].clone(), places(&entry.fingerprint)[0].clone()]);
+                copies[copy].known = true;
             }
         }
     }
@@ -238,10 +264,11 @@ fn accept(copies: &mut [Copy], folder: &Path, accepted: Vec<Entry>) -> Vec<Entry
     for entry in entries.into_iter().flatten().rev() {
         left.entry(groups.of(&places(&entry.fingerprint))).or_default().push(entry);
     }
-    for (copy, found) in copies.iter_mut().zip(&found).filter(|(copy, _)| !copy.known) {
-        let ends = places(&found.fingerprint);
-        if let Some(group) = groups.of(&ends).filter(|_| ends[0] != ends[1]) {
-            copy.known = left.get_mut(&Some(group)).is_some_and(|left| left.pop().is_some());
+    for &copy in order.iter().filter(|&&copy| !copies[copy].known).collect::<Vec<_>>() {
+        let ends = [places(&found[copy].fingerprint), found[copy].files()];
+        let group = ends.iter().filter(|[a, b]| a != b).find_map(|ends| groups.of(ends));
+        if group.is_some() {
+            copies[copy].known = left.get_mut(&group).is_some_and(|left| left.pop().is_some());
         }
     }
     let mut left: Vec<Entry> = left.into_values().flatten().collect();

@@ -111,7 +111,7 @@ pub fn command() -> Command {
                 .long_help(
                     "Report only copies that touch a line changed since a commit of git, such as origin/main: in the working tree, against \
                      where the branch left that commit. Files that git does not know yet are new, and so is a repository within that it does \
-                     not know; a renamed file is not. A submodule is compared with the commit that it was at.",
+                     not know; a renamed file is not, nor one that git ignores. A submodule is compared with the commit that it was at.",
                 ),
         )
         .arg(

@@ -41,7 +41,7 @@ use super::{Status, usage_error};
 use baseline::{Baseline, Entry};
 use clap::ArgMatches;
 use config::{Check, Config};
-use copies::{Copy, Place};
+use copies::Copy;
 use neardups::Error;
 use neardups::check::{Document, Finding, Found, Judgement, Options, find_judged};
 use neardups::prose;
@@ -108,7 +108,10 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let mut copies = Copy::all(&tree.pages, &found.findings);
     let roots = check.paths.as_deref().unwrap_or_default();
     let mut stale = match &baseline {
-        Some(baseline) => baseline.settle(&mut copies, &tree, roots, update, &terminal)?,
+        Some(baseline) => {
+            let is_new = |copy: &Copy| changes.as_ref().is_some_and(|changes| touches(copy, changes).contains(&true));
+            baseline.settle(&mut copies, is_new, &tree, roots, update, &terminal)?
+        }
         None => Vec::new(),
     };
     if let Some(changes) = &changes {
@@ -261,11 +264,15 @@ fn options(check: &Check) -> Options {
 
 /// Whether one of the places changed; that one is looked at.
 fn touched(copy: &mut Copy, changes: &Changes) -> bool {
-    let touches = |place: &Place| changes.touch(&place.page.place, &place.lines);
-    match copy.places.each_ref().map(touches) {
+    match touches(copy, changes) {
         [_, true] => copy.primary = 1,
         [true, false] => copy.primary = 0,
         [false, false] => return false,
     }
     true
+}
+
+/// Which of the places changed.
+fn touches(copy: &Copy, changes: &Changes) -> [bool; 2] {
+    copy.places.each_ref().map(|place| changes.touch(&place.page.place, &place.lines))
 }

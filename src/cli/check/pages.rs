@@ -267,13 +267,12 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
         }
         selection.walk.under(root, place, &mut |found| match found {
             Found::Entry(entry, place) if entry.depth() > 0 && entry.path_is_symlink() => {
-                // What it leads to may be looked at anyway.
                 let target = fs::canonicalize(entry.path()).ok();
-                let is_seen =
-                    target.as_ref().is_some_and(|target| places.iter().any(|place| target.starts_with(place)));
-                let is_page = Markup::of_path(entry.path()).is_some() || target.is_some_and(|target| target.is_dir());
-                if is_page && !is_seen {
-                    links.entry(place).or_insert_with(|| shown(entry.path()));
+                let path = entry.path();
+                let is_page =
+                    Markup::of_path(path).is_some() || selection.docstrings && Language::of_path(path).is_some();
+                if (is_page || target.as_ref().is_some_and(|target| target.is_dir())) && !selection.leaves_out(&place) {
+                    links.entry(place).or_insert_with(|| (shown(path), target));
                 }
             }
             Found::Entry(entry, place) => {
@@ -290,7 +289,11 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
             Found::Notice(notice) => tree.notices.push(notice),
         });
     }
-    tree.notices.extend(links.values().min().map(|first| match links.len() {
+    // What a link leads to may be looked at anyway.
+    let is_seen =
+        |target: &PathBuf| files.range(target.clone()..).next().is_some_and(|(place, _)| place.starts_with(target));
+    links.retain(|_, (_, target)| !target.as_ref().is_some_and(is_seen));
+    tree.notices.extend(links.values().map(|(name, _)| name).min().map(|first| match links.len() {
         1 => format!("{first}: a link, not followed"),
         many => format!("{first}: a link, not followed, and {} more", many - 1),
     }));

@@ -22,13 +22,14 @@ const WITHOUT_KEYS: [&str; 3] = ["hidden", "no-ignore-files", "since"];
 pub fn print(given: &ArgMatches, check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
     terminal.line(&match &config.path {
         Some(path) => format!("{} is read; what is printed starts from its folder", escaped(&path.to_string_lossy())),
+        None if given.get_flag("no-config") => "what is printed starts from the current folder".to_string(),
         None => format!("there is no {NAME}; what is printed starts from the current folder"),
     });
     let (here, base) = (Config::default().base()?, config.base()?);
     let mut check = starting_from(check, &way(&base, &here));
     let typed: Vec<String> = given.get_many("ignore").into_iter().flatten().cloned().collect();
     // Such a glob takes back what those of its own list leave out, and no others.
-    let takes_back = typed.iter().any(|glob| glob.starts_with('!'));
+    let takes_back = typed.iter().chain(&check.ignore).any(|glob| glob.starts_with('!'));
     if here == base && !takes_back {
         check.ignore.extend(typed);
     } else {

@@ -68,8 +68,12 @@ impl Targets {
     /// # Errors
     /// One would be.
     pub fn spare(&self, check: &Check, tree: &Tree) -> Result<(), Error> {
-        // Also if globs leave it out.
-        let named = check.paths.iter().flatten().filter(|path| path.is_file() && !is_report(path));
+        // Also if globs leave it out. Of what was named only a report for browsers is sure to be one.
+        let named = check
+            .paths
+            .iter()
+            .flatten()
+            .filter(|path| path.is_file() && !start(path).is_some_and(|text| is_html(&text)));
         let named: Vec<(PathBuf, String)> = named.map(|path| (place(path), shown(path))).collect();
         let read = tree.pages.iter().map(|page| (&page.place, &page.path));
         let looked_at: BTreeMap<&PathBuf, &String> =
@@ -112,12 +116,16 @@ impl Targets {
 /// Whether a file is a report of an earlier run, as its start tells. Other reports than those for people and browsers are not told
 /// from pages, but they are seldom called like pages.
 fn is_report(path: &Path) -> bool {
+    start(path).is_some_and(|text| starts_report(&text))
+}
+
+/// The start of a file.
+fn start(path: &Path) -> Option<String> {
     let mut start = Vec::new();
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     // The names of two files, each as long as a path can be, and with what stands for control characters.
-    is_file
-        && File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start)).is_ok()
-        && starts_report(&String::from_utf8_lossy(&start))
+    let is_read = fs::metadata(path).is_ok_and(|found| found.is_file())
+        && File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start)).is_ok();
+    is_read.then(|| String::from_utf8_lossy(&start).into_owned())
 }
 
 /// Whether a text starts as reports for people and browsers do.
@@ -137,8 +145,13 @@ fn starts_report(text: &str) -> bool {
         }
         _ => text == NO_COPIES,
     };
+    is_human || is_html(text)
+}
+
+/// Whether a text starts as reports for browsers do.
+fn is_html(text: &str) -> bool {
     let head = text.strip_prefix(HTML).and_then(|head| head.split_once("<title>"));
-    is_human || head.is_some_and(|(head, _)| head.ends_with(GENERATOR))
+    head.is_some_and(|(head, _)| head.ends_with(GENERATOR))
 }
 
 /// What is told of a place, behind its path, line and column.
