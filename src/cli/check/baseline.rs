@@ -6,6 +6,7 @@ use super::super::terminal::Terminal;
 use super::copies::{Copy, fingerprint};
 use super::copies_of;
 use super::pages::{Page, Tree, shown};
+use super::paths::{behind, way};
 use neardups::Error;
 use neardups::check::{Finding, Kind};
 use petgraph::unionfind::UnionFind;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 1;
 
@@ -38,7 +39,7 @@ pub struct Entry {
 
 impl Entry {
     fn of(copy: &Copy, folder: &Path) -> Self {
-        let mut paths = copy.places.each_ref().map(|place| from_folder(folder, &place.page.place));
+        let mut paths = copy.places.each_ref().map(|place| shown(&way(folder, &place.page.place)));
         paths.sort_unstable();
         Entry {
             kind: copy.name().into(),
@@ -116,7 +117,7 @@ impl<'a> Baseline<'a> {
     ) -> Result<Vec<Entry>, Error> {
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
-        let of = |path: &String| normal(&self.folder.join(path));
+        let of = |path: &String| behind(&self.folder, Path::new(path));
         // Copies of pages that are there and were not looked at may still be there: nothing else is accepted for them.
         let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
         let may_accept = |path: &String| pages.contains(of(path).as_path()) || !is_there(&of(path));
@@ -163,30 +164,11 @@ impl Known<'_> {
         if self.words.is_empty() {
             return false;
         }
-        let mut paths = [&finding.a, &finding.b].map(|place| from_folder(self.folder, &pages[place.document].place));
+        let mut paths = [&finding.a, &finding.b].map(|place| shown(&way(self.folder, &pages[place.document].place)));
         paths.sort_unstable();
         finding.kind == Kind::File && self.files.contains(&paths)
             || self.words.contains(&places(&fingerprint(pages, finding)))
     }
-}
-
-/// A path from a folder, both absolute and without links, with `/`.
-fn from_folder(folder: &Path, place: &Path) -> String {
-    let Some(steps) = folder.ancestors().position(|above| place.starts_with(above)) else { return shown(place) };
-    let inside = place.strip_prefix(folder.ancestors().nth(steps).unwrap_or(folder)).unwrap_or(place);
-    shown(&std::iter::repeat_n(Path::new(".."), steps).chain([inside]).collect::<PathBuf>())
-}
-
-/// An absolute path without steps up.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => _ = normal.pop(),
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 /// Reads the file. `None` if it is not there.
@@ -311,19 +293,4 @@ fn write(path: &Path, mut accepted: Vec<Entry>) -> Result<(), Error> {
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
     let text = serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON");
     OutFile::create("baseline", path, &[])?.write(&(text + "\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_from_a_folder() {
-        for (place, path) in
-            [("/a/b/c.md", "c.md"), ("/a/b/d/c.md", "d/c.md"), ("/a/c.md", "../c.md"), ("/x/y.md", "../../x/y.md")]
-        {
-            assert_eq!(from_folder(Path::new("/a/b"), Path::new(place)), path);
-            assert_eq!(normal(&Path::new("/a/b").join(path)), Path::new(place));
-        }
-    }
 }

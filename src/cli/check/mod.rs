@@ -10,6 +10,7 @@
 //! walk.rs      folders → files, without those that .gitignore leaves out
 //! pages.rs     files → prose → words with places
 //!              neardups::check::find
+//! paths.rs     ways from one place to another
 //! copies.rs    copies as reports tell them
 //! baseline.rs  which of them are accepted
 //! since.rs     which of them a change touches
@@ -24,6 +25,7 @@ mod config;
 mod copies;
 mod globs;
 mod pages;
+mod paths;
 mod print;
 mod report;
 mod rules;

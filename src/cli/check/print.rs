@@ -3,13 +3,14 @@
 use super::super::terminal::{Terminal, escaped};
 use super::super::{Status, usage_error};
 use super::config::{Check, Config, File, NAME};
+use super::paths::{behind, way};
 use super::report::Target;
 use super::targets::cannot_write;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use neardups::Error;
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// Options that the file has no keys for, and that say what is looked at.
 const WITHOUT_KEYS: [&str; 3] = ["hidden", "no-ignore-files", "since"];
@@ -55,59 +56,5 @@ fn starting_from(check: Check, way: &Path) -> Check {
         baseline: check.baseline.map(|path| behind(way, &path)),
         report: check.report.map(|reports| reports.into_iter().map(report).collect()),
         ..check
-    }
-}
-
-/// The way from one folder to another. Both are absolute and without links.
-fn way(from: &Path, to: &Path) -> PathBuf {
-    let shared = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
-    let up = from.components().skip(shared).map(|_| Component::ParentDir);
-    up.chain(to.components().skip(shared)).collect()
-}
-
-/// A path behind a way without links, without detours.
-fn behind(way: &Path, path: &Path) -> PathBuf {
-    let mut way = way.to_path_buf();
-    let mut rest = path.components().filter(|part| *part != Component::CurDir).peekable();
-    while rest.next_if_eq(&Component::ParentDir).is_some() {
-        match way.components().next_back() {
-            Some(Component::Normal(_)) => _ = way.pop(),
-            _ => way.push(".."),
-        }
-    }
-    // Whatever comes behind a name stays, since that may be a link.
-    way.extend(rest);
-    if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ways_between_folders() {
-        for (from, to, expected) in
-            [("/a/b", "/a/b", ""), ("/a", "/a/b/c", "b/c"), ("/a/b", "/a", ".."), ("/a/b/c", "/a/d", "../../d")]
-        {
-            assert_eq!(way(Path::new(from), Path::new(to)), Path::new(expected), "{from} {to}");
-        }
-    }
-
-    #[test]
-    fn paths_behind_a_way() {
-        for (way, path, expected) in [
-            ("", ".", "."),
-            ("", "a", "a"),
-            ("docs/deep", "../../docs", "docs"),
-            ("docs/deep", "../..", "."),
-            ("docs", "../../a", "../a"),
-            ("docs", ".", "docs"),
-            ("../x", "../a", "../a"),
-            ("..", "../a", "../../a"),
-            ("docs", "./a/../b", "docs/a/../b"),
-            ("docs", "/a", "/a"),
-        ] {
-            assert_eq!(behind(Path::new(way), Path::new(path)).to_str(), Some(expected), "{way} {path}");
-        }
     }
 }
