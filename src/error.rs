@@ -3,8 +3,61 @@
 
 use std::io;
 
+/// What kind of trouble ended a run, for programs that react to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What was asked for cannot be done: an unknown option, a value out of range, options that contradict each other.
+    Usage,
+    /// Results cannot be written where they were to go.
+    Output,
+    /// A temporary file or the file of an index cannot be read or written.
+    Disk,
+    /// An index is damaged, or is no index.
+    IndexDamaged,
+    /// An index was made with other options, or by another version.
+    IndexOptions,
+    /// An index has another writer.
+    IndexLocked,
+    /// A bound on memory, threads or the number of documents was reached.
+    Memory,
+    /// No document was read at all.
+    Empty,
+    /// A file that the run depends on (a reference, labels, a lexicon, the stream itself) cannot be read or understood.
+    Input,
+}
+
+impl ErrorKind {
+    /// Its name in messages and statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Usage => "usage",
+            ErrorKind::Output => "output",
+            ErrorKind::Disk => "disk",
+            ErrorKind::IndexDamaged => "index-damaged",
+            ErrorKind::IndexOptions => "index-options",
+            ErrorKind::IndexLocked => "index-locked",
+            ErrorKind::Memory => "memory",
+            ErrorKind::Empty => "empty",
+            ErrorKind::Input => "input",
+        }
+    }
+}
+
+/// What is wrong with an index that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexFault {
+    /// It is damaged, or no index.
+    Damaged,
+    /// It was made with other options, or by another version.
+    Options,
+    /// It has another writer.
+    Locked,
+}
+
 /// An error that ends a run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A parameter has a value that it cannot have.
     #[error("invalid value '{value}' for --{name}: expected {expected}")]
@@ -22,7 +75,7 @@ pub enum Error {
     /// The algorithm would not give a trustworthy answer on these documents.
     #[error("{0}")]
     Unsuitable(String),
-    /// Reading or writing a file of the run itself (not of one document) failed.
+    /// Reading or writing a file of the run itself failed: a temporary file, or that of an index.
     #[error("{what}: {error}")]
     Io {
         /// What was being done, with the file.
@@ -30,6 +83,28 @@ pub enum Error {
         /// What the system said.
         error: io::Error,
     },
+    /// Results cannot be written.
+    #[error("{what}: {error}")]
+    Output {
+        /// What was being written, with the file.
+        what: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file that the run depends on cannot be read.
+    #[error("{what}: {error}")]
+    Input {
+        /// What was being read.
+        what: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A bound on memory or on the number of documents was reached, or threads cannot be had.
+    #[error("{0}")]
+    Full(String),
+    /// No document was read at all.
+    #[error("{0}")]
+    Empty(String),
     /// More pairs of distinct documents than a run can number.
     #[error("more than {0} pairs of documents that are not copies: raise the threshold, or split the input")]
     TooManyPairs(u64),
@@ -54,6 +129,8 @@ pub enum Error {
     Index {
         /// The file.
         path: String,
+        /// What kind of trouble it is.
+        fault: IndexFault,
         /// What is wrong with it, and what would be right.
         message: String,
     },
@@ -68,13 +145,38 @@ impl Error {
         Error::Parameter { name, value: value.to_string(), expected: expected.into() }
     }
 
-    /// A failed read or write, with what was being done.
+    /// A failed read or write of a file of the run itself, with what was being done.
     pub fn io(what: impl Into<String>, error: io::Error) -> Self {
         Error::Io { what: what.into(), error }
     }
 
+    /// Results that could not be written.
+    pub fn output(what: impl Into<String>, error: io::Error) -> Self {
+        Error::Output { what: what.into(), error }
+    }
+
+    /// A file that the run depends on and that could not be read.
+    pub fn input(what: impl Into<String>, error: io::Error) -> Self {
+        Error::Input { what: what.into(), error }
+    }
+
+    /// What kind of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Parameter { .. } | Error::Usage(_) | Error::Unsuitable(_) => ErrorKind::Usage,
+            Error::Io { .. } => ErrorKind::Disk,
+            Error::Output { .. } => ErrorKind::Output,
+            Error::Input { .. } | Error::Label { .. } | Error::Lexicon { .. } => ErrorKind::Input,
+            Error::Full(_) | Error::TooManyPairs(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
+            Error::Empty(_) => ErrorKind::Empty,
+            Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,
+            Error::Index { fault: IndexFault::Options, .. } => ErrorKind::IndexOptions,
+            Error::Index { fault: IndexFault::Locked, .. } => ErrorKind::IndexLocked,
+        }
+    }
+
     /// Whether this is only the reader of our output having gone away, which is a quiet end.
     pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
+        matches!(self, Error::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

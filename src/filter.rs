@@ -231,7 +231,7 @@ pub fn filter<R: io::Read + Send + 'static>(
                 Ok(Ok(part)) => part,
                 Err(panic) => resume_unwind(panic),
                 Ok(Err(error)) => {
-                    failure = Some(Error::io("cannot read standard input", error));
+                    failure = Some(Error::input("cannot read standard input", error));
                     break 'stream;
                 }
             };

@@ -84,4 +84,4 @@ pub mod similarity;
 pub mod source;
 pub mod tokenizer;
 
-pub use error::Error;
+pub use error::{Error, ErrorKind, IndexFault};

@@ -6,7 +6,7 @@
 # write to the index: a second one is refused, and tries again the next night.
 #
 # Where some records could not be read, the others are done. A file that breaks off is tried again the next night, and the next file is
-# taken. Either way the file is named, and the status is 2 at the end. A signal ends the night.
+# taken. Either way the file is named, and the status is 3 at the end. A signal ends the night.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh IN INDEX OUT" >&2; exit 2; }
 in=$1 index=$2 out=$3
@@ -17,23 +17,20 @@ for file in "$in"/*; do
     # An empty folder leaves the pattern itself.
     [ -f "$file" ] || continue
     name=${file##*/}
-    fresh=$out/$name.new.jsonl part=$out/.$name.part stats=$out/.$name.stats
+    fresh=$out/$name.new.jsonl part=$out/.$name.part
     [ ! -e "$fresh" ] || continue
-    rm -f "$stats"
     status=0
-    dedup filter --quiet --index "$index" --id-field url --stats "$stats" < "$file" > "$part" || status=$?
-    # Counts are written when the whole input was read, and all that is new has left.
-    if [ "$status" -eq 2 ] && [ -s "$stats" ]; then
+    dedup filter --quiet --index "$index" --id-field url < "$file" > "$part" || status=$?
+    if [ "$status" -eq 3 ]; then
         echo "cron.sh: $file: some records could not be read" >&2
-        end=2
+        end=3
     elif [ "$status" -ne 0 ]; then
         echo "cron.sh: $file: not done: status $status" >&2
-        end=2
+        end=3
         # Stopped by a signal: so are we.
         case $status in 130 | 143) exit "$status" ;; esac
         continue
     fi
-    rm -f "$stats"
     mv "$part" "$fresh"
 done
 exit "$end"

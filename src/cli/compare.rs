@@ -106,7 +106,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     };
     let text = if given.get_flag("json") { report.as_json() + "\n" } else { report.as_text() };
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write results", e))?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
     for (entry, comparison) in &report.comparisons {
         comparison.warnings.iter().for_each(|warning| terminal.warning(&format!("{}: {warning}", entry.name)));
     }
@@ -208,14 +208,14 @@ fn read(
     }
     if let Some(problem) = problems.iter().find(|problem| problem.severity > Severity::Repaired) {
         let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
-        return Err(Error::io(
+        return Err(Error::input(
             format!("cannot compare {shown}{line}"),
             io::Error::other(terminal::escaped(&problem.message)),
         ));
     }
     problems.iter().for_each(|problem| terminal.problem(problem));
     let Some((id, text)) = found.pop() else {
-        return Err(Error::io(format!("cannot compare {shown}"), io::Error::other("there is no document in it")));
+        return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("there is no document in it")));
     };
     let mut tokens = Tokens::new(Keep::Everything, engine.seed);
     engine.tokenizer.tokenize(&text, &mut tokens);

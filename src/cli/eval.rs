@@ -151,7 +151,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         None => run_each(&mut input, &runs, &request, &mut out)?,
     };
     out.flush().map_err(cannot_write)?;
-    Ok(if failed { Status::Failed } else { Status::Done })
+    Ok(Status::of_input(u64::from(failed)))
 }
 
 /// The pairs to ignore that stand beside the truth.
@@ -519,7 +519,7 @@ fn line(out: &mut impl Write, record: &impl Serialize) -> Result<(), Error> {
 }
 
 fn cannot_write(error: std::io::Error) -> Error {
-    Error::io("cannot write results", error)
+    Error::output("cannot write results", error)
 }
 
 /// Rows of cells under headings, the first column to the left, the others to the right.

@@ -391,14 +391,14 @@ pub(super) fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> 
         terminal.line("stopped by a signal before the end of the input");
         return Status::Stopped;
     }
-    if counts.failed > 0 { Status::Failed } else { Status::Done }
+    Status::of_input(counts.failed)
 }
 
 /// What a lexicon file is known by.
 fn digest(path: &Path) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
+    read.map_err(|error| Error::input(format!("cannot read {}", path.display()), error))?;
     Ok(Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -422,7 +422,7 @@ impl Duplicates {
                 return Err(usage_error(format!("--duplicates would write into {}, which is read", path.display())));
             }
         }
-        let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
+        let failed = |error| Error::output(format!("cannot write {}", path.display()), error);
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
         // What was killed within a line left half of it.
         let mut last = [b'\n'];
@@ -562,13 +562,13 @@ impl Sink for Output<'_> {
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         if let Some(Duplicates { file, path, lines }) = &mut self.duplicates {
-            file.write_all(lines).map_err(|error| Error::io(format!("cannot write {}", path.display()), error))?;
+            file.write_all(lines).map_err(|error| Error::output(format!("cannot write {}", path.display()), error))?;
             lines.clear();
         }
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();
-        written.map_err(|error| Error::io("cannot write results", error))?;
+        written.map_err(|error| Error::output("cannot write results", error))?;
         if self.told.elapsed() > TELL {
             self.told = Instant::now();
             let (pace, mean) = (index.pace(), index.pace().mean_since(self.pace));

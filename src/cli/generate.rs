@@ -47,12 +47,12 @@ pub fn man(given: &ArgMatches, mut program: Command) -> Result<Status, Error> {
         },
     };
     let mut roff = Vec::new();
-    clap_mangen::Man::new(page).render(&mut roff).map_err(|e| Error::io("cannot write the page", e))?;
+    clap_mangen::Man::new(page).render(&mut roff).map_err(|e| Error::output("cannot write the page", e))?;
     print(&roff)
 }
 
 fn print(bytes: &[u8]) -> Result<Status, Error> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write to standard output", e))?;
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write to standard output", e))?;
     Ok(Status::Done)
 }

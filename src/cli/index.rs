@@ -8,10 +8,10 @@ use super::filter::{
 use super::terminal::Terminal;
 use super::{Status, input};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::Error;
 use neardups::filter::{Counts, Sink, filter};
 use neardups::index::{self, Compacted, Decision, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove};
 use neardups::source::Live;
+use neardups::{Error, IndexFault};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -163,7 +163,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
 }
 
 fn cannot_write(error: io::Error) -> Error {
-    Error::io("cannot write results", error)
+    Error::output("cannot write results", error)
 }
 
 fn stats(path: &Path) -> Result<Status, Error> {
@@ -201,7 +201,7 @@ fn verify(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
             let message = format!(
                 "the last {torn} bytes, from byte {whole} on, are torn, or just being written; dedup filter cuts torn ones off"
             );
-            Err(Error::Index { path: path.display().to_string(), message })
+            Err(Error::Index { path: path.display().to_string(), fault: IndexFault::Damaged, message })
         }
     }
 }
@@ -301,7 +301,7 @@ fn forget(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
             true => io::stdin().read_to_string(&mut text).map(drop),
             false => fs::read_to_string(list).map(|read| text = read),
         };
-        read.map_err(|error| Error::io(format!("cannot read {}", list.display()), error))?;
+        read.map_err(|error| Error::input(format!("cannot read {}", list.display()), error))?;
         ids.extend(text.lines().map(String::from));
     }
     let asked = ids.len() as u64;

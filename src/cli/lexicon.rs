@@ -80,7 +80,7 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
     let written = terms.write(&preparation::cut_by(given)?, min_df, &mut out);
     let digest = written
         .and_then(|digest| out.flush().map(|()| digest))
-        .map_err(|error| Error::io("cannot write the lexicon", error))?;
+        .map_err(|error| Error::output("cannot write the lexicon", error))?;
     terminal.line(&format!(
         "{}, {}, {}: {} in at least {} of them",
         counted(counts.documents, "document"),
@@ -101,5 +101,5 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
     if !left_out.is_empty() {
         terminal.line(&left_out.join(", "));
     }
-    Ok(if counts.failed > 0 { Status::Failed } else { Status::Done })
+    Ok(Status::of_input(counts.failed))
 }

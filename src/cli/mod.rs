@@ -20,16 +20,26 @@ use clap::{Command, error::ErrorKind};
 use neardups::Error;
 use std::process::ExitCode;
 
-/// How a command ended, as scripts see it.
+/// How a command ended, as scripts see it. Where several hold, the last of them counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
     /// It did what was asked.
     Done,
-    /// It found what should not be there.
+    /// `check` found copies.
     Found,
-    /// Some input could not be read, or the command could not run.
-    Failed,
-    /// It was told to end before it was done.
+    /// It was done, but some input failed and was reported.
+    SomeFailed,
+    /// A signal stopped it after a clean end.
     Stopped,
+    /// The command could not do its work.
+    Failed,
+}
+
+impl Status {
+    /// Done, unless some input failed.
+    fn of_input(failed: u64) -> Self {
+        if failed > 0 { Status::SomeFailed } else { Status::Done }
+    }
 }
 
 impl From<Status> for ExitCode {
@@ -37,6 +47,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Done => ExitCode::SUCCESS,
             Status::Found => ExitCode::from(1),
+            Status::SomeFailed => ExitCode::from(3),
             Status::Failed => ExitCode::from(2),
             Status::Stopped => ExitCode::from(130),
         }
@@ -67,7 +78,7 @@ pub fn run() -> ExitCode {
         // Whoever read our output has seen enough.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            terminal::error(&error.to_string());
+            terminal::error(&error);
             Status::Failed.into()
         }
     }
@@ -76,10 +87,14 @@ pub fn run() -> ExitCode {
 /// Prints what clap has to say: help and version to standard output, all else to standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if let Some(message) = error.render().to_string().strip_prefix("error: ") {
+        terminal::error(&usage_error(message.trim_end()));
+        return ExitCode::from(2);
+    }
     match error.print() {
         // A pipe that closes on the help is a quiet end like any other.
         Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
-            terminal::error(&format!("cannot write to standard output: {failure}"));
+            terminal::error(&Error::output("cannot write to standard output", failure));
             ExitCode::from(2)
         }
         _ if asked_for => ExitCode::SUCCESS,
@@ -96,7 +111,8 @@ fn command() -> Command {
         .long_about(
             "Finds near-duplicate texts, and says exactly how similar they are.\n\n\
              Results go to standard output, one JSON object a line; everything for people goes to standard error.\n\
-             Exit status: 0 done, 1 check found copies, 2 usage error or some input failed.",
+             Exit status: 0 done, 1 check found copies, 2 usage error or the work could not be done, 3 done but some input failed, \
+             130 stopped by a signal.",
         )
         .after_help(
             "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \

@@ -57,7 +57,7 @@ impl OutFile {
     }
 
     fn error(path: &Path, error: io::Error) -> Error {
-        Error::io(format!("cannot write {}", path.display()), error)
+        Error::output(format!("cannot write {}", path.display()), error)
     }
 }
 

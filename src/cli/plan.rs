@@ -65,7 +65,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         format!("{}{table}", preset.map(about).unwrap_or_default())
     };
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::io("cannot write the plan", e))?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write the plan", e))?;
     Ok(Status::Done)
 }
 

@@ -109,7 +109,7 @@ fn stop_list(typed: &str) -> Result<StopList, Error> {
         return StopList::of_language(typed);
     }
     let content =
-        std::fs::read(typed).map_err(|error| Error::io(format!("--stopwords: cannot read {typed}"), error))?;
+        std::fs::read(typed).map_err(|error| Error::input(format!("--stopwords: cannot read {typed}"), error))?;
     StopList::parse(typed, &content)
 }
 

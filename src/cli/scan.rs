@@ -161,13 +161,15 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         let stats = stats(&outcome.report, &request, &written, input, started);
         file.write(&(serde_json::to_string(&stats).expect("numbers and strings make JSON") + "\n"))?;
     }
-    Ok(if outcome.report.counts.failed > 0 { Status::Failed } else { Status::Done })
+    Ok(Status::of_input(outcome.report.counts.failed))
 }
 
 /// Without a reference that is not there, everything would seem new.
 fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     for reference in against.iter().filter(|path| path.as_os_str() != "-") {
-        reference.metadata().map_err(|e| Error::io(format!("cannot read the reference {}", reference.display()), e))?;
+        reference
+            .metadata()
+            .map_err(|e| Error::input(format!("cannot read the reference {}", reference.display()), e))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::arguments::{bytes, count, counted};
 use super::preparation::Described;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use neardups::Error;
 use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
 use serde_json::Value;
@@ -13,9 +14,9 @@ use std::time::Duration;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Says why the program ends.
-pub fn error(message: &str) {
-    say(&format!("{RED}error:{RED:#} {message}"));
+/// Reports why the program ends: what kind of trouble it is, then the message.
+pub fn error(error: &Error) {
+    say(&format!("{RED}error:{RED:#} {}: {}", error.kind().name(), escaped_lines(&error.to_string())));
 }
 
 /// A line to standard error. If nobody can read it there is nobody to tell.
@@ -92,8 +93,20 @@ fn style(template: &str) -> ProgressStyle {
 
 /// A text on one line. Ids, file names and passages come from anywhere, and must not speak to the terminal.
 pub fn escaped(text: &str) -> String {
-    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let escape = |c: char| if speaks_to_terminal(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
+}
+
+/// A message of the program, which may have several lines, with all else escaped.
+fn escaped_lines(text: &str) -> String {
+    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a character could change how the text around it is shown: controls, and characters that set the direction of writing
+/// (Unicode Standard Annex 9) or separate lines.
+fn speaks_to_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl Observer for Terminal {

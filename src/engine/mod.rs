@@ -205,7 +205,7 @@ pub fn scan(
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(options.threads)
         .build()
-        .map_err(|e| Error::io("cannot start threads", std::io::Error::other(e)))?;
+        .map_err(|e| Error::Full(format!("cannot start threads: {e}")))?;
     let mut clock = Clock::start();
     let threads = pool.current_num_threads();
     let reader = read::Reader { options, threads, observer, told: Default::default() };

@@ -14,7 +14,7 @@
 use super::coded::{decode, encode};
 use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
-use crate::error::Error;
+use crate::error::{Error, IndexFault};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -345,7 +345,7 @@ impl Log {
         self.begin();
         self.buffer.clear();
         record.write(&mut self.buffer);
-        self.frame().ok_or_else(|| Error::Usage(format!("document '{}' is too large for the index", record.id)))
+        self.frame().ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
     }
 
     /// Adds an entry as it stands in another log.
@@ -473,7 +473,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 /// Opens a file that no other process has open for writing.
 fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-    let in_use = || damaged(path, "another process writes to this index; one at a time can");
+    let in_use = || fault(path, IndexFault::Locked, "another process writes to this index; one at a time can");
     for again in 0..TRIES {
         if again > 0 {
             thread::sleep(BETWEEN_TRIES);
@@ -545,7 +545,11 @@ fn sync_folder(path: &Path) {
 }
 
 fn damaged(path: &Path, message: &str) -> Error {
-    Error::Index { path: path.display().to_string(), message: message.into() }
+    fault(path, IndexFault::Damaged, message)
+}
+
+fn fault(path: &Path, fault: IndexFault, message: &str) -> Error {
+    Error::Index { path: path.display().to_string(), fault, message: message.into() }
 }
 
 fn file_header(header: &Value) -> Vec<u8> {
@@ -597,7 +601,7 @@ impl Stored {
         let version = word(12);
         if !(1..=FORMAT_VERSION).contains(&version) {
             let message = format!("has format version {version}; this program reads versions 1 to {FORMAT_VERSION}");
-            return Err(damaged(path, &message));
+            return Err(fault(path, IndexFault::Options, &message));
         }
         if word(16) > MAX_HEADER {
             return Err(damaged(path, "damaged: the header cannot be so long"));
@@ -635,7 +639,7 @@ impl Stored {
         let (own, asked) = (shown(own), shown(asked));
         let message =
             format!("made with {own}, and this run has {asked}: use the same options, or another index{hint}");
-        Err(damaged(&self.path, &message))
+        Err(fault(&self.path, IndexFault::Options, &message))
     }
 
     /// Hands over what was written, each with its place and its bytes; all of it each time, of the file as it was when it was opened.

@@ -350,7 +350,7 @@ impl Index {
 
     fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String| {
-            Err(Error::Usage(format!(
+            Err(Error::Full(format!(
                 "the index is full: {what}; --window or --expire make it forget old documents, a larger limit lets it grow"
             )))
         };
@@ -511,7 +511,7 @@ impl Index {
             return match self.keys.room() > keys {
                 true => Ok(()),
                 false => {
-                    Err(Error::Usage("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
+                    Err(Error::Full("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
                 }
             };
         };

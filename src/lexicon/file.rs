@@ -154,7 +154,7 @@ impl Lexicon {
     /// A SHA-1 and a hash of every byte; 21 to 43 bytes of memory a term.
     pub fn read(path: &Path, seed: u64) -> Result<Lexicon, Error> {
         let name = path.display().to_string();
-        let cannot = |error| Error::io(format!("cannot read the lexicon {name}"), error);
+        let cannot = |error| Error::input(format!("cannot read the lexicon {name}"), error);
         let mut lines = Lines {
             name: &name,
             line: 0,
@@ -218,7 +218,7 @@ impl<R: Read> Lines<'_, R> {
         self.line += 1;
         self.bytes.clear();
         let read = (&mut self.from).take(most).read_until(b'\n', &mut self.bytes);
-        let read = read.map_err(|error| Error::io(format!("cannot read the lexicon {}", self.name), error))?;
+        let read = read.map_err(|error| Error::input(format!("cannot read the lexicon {}", self.name), error))?;
         if read > 0 && read as u64 != most && self.bytes.last() != Some(&b'\n') {
             return Err(self.wrong("the file ends within this line"));
         }

@@ -104,7 +104,7 @@ impl<W: Write> JsonLines<W> {
     /// One `pair` record.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be written; likewise for the others.
+    /// [`Error::Output`] if it cannot be written; likewise for the others.
     pub fn pair(&mut self, pair: &Pair<'_>) -> Result<(), Error> {
         self.line.clear();
         self.pair_lines.add(pair, &mut self.line);
@@ -188,7 +188,7 @@ impl<W: Write> JsonLines<W> {
 }
 
 fn cannot_write(error: io::Error) -> Error {
-    Error::io("cannot write results", error)
+    Error::output("cannot write results", error)
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn what_cannot_be_read_is_passed_over_in_a_second_reading_too() {
     for options in ["", "--algo spotsigs", "--exact"] {
         let run = |line: &str| {
             let run = shell.sh(&format!("dedup scan {line} -q {options}"));
-            assert_eq!(run.status, 2, "{}", run.stderr);
+            assert_eq!(run.status, 3, "{}", run.stderr);
             run.stdout
         };
         let expected = run("all.jsonl");

@@ -15,7 +15,7 @@ fn scan(shell: &Shell, options: &str) -> (Run, Stats) {
     assert_eq!(all.len(), 1);
     let stats = all.remove(0);
     assert_eq!(stats.records as usize, run.stdout.lines().count(), "{options}");
-    assert_eq!(stats.counts.failed > 0, run.status == 2, "{options}");
+    assert_eq!(stats.counts.failed > 0, run.status == 3, "{options}");
     assert_eq!((&*stats.version, stats.hash_version), (env!("CARGO_PKG_VERSION"), neardups::hash::HASH_VERSION));
     (run, stats)
 }

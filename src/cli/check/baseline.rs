@@ -176,7 +176,7 @@ fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io(format!("cannot read the baseline {}", path.display()), error)),
+        Err(error) => return Err(Error::input(format!("cannot read the baseline {}", path.display()), error)),
     };
     let wrong = |line: usize, column: usize, what: &str| {
         Error::Usage(format!("{}:{line}:{column}: this is no baseline: {what}", path.display()))

@@ -104,7 +104,7 @@ impl Config {
         let Some(path) = path.map_or_else(upward, |path| Ok(Some(path)))? else {
             return Ok(Config::default());
         };
-        let bytes = fs::read(&path).map_err(|error| Error::io(format!("cannot read {}", path.display()), error))?;
+        let bytes = fs::read(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error))?;
         let check = read(&Toml { path: &path, text: text_of(&path, &bytes)? })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Config { path: Some(path), folder, check })
@@ -124,7 +124,8 @@ impl Config {
     /// It is not there any more.
     pub fn base(&self) -> Result<PathBuf, Error> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        fs::canonicalize(folder).map_err(|error| Error::io(format!("cannot tell where {} is", folder.display()), error))
+        fs::canonicalize(folder)
+            .map_err(|error| Error::input(format!("cannot tell where {} is", folder.display()), error))
     }
 }
 
@@ -141,7 +142,7 @@ fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Error> {
 
 /// The next file upward, by a path from here.
 fn upward() -> Result<Option<PathBuf>, Error> {
-    let here = std::env::current_dir().map_err(|error| Error::io("cannot tell the current folder", error))?;
+    let here = std::env::current_dir().map_err(|error| Error::input("cannot tell the current folder", error))?;
     let root = here.ancestors().position(|folder| folder.join(".git").exists());
     let steps = root.unwrap_or(here.ancestors().count() - 1);
     let paths = (0..=steps).map(|steps| std::iter::repeat_n("..", steps).chain([NAME]).collect::<PathBuf>());

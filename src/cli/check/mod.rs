@@ -83,7 +83,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(given.get_one::<u64>("threads").map_or(0, |&threads| threads as usize))
         .build()
-        .map_err(|error| usage_error(format!("cannot start threads: {error}")))?;
+        .map_err(|error| Error::Full(format!("cannot start threads: {error}")))?;
 
     let tree = pool.install(|| pages::read(check.paths.as_deref().unwrap_or_default(), &selection));
     tell(&tree, &terminal);
@@ -143,12 +143,11 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         terminal.line(ACCEPTING);
     }
     // Who looks at nothing finds nothing: a mistyped path must not pass.
-    let is_whole = tree.failed.is_empty() && !tree.pages.is_empty();
-    Ok(match (is_whole, fails) {
-        (false, _) => Status::Failed,
-        (true, true) => Status::Found,
-        (true, false) => Status::Done,
-    })
+    if tree.pages.is_empty() {
+        return Err(Error::Empty("no pages were read".into()));
+    }
+    let found = if fails { Status::Found } else { Status::Done };
+    Ok(found.max(Status::of_input(tree.failed.len() as u64)))
 }
 
 /// What was asked, options over configuration over defaults.
@@ -197,9 +196,6 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
 fn tell(tree: &Tree, terminal: &Terminal) {
     tree.failed.iter().for_each(|failed| terminal.failed(failed));
     tree.notices.iter().for_each(|notice| terminal.warning(&escaped(notice)));
-    if tree.pages.is_empty() && tree.failed.is_empty() {
-        terminal.failed("no pages were found");
-    }
 }
 
 fn tell_stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {

@@ -166,7 +166,7 @@ fn told(line: &str) -> Option<&str> {
 }
 
 pub fn cannot_write(error: io::Error) -> Error {
-    Error::io("cannot write results", error)
+    Error::output("cannot write results", error)
 }
 
 #[cfg(test)]
