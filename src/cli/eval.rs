@@ -4,16 +4,18 @@ use super::arguments::{self, counted};
 use super::out_file::OutFile;
 use super::plot::Plot;
 use super::preparation::{self, Described};
+use super::problems::Rejects;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
-use neardups::engine::{self, Observer, Outcome, Stage};
+use neardups::engine::{self, Counts, Observer, Outcome, Stage};
 use neardups::evaluate::{self, Bin, Bins, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
 use neardups::source::{self, Format, Input, Source};
 use serde::Serialize;
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -65,6 +67,7 @@ pub fn command() -> Command {
         .args(arguments::tokens())
         .args(arguments::parameters())
         .args(input::input_args())
+        .args([input::rejects_arg(), input::allow_empty_arg()])
         .args(input::run_args())
 }
 
@@ -79,6 +82,9 @@ struct Request {
     tokenizer: String,
     prepared: Option<Described>,
     engine: engine::Options,
+    allow_empty: bool,
+    /// Taken by the first scan: others meet the same problems.
+    rejects: Cell<Option<Rejects>>,
 }
 
 /// Scans, measures, and writes what was measured.
@@ -140,6 +146,8 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
         prepared,
         engine,
+        allow_empty: given.get_flag("allow-empty"),
+        rejects: Cell::new(given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?),
     };
     let mut input = Input::new(paths, input::source_options(given)?);
     if swept.is_none() {
@@ -196,13 +204,29 @@ impl Observer for Again<'_> {
     }
 }
 
-fn scan(input: &mut Input, recipe: &TableRecipe, request: &Request, first: bool) -> (Terminal, Result<Outcome, Error>) {
-    let terminal = Terminal::new(request.quiet, input.total_bytes());
+fn scan(
+    source: &mut Input,
+    recipe: &TableRecipe,
+    request: &Request,
+    first: bool,
+) -> (Terminal, Result<Outcome, Error>) {
+    let rejects = if first { request.rejects.take() } else { None };
+    let terminal = Terminal::new(request.quiet, source.total_bytes()).with_rejects(rejects);
     let again = Again(&terminal);
     let observer: &dyn Observer = if first { &terminal } else { &again };
-    let outcome = engine::scan(input, None, recipe, &request.engine, observer);
+    let outcome = engine::scan(source, None, recipe, &request.engine, observer);
     terminal.done();
-    (terminal, outcome)
+    let checked = outcome.and_then(|outcome| {
+        terminal.finish_rejects()?;
+        let Counts { documents, failed, skipped, .. } = outcome.report.counts;
+        input::check_not_empty(request.allow_empty, documents, failed, skipped)?;
+        if outcome.report.counts.repeated_ids > 0 {
+            outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
+            return Err(usage_error("labels name documents by their ids, and some documents have the same id"));
+        }
+        Ok(outcome)
+    });
+    (terminal, checked)
 }
 
 /// Runs each algorithm and measures it. Says whether documents could not be read.

@@ -63,6 +63,78 @@ pub fn input_args() -> Vec<Arg> {
     .collect()
 }
 
+/// What becomes of records that cannot be read: `--on-error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// They are kept: nobody can tell what is in them.
+    Keep,
+    /// They are dropped.
+    Drop,
+    /// The command fails.
+    Fail,
+}
+
+const ON_ERROR: &[(&str, OnError, &str)] = &[
+    ("keep", OnError::Keep, "they are kept"),
+    ("drop", OnError::Drop, "they are dropped"),
+    ("fail", OnError::Fail, "the command fails: status 2"),
+];
+
+/// `--on-error`, for a command with this default.
+pub fn on_error_arg(default: &'static str) -> Arg {
+    choice(
+        "on-error",
+        "WHAT",
+        ON_ERROR.iter().map(|&(name, _, help)| (name, help)),
+        "What becomes of records that cannot be read",
+    )
+    .default_value(default)
+    .help_heading("Options of the input")
+}
+
+/// What was chosen.
+pub fn on_error(given: &ArgMatches) -> OnError {
+    let named = given.get_one::<String>("on-error").expect("has a default");
+    ON_ERROR.iter().find(|(name, ..)| name == named).expect("clap knows the names").1
+}
+
+/// `--rejects`.
+pub fn rejects_arg() -> Arg {
+    Arg::new("rejects")
+        .long("rejects")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help_heading("Options of the input")
+        .help("Write each record or file that was rejected to a file, as JSON lines: its place, the reason, the record as it came")
+}
+
+/// `--allow-empty`.
+pub fn allow_empty_arg() -> Arg {
+    Arg::new("allow-empty")
+        .long("allow-empty")
+        .action(ArgAction::SetTrue)
+        .help_heading("Options of the input")
+        .help("No document at all is not an error")
+}
+
+/// That no document was read is an error, unless it is allowed: a mistyped path must not pass for a clean corpus.
+pub fn check_not_empty(allowed: bool, documents: u64, failed: u64, skipped: u64) -> Result<(), Error> {
+    if documents > 0 || allowed {
+        return Ok(());
+    }
+    let why = match (failed, skipped) {
+        (0, 0) => "there is none in the input".to_string(),
+        (1, 0) => "the only file or record failed".to_string(),
+        (0, 1) => "the only file or record was skipped".to_string(),
+        (failed, 0) => format!("{} files or records failed", arguments::count(failed)),
+        (0, skipped) => format!("{} files or records were skipped", arguments::count(skipped)),
+        (failed, skipped) => {
+            format!("{} files or records failed, {} skipped", arguments::count(failed), arguments::count(skipped))
+        }
+    };
+    Err(Error::Empty(format!("no document was read: {why} (--allow-empty accepts that)")))
+}
+
 /// How a run goes; none of it but the seed can change what is found.
 pub fn run_args() -> Vec<Arg> {
     vec![
@@ -168,6 +240,7 @@ pub fn source_options(given: &ArgMatches) -> Result<source::Options, Error> {
         page_text: CONTENTS.iter().find(|(name, ..)| name == content).expect("clap knows the names").1,
         max_record: max_record.try_into().unwrap_or(usize::MAX),
         max_expansion: optional(given, "max-expansion").copied().unwrap_or(source::Options::default().max_expansion),
+        keep_rejected: optional::<PathBuf>(given, "rejects").is_some(),
         hidden: optional::<bool>(given, "hidden").is_some_and(|&hidden| hidden),
         temp_dir: temp_dir.cloned(),
         ..source::Options::default()

@@ -1,12 +1,14 @@
 //! `dedup lexicon`: counts of terms, in a file.
 
 use super::arguments::{self, bytes, count, counted};
+use super::problems::Rejects;
 use super::terminal::Terminal;
 use super::{Status, input, preparation};
 use clap::{Arg, ArgMatches, Command};
 use neardups::source::{Input, Source};
 use neardups::{Error, engine};
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 /// `dedup lexicon`.
 pub fn command() -> Command {
@@ -50,6 +52,7 @@ fn build_command() -> Command {
         )
         .args(arguments::tokens())
         .args(input::input_args())
+        .args([input::rejects_arg(), input::allow_empty_arg()])
         .args(input::run_args().into_iter().filter(of_counting))
 }
 
@@ -71,10 +74,13 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
         ..engine::Options::default()
     };
     let mut input = Input::new(input::paths(given, &[])?, input::source_options(given)?);
-    let terminal = Terminal::new(given.get_flag("quiet"), input.total_bytes());
+    let rejects = given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?;
+    let terminal = Terminal::new(given.get_flag("quiet"), input.total_bytes()).with_rejects(rejects);
     let counting = engine::count_terms(&mut input, &options, &terminal);
     terminal.done();
     let (terms, counts) = counting?;
+    terminal.finish_rejects()?;
+    input::check_not_empty(given.get_flag("allow-empty"), counts.documents, counts.failed, counts.skipped)?;
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = terms.write(&preparation::cut_by(given)?, min_df, &mut out);

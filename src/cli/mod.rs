@@ -13,6 +13,7 @@ mod out_file;
 mod plan;
 mod plot;
 mod preparation;
+mod problems;
 mod scan;
 mod terminal;
 

@@ -1,21 +1,23 @@
 //! `dedup scan`: the batch.
 
 use super::arguments::{self, Ordered, bytes, count, counted};
+use super::input::OnError;
 use super::out_file::OutFile;
 use super::preparation::Described;
+use super::problems::Rejects;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::algorithm::{Compares, Recipe};
-use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report};
+use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report, Verdict};
 use neardups::hash;
 use neardups::report::JsonLines;
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -30,7 +32,7 @@ enum Emit {
 const EMITS: &[(&str, Emit, &str)] = &[
     ("pairs", Emit::Pairs, "every pair at or above the threshold"),
     ("clusters", Emit::Clusters, "the groups that pairs connect, and which members to keep"),
-    ("verdicts", Emit::Verdicts, "for each document, whether to keep it, or what it is a duplicate of"),
+    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, or what it is a duplicate of"),
 ];
 
 /// `dedup scan`.
@@ -76,6 +78,7 @@ pub fn command() -> Command {
         .args(arguments::tokens())
         .args(arguments::parameters())
         .args(input::input_args())
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(input::run_args())
         .arg(
             Arg::new("stats")
@@ -91,6 +94,7 @@ pub fn command() -> Command {
 struct Request {
     emit: Emit,
     keep: KeepPolicy,
+    on_error: OnError,
     quiet: bool,
     stats: Option<OutFile>,
     tokenizer: String,
@@ -116,18 +120,27 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let mut request = request(given, &[&paths[..], &against].concat())?;
     check_reference(&against)?;
     let mut input = Input::new(paths, options.clone());
-    let mut reference = given.contains_id("against").then(|| Input::new(against, options.clone()));
+    // A file that is named on both sides is one document, and is asked about.
+    let mut reference =
+        given.contains_id("against").then(|| Input::new(against, options.clone()).without(input.files()));
 
     let total = |input: &Input| input.total_bytes();
     let total = match &reference {
         None => total(&input),
         Some(reference) => total(&input).zip(total(reference)).map(|(a, b)| a + b),
     };
-    let terminal = Terminal::new(request.quiet, total);
+    let rejects = given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?;
+    let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let outcome = engine::scan(&mut input, against, &recipe, &request.engine, &terminal);
     terminal.done();
     let outcome = outcome?;
+    terminal.finish_rejects()?;
+    let failed = outcome.report.counts.failed;
+    if failed > 0 && request.on_error == OnError::Fail {
+        let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
+        return Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: nothing was written"))));
+    }
     outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
 
     let (written, closed) = match write(&outcome, &request) {
@@ -139,19 +152,16 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     if !closed {
         summarise(&terminal, &outcome.report, &request, &written, input, started);
     }
-    let Counts { unnamed, documents, .. } = outcome.report.counts;
-    if documents < 2 && outcome.report.counts.references == 0 {
-        terminal.warning(match documents {
-            0 => "nothing was compared: no document was read",
-            _ => {
-                "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
-                 object a line: jq -c '.[]' makes lines of an array)"
-            }
-        });
+    let Counts { unnamed, documents, references, skipped, .. } = outcome.report.counts;
+    if documents == 1 && references == 0 {
+        terminal.warning(
+            "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
+             object a line: jq -c '.[]' makes lines of an array)",
+        );
     }
     if unnamed > 0 && given.value_source("id-field") == Some(ValueSource::CommandLine) {
         terminal.warning(&format!(
-            "{} of {} have no --id-field '{}', and are called FILE:LINE",
+            "{} of {} have no --id-field '{}', and are identified by their place, FILE:RECORD",
             count(unnamed),
             counted(documents, "document"),
             options.id_field
@@ -161,7 +171,8 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         let stats = stats(&outcome.report, &request, &written, input, started);
         file.write(&(serde_json::to_string(&stats).expect("numbers and strings make JSON") + "\n"))?;
     }
-    Ok(Status::of_input(outcome.report.counts.failed))
+    input::check_not_empty(given.get_flag("allow-empty"), documents, failed, skipped)?;
+    Ok(Status::of_input(failed))
 }
 
 /// Without a reference that is not there, everything would seem new.
@@ -184,11 +195,19 @@ fn request(given: &ArgMatches, inputs: &[PathBuf]) -> Result<Request, Error> {
     if keep.is_some() && given.contains_id("against") {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
     }
+    let on_error = input::on_error(given);
+    let chosen = given.value_source("on-error") == Some(ValueSource::CommandLine);
+    if chosen && on_error != OnError::Fail && emit != Emit::Verdicts {
+        return Err(usage_error(
+            "--on-error keep and --on-error drop have an effect only on verdicts: add --emit verdicts",
+        ));
+    }
     let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, inputs));
     let (engine, prepared) = input::engine_options(given)?;
     Ok(Request {
         emit,
         keep: keep.unwrap_or_default(),
+        on_error,
         quiet: given.get_flag("quiet"),
         stats: stats.transpose()?,
         tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
@@ -225,7 +244,8 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
             written.dropped = Some(kept.dropped());
             kept.verdicts(|verdict| {
                 written.records += 1;
-                out.verdict(&verdict)
+                let keep = verdict.keep && (verdict.error.is_none() || request.on_error == OnError::Keep);
+                out.verdict(&Verdict { keep, ..verdict })
             })?;
         }
     }
@@ -284,11 +304,14 @@ fn summarise(
 fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
     let source::Counts { hidden, textless, .. } = input;
+    let skipped = skipped - input.same;
+    let names = if input.same == 1 { "further name of a file left out" } else { "further names of files left out" };
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
     let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
     let left_out = [
         (failed, "failed"),
         (skipped, "skipped"),
+        (input.same, names),
         (hidden, entries),
         (textless, records),
         (repaired, "repaired"),
@@ -332,6 +355,9 @@ struct Stats<'a> {
     /// Records of archives that are neither HTML nor plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     textless: Option<u64>,
+    /// Further names of files that were read, which count as skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same: Option<u64>,
 }
 
 fn stats<'a>(
@@ -364,5 +390,6 @@ fn stats<'a>(
         timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
         preset: request.preset,
         textless: Some(input.textless).filter(|&count| count > 0),
+        same: Some(input.same).filter(|&count| count > 0),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arguments::{bytes, count, counted};
 use super::preparation::Described;
+use super::problems::{Problems, Rejects};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use neardups::Error;
@@ -50,6 +51,7 @@ fn short(value: &Value) -> String {
 pub struct Terminal {
     quiet: bool,
     bar: ProgressBar,
+    problems: Problems,
 }
 
 impl Terminal {
@@ -61,7 +63,20 @@ impl Terminal {
             None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {bytes:>10} {bytes_per_sec:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        Terminal { quiet, bar }
+        Terminal { quiet, bar, problems: Problems::default() }
+    }
+
+    /// Writes what is rejected to a file too.
+    pub fn with_rejects(self, rejects: Option<Rejects>) -> Self {
+        Terminal { problems: Problems::with_rejects(rejects), ..self }
+    }
+
+    /// Ends the file of what was rejected.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn finish_rejects(&self) -> Result<(), Error> {
+        self.problems.finish()
     }
 
     /// A line for people.
@@ -81,9 +96,21 @@ impl Terminal {
         self.line(&format!("{YELLOW}warning:{YELLOW:#} {message}"));
     }
 
-    /// Takes the bar away.
+    /// Takes the bar away, and reports how many problems were not printed.
     pub fn done(&self) {
         self.bar.finish_and_clear();
+        for (severity, message) in self.problems.unprinted() {
+            self.print_problem(severity, &message);
+        }
+    }
+
+    fn print_problem(&self, severity: Severity, message: &str) {
+        match severity {
+            Severity::FellBack => {}
+            Severity::Failed => self.failed(message),
+            Severity::Skipped => self.line(&format!("skipped: {}", escaped(message))),
+            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", escaped(message))),
+        }
     }
 }
 
@@ -140,11 +167,8 @@ impl Observer for Terminal {
     }
 
     fn problem(&self, problem: &Problem) {
-        match problem.severity {
-            Severity::FellBack => {}
-            Severity::Failed => self.failed(&problem.to_string()),
-            Severity::Skipped => self.line(&format!("skipped: {}", escaped(&problem.to_string()))),
-            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", escaped(&problem.to_string()))),
+        if self.problems.add(problem) {
+            self.print_problem(problem.severity, &problem.to_string());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Arranging what was found: pairs in input order, clusters, and which documents to keep.
 
 use super::corpus::Corpus;
+use super::documents::At;
 use super::read::Reader;
 use super::verify::{self, Edge};
 use super::{Options, Report, Side};
@@ -21,6 +22,8 @@ pub struct Pair<'a> {
     pub similarity: Similarity,
     /// How many bits they differ in, for measures that count bits.
     pub distance: Option<u32>,
+    /// Where the two stand, if ids do not tell documents apart.
+    pub places: Option<(At<'a>, At<'a>)>,
 }
 
 /// Documents that are connected by reported pairs.
@@ -32,12 +35,16 @@ pub struct Cluster<'a> {
     pub members: Vec<&'a str>,
     /// Ids of the members that the keep-set keeps, in input order.
     pub keep: Vec<&'a str>,
+    /// Where the members stand, if ids do not tell documents apart.
+    pub members_at: Option<Vec<At<'a>>>,
+    /// Where those that are kept stand, if ids do not tell documents apart.
+    pub keep_at: Option<Vec<At<'a>>>,
 }
 
-/// What becomes of one document.
+/// What is decided on one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict<'a> {
-    /// Its id.
+    /// Its id; of a record that was rejected its place, if the id could not be read.
     pub id: &'a str,
     /// Whether it is kept.
     pub keep: bool,
@@ -47,6 +54,12 @@ pub struct Verdict<'a> {
     pub cluster: Option<u64>,
     /// Whether it gave the algorithm nothing to compare.
     pub featureless: bool,
+    /// Why it could not be read, and so was not compared.
+    pub error: Option<&'a str>,
+    /// Where it stands, if ids do not tell documents apart.
+    pub at: Option<At<'a>>,
+    /// Where the document stands that it is a near-duplicate of, if ids do not tell documents apart.
+    pub duplicate_of_at: Option<At<'a>>,
 }
 
 /// Which documents are preferred when only some of a group of near-duplicates are kept.
@@ -197,7 +210,8 @@ impl Outcome {
         partners.sort_unstable_by_key(|&(b, _)| b);
         partners.iter().try_for_each(|&(b, similarity)| {
             let distance = self.setup.algorithm.distance(similarity);
-            each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance })
+            let places = self.corpus.ids_repeat().then(|| (self.corpus.at(a), self.corpus.at(b)));
+            each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance, places })
         })
     }
 
@@ -252,7 +266,57 @@ impl Outcome {
         for edge in &self.edges {
             clusters.union(edge.a, edge.b);
         }
-        Kept { outcome: self, clusters: clusters.into_labeling(), decisions: self.decide(policy), policy }
+        let decisions = self.decide(policy);
+        let later = self.decide_copies(policy, &decisions);
+        Kept { outcome: self, clusters: clusters.into_labeling(), decisions, later, policy }
+    }
+
+    /// Copies of a document that is not kept come after it in the order of the policy, and by then a document may have been kept that is
+    /// more similar. Returns the copies for which that is so, ascending, with that document's group.
+    fn decide_copies(&self, policy: KeepPolicy, decisions: &[Decision]) -> Vec<(u32, u32, Similarity)> {
+        // All of a reference is kept before any document is decided on.
+        if self.corpus.against() {
+            return Vec::new();
+        }
+        let turn = |document: u32| match policy {
+            KeepPolicy::First => (0, document),
+            KeepPolicy::Last => (0, !document),
+            KeepPolicy::Longest => (!self.corpus.length(document), document),
+            KeepPolicy::Shortest => (self.corpus.length(document), document),
+        };
+        let (mut later, mut kept, mut copies) = (Vec::new(), Vec::new(), Vec::new());
+        for group in 0..decisions.len() as u32 {
+            let Decision::Dropped { by, .. } = decisions[group as usize] else { continue };
+            if self.corpus.members(group).len() == 1 {
+                continue;
+            }
+            kept.clear();
+            for &number in self.neighbours.edges(group) {
+                let edge = &self.edges[number as usize];
+                let other = if edge.a == group { edge.b } else { edge.a };
+                if matches!(decisions[other as usize], Decision::Kept) {
+                    kept.push((turn(self.leader(other, policy)), other, edge.similarity));
+                }
+            }
+            kept.sort_unstable_by_key(|&(turn, ..)| turn);
+            copies.clear();
+            copies.extend(self.corpus.members(group).iter().map(|&document| (turn(document), document)));
+            copies.sort_unstable();
+            let (mut next, mut best) = (0, None::<(u32, Similarity)>);
+            for &(turn, document) in &copies {
+                while let Some(&(earlier, other, similarity)) = kept.get(next)
+                    && earlier < turn
+                {
+                    next += 1;
+                    if best.is_none_or(|(_, most)| similarity.value() > most.value()) {
+                        best = Some((other, similarity));
+                    }
+                }
+                later.extend(best.filter(|&(other, _)| other != by).map(|(other, s)| (document, other, s)));
+            }
+        }
+        later.sort_unstable_by_key(|&(document, ..)| document);
+        later
     }
 
     fn decide(&self, policy: KeepPolicy) -> Vec<Decision> {
@@ -322,6 +386,8 @@ pub struct Kept<'a> {
     clusters: Vec<u32>,
     /// A decision a group.
     decisions: Vec<Decision>,
+    /// Copies that have another reason than their group, ascending.
+    later: Vec<(u32, u32, Similarity)>,
     policy: KeepPolicy,
 }
 
@@ -340,7 +406,11 @@ impl<'a> Kept<'a> {
             return (true, None);
         }
         match self.decisions[group as usize] {
-            Decision::Dropped { by, similarity } => (false, Some((self.outcome.leader(by, self.policy), similarity))),
+            Decision::Dropped { by, similarity } => {
+                let own = self.later.binary_search_by_key(&document, |&(document, ..)| document);
+                let (by, similarity) = own.map_or((by, similarity), |at| (self.later[at].1, self.later[at].2));
+                (false, Some((self.outcome.leader(by, self.policy), similarity)))
+            }
             _ => {
                 let leader = self.outcome.leader(group, self.policy);
                 // Copies among the new documents are not what a reference is asked about, unless it has one.
@@ -392,32 +462,61 @@ impl<'a> Kept<'a> {
         }
         for id in 1..=count {
             let members = &documents[ends[id as usize - 1]..ends[id as usize]];
-            let keep = members.iter().filter(|&&d| self.reason(d).0);
+            let keep: Vec<u32> = members.iter().copied().filter(|&d| self.reason(d).0).collect();
+            let ids = |documents: &[u32]| documents.iter().map(|&d| corpus.id(d)).collect();
+            let places =
+                |documents: &[u32]| corpus.ids_repeat().then(|| documents.iter().map(|&d| corpus.at(d)).collect());
             each(Cluster {
                 id,
-                members: members.iter().map(|&d| corpus.id(d)).collect(),
-                keep: keep.map(|&d| corpus.id(d)).collect(),
+                members: ids(members),
+                keep: ids(&keep),
+                members_at: places(members),
+                keep_at: places(&keep),
             })?;
         }
         Ok(())
     }
 
-    /// Hands over a verdict for every document that was read (with a reference: for every other document), in input order.
-    /// Stops at the first error and returns it.
+    /// Hands over a verdict for every record, those that could not be read included (with a reference: for every record that is not of
+    /// it), in input order. Stops at the first error and returns it.
     pub fn verdicts<E>(&self, mut each: impl FnMut(Verdict<'a>) -> Result<(), E>) -> Result<(), E> {
         let corpus = &self.outcome.corpus;
         let (numbers, _) = self.numbers();
+        let mut rejections = (0..corpus.rejections.len()).peekable();
         for document in corpus.documents_read().filter(|&d| !corpus.is_reference(d)) {
+            while let Some(rejection) = rejections.next_if(|&next| corpus.rejections.before(next) <= document) {
+                each(self.rejected(rejection))?;
+            }
             let (keep, reason) = self.reason(document);
             let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
+            let place = |document| corpus.ids_repeat().then(|| corpus.at(document));
             each(Verdict {
                 id: corpus.id(document),
                 keep,
                 duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
                 cluster: cluster.filter(|&number| number > 0),
                 featureless: corpus.is_featureless(document),
+                error: None,
+                at: place(document),
+                duplicate_of_at: reason.and_then(|(by, _)| place(by)),
             })?;
         }
-        Ok(())
+        rejections.try_for_each(|rejection| each(self.rejected(rejection)))
+    }
+
+    /// The verdict on a record that could not be read: as long as nobody can tell what is in it, it is kept.
+    fn rejected(&self, rejection: usize) -> Verdict<'a> {
+        let corpus = &self.outcome.corpus;
+        let (id, at, error) = corpus.rejections.get(rejection);
+        Verdict {
+            id,
+            keep: true,
+            duplicate_of: None,
+            cluster: None,
+            featureless: false,
+            error: Some(error),
+            at: corpus.ids_repeat().then_some(at),
+            duplicate_of_at: None,
+        }
     }
 }

@@ -1,20 +1,17 @@
 //! The documents of a run, in flat arrays; and which of them are exact copies of which.
 
-use super::documents::{Documents, Places};
-use super::{Counts, Observer};
+use super::Counts;
+use super::documents::{At, Documents, Places, Rejections};
 use crate::error::Error;
-use crate::source::{Problem, Severity};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Not a group number: the document gives the algorithm nothing to compare.
 const FEATURELESS: u32 = u32::MAX;
-/// Not a group number: the document was refused, because its id was taken.
-const REFUSED: u32 = u32::MAX - 1;
 /// Documents are numbered below this.
-const MOST_DOCUMENTS: u64 = REFUSED as u64;
+const MOST_DOCUMENTS: u64 = FEATURELESS as u64 - 1;
 
 /// Everything known of the documents after reading.
 ///
@@ -29,8 +26,13 @@ pub(super) struct Corpus {
     references: u32,
     /// Whether there is a reference at all.
     against: bool,
-    /// How many documents were left out because another one has their id and is not the same.
-    taken_ids: u64,
+    places: Places,
+    /// What was rejected, but for the reference.
+    pub rejections: Rejections,
+    /// How many documents have an id that an earlier one on their side has; and the first of them, with that earlier one.
+    repeated_ids: Option<(u64, u32, u32)>,
+    /// Whether a rejected record has the id of another record.
+    rejected_repeat: bool,
     /// The group of each document.
     group: Vec<u32>,
     /// The documents of each group, ascending: `members[group_ends[g − 1]..group_ends[g]]`.
@@ -53,8 +55,8 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    /// Refuses documents whose id is taken, and finds exact copies.
-    pub fn gather(read: Documents, against: bool, observer: &dyn Observer, counts: &mut Counts) -> Result<Self, Error> {
+    /// Finds exact copies, and ids that repeat.
+    pub fn gather(read: Documents, against: bool, counts: &mut Counts) -> Result<Self, Error> {
         if read.lengths.len() as u64 > MOST_DOCUMENTS {
             return Err(Error::TooManyDocuments(MOST_DOCUMENTS));
         }
@@ -64,7 +66,10 @@ impl Corpus {
             lengths: read.lengths,
             references: read.references,
             against,
-            taken_ids: 0,
+            places: read.places,
+            rejections: read.rejections,
+            repeated_ids: None,
+            rejected_repeat: false,
             group: read.featureless.iter().map(|&featureless| if featureless { FEATURELESS } else { 0 }).collect(),
             members: Vec::new(),
             group_ends: Vec::new(),
@@ -77,11 +82,9 @@ impl Corpus {
             records_of: read.records_of,
             part_starts: read.part_starts,
         };
-        for problem in corpus.refuse_taken_ids(&read.places) {
-            counts.problem(&problem);
-            observer.problem(&problem);
-        }
+        corpus.find_repeated_ids();
         corpus.find_copies();
+        counts.repeated_ids = corpus.repeated_ids.map_or(0, |(count, ..)| count);
         counts.references = corpus.documents_read().filter(|&d| corpus.is_reference(d)).count() as u64;
         counts.documents = corpus.documents_read().count() as u64 - counts.references;
         counts.featureless = corpus.group.iter().filter(|&&g| g == FEATURELESS).count() as u64;
@@ -90,9 +93,9 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// Marks each document whose id an earlier one on the same side has. Returns a problem for each, in input order.
-    fn refuse_taken_ids(&mut self, places: &Places) -> Vec<Problem> {
-        let mut taken: Vec<(u32, u32)> = Vec::new();
+    /// Counts documents whose id an earlier one on the same side has.
+    fn find_repeated_ids(&mut self) {
+        let (mut count, mut example) = (0, None::<(u32, u32)>);
         let hashes = self.documents().into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d));
         each_equal_run(hashes, self.documents().len(), |run| {
             // Equal bits are equal ids but for chance; the map tells them apart in one pass.
@@ -100,26 +103,18 @@ impl Corpus {
             for &d in run {
                 let earlier = *first.entry((self.is_reference(d), self.id(d))).or_insert(d);
                 if earlier != d {
-                    taken.push((d, earlier));
+                    count += 1;
+                    example = Some(example.map_or((d, earlier), |example| example.min((d, earlier))));
                 }
             }
         });
-        taken.sort_unstable();
-        let problem = |&(d, earlier): &(u32, u32)| {
-            let (place, first) = (places.get(d), places.get(earlier));
-            let message = if place == first {
-                "read twice: it is named more than once among the inputs; left out the second time".to_string()
-            } else {
-                format!("duplicate id '{}': {first} has it already; this document was left out", self.id(d))
-            };
-            Problem { place, severity: Severity::Failed, message }
+        self.repeated_ids = example.map(|(d, earlier)| (count, d, earlier));
+        self.rejected_repeat = self.rejections.own_ids().next().is_some() && {
+            let mut known: HashSet<&str> = HashSet::new();
+            let repeats = !self.rejections.own_ids().all(|id| known.insert(id));
+            let references = self.references;
+            repeats || (references..self.lengths.len() as u32).any(|d| known.contains(self.id(d)))
         };
-        let problems = taken.iter().map(problem).collect();
-        self.taken_ids = taken.iter().filter(|&&(d, earlier)| places.get(d) != places.get(earlier)).count() as u64;
-        for (d, _) in taken {
-            self.group[d as usize] = REFUSED;
-        }
-        problems
     }
 
     /// Numbers the groups of equal token sequences.
@@ -130,7 +125,7 @@ impl Corpus {
         each_equal_run(hashes, self.documents().len(), |run| {
             let mut run: Vec<(u128, u32)> = run
                 .iter()
-                .filter(|&&d| self.group[d as usize] < REFUSED)
+                .filter(|&&d| self.group[d as usize] != FEATURELESS)
                 .map(|&d| (self.sequences[d as usize], d))
                 .collect();
             run.sort_unstable();
@@ -140,7 +135,7 @@ impl Corpus {
         });
         let mut sizes: Vec<u32> = Vec::new();
         for (d, first) in first.into_iter().enumerate() {
-            if self.group[d] >= REFUSED {
+            if self.group[d] == FEATURELESS {
                 continue;
             }
             if first == d as u32 {
@@ -159,7 +154,7 @@ impl Corpus {
             end += size;
         }
         self.members = vec![0; end as usize];
-        for (d, &group) in self.group.iter().enumerate().filter(|(_, g)| **g < REFUSED) {
+        for (d, &group) in self.group.iter().enumerate().filter(|(_, g)| **g != FEATURELESS) {
             self.members[next[group as usize] as usize] = d as u32;
             next[group as usize] += 1;
         }
@@ -199,9 +194,9 @@ impl Corpus {
 
     /// Bytes of memory, without records and features.
     pub fn bytes_held(&self) -> u64 {
-        let a_document = size_of::<(usize, u32, u32, u128)>() as u64;
+        let a_document = size_of::<(usize, u32, u32, u32, u128)>() as u64;
         let words = self.sizes.len() + self.members.len() + self.group_ends.len();
-        self.ids.len() as u64 + a_document * self.lengths.len() as u64 + 4 * words as u64
+        self.rejections.bytes_held() + self.ids.len() as u64 + a_document * self.lengths.len() as u64 + 4 * words as u64
     }
 
     fn documents(&self) -> Range<u32> {
@@ -232,7 +227,7 @@ impl Corpus {
 
     /// The group of a document, unless it is in none.
     pub fn group_of(&self, document: u32) -> Option<u32> {
-        Some(self.group[document as usize]).filter(|&group| group < REFUSED)
+        Some(self.group[document as usize]).filter(|&group| group != FEATURELESS)
     }
 
     /// The documents of a group, ascending.
@@ -246,9 +241,9 @@ impl Corpus {
         self.members(group)[0]
     }
 
-    /// Every document that was read and not refused, in input order.
-    pub fn documents_read(&self) -> impl Iterator<Item = u32> {
-        (0..self.group.len() as u32).filter(|&d| self.group[d as usize] != REFUSED)
+    /// Every document that was read, in input order.
+    pub fn documents_read(&self) -> Range<u32> {
+        0..self.group.len() as u32
     }
 
     pub fn is_featureless(&self, document: u32) -> bool {
@@ -265,9 +260,27 @@ impl Corpus {
         self.lengths[document as usize]
     }
 
-    /// How many documents were left out because another one has their id and is not the same.
-    pub fn taken_ids(&self) -> u64 {
-        self.taken_ids
+    /// Whether ids do not tell documents apart.
+    pub fn ids_repeat(&self) -> bool {
+        self.repeated_ids.is_some() || self.rejected_repeat
+    }
+
+    /// What there is to say of ids that repeat.
+    pub fn repeated_ids(&self) -> Option<String> {
+        let (count, later, earlier) = self.repeated_ids?;
+        let documents = if count == 1 { "1 document has" } else { &format!("{count} documents have") };
+        Some(format!(
+            "{documents} an id that an earlier one has, such as '{}' of {} and {}: all are compared, and the records that are written carry \
+             places too (--id-field names another field for ids)",
+            self.id(later),
+            self.at(earlier),
+            self.at(later),
+        ))
+    }
+
+    /// Where a document stands.
+    pub fn at(&self, document: u32) -> At<'_> {
+        self.places.at(document)
     }
 
     pub fn against(&self) -> bool {

@@ -9,6 +9,8 @@ use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
 use crate::source::{Place, Problem};
 use rayon::prelude::*;
+use std::collections::HashMap;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,6 +50,8 @@ pub(super) struct Part {
     /// Whether features had weights, which are not kept.
     pub weighted: bool,
     pub problems: Vec<Problem>,
+    /// Those of the problems that rejected a record or a file, each after how many of the documents.
+    pub rejected: Vec<(u32, usize)>,
     /// How many records have no id of their own.
     pub unnamed: u64,
 }
@@ -82,6 +86,8 @@ pub(super) struct Documents {
     pub records_of: Vec<Vec<u32>>,
     /// The number of the first document of each part, and one past the last.
     pub part_starts: Vec<usize>,
+    /// What was rejected, but for the reference.
+    pub rejections: Rejections,
 }
 
 impl Documents {
@@ -123,6 +129,11 @@ impl Documents {
     pub fn push(&mut self, part: &Part, retain: bool) -> Result<(), Error> {
         if self.part_starts.is_empty() {
             self.part_starts.push(0);
+        }
+        if !part.reference {
+            for &(before, problem) in &part.rejected {
+                self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
+            }
         }
         append(&mut self.id_ends, &part.id_ends, self.ids.len());
         self.ids.push_str(&part.ids);
@@ -183,6 +194,7 @@ impl Documents {
         let words = self.measured.len() + self.sizes.len();
         let long = self.record_ends.len() + self.records.len();
         (self.ids.len() + size_of_val(&*self.parities) + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
+            + self.rejections.bytes_held()
     }
 }
 
@@ -200,6 +212,90 @@ const SIGNED_AT_ONCE: usize = 4096;
 /// Adds ends that count from `base`.
 fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {
     ends.extend(own.iter().map(|end| base + end));
+}
+
+/// A place, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At<'a> {
+    /// The path as given, `/`-separated.
+    pub path: &'a str,
+    /// The line, or the number of the record in an archive, from 1; `None` for a whole file.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path),
+            None => f.write_str(self.path),
+        }
+    }
+}
+
+/// Records and files that were rejected, in input order. Takes some 30 bytes each beside what they are called: messages that are equal
+/// are kept once.
+#[derive(Default)]
+pub(super) struct Rejections {
+    /// How many documents come before each.
+    before: Vec<u32>,
+    places: Places,
+    /// What each is called, back to back, and where that ends.
+    labels: String,
+    label_ends: Vec<usize>,
+    /// Whether that is an id of its own.
+    has_id: Vec<bool>,
+    /// Why each was rejected, by its number among the messages.
+    reasons: Vec<u32>,
+    messages: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Rejections {
+    fn push(&mut self, before: u32, problem: &Problem) {
+        self.before.push(before);
+        self.places.push(&problem.place);
+        match &problem.id {
+            Some(id) => self.labels.push_str(id),
+            None => _ = write!(self.labels, "{}", problem.place),
+        }
+        self.label_ends.push(self.labels.len());
+        self.has_id.push(problem.id.is_some());
+        let next = self.messages.len() as u32;
+        let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
+        if number == next {
+            self.messages.push(problem.message.clone());
+        }
+        self.reasons.push(number);
+    }
+
+    /// The ids of those whose id could be read.
+    pub fn own_ids(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).filter(|&rejection| self.has_id[rejection]).map(|rejection| self.get(rejection).0)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.before.len()
+    }
+
+    /// How many documents come before one.
+    pub fn before(&self, rejection: usize) -> u32 {
+        self.before[rejection]
+    }
+
+    /// What it is called, where it stands, and why it was rejected.
+    pub fn get(&self, rejection: usize) -> (&str, At<'_>, &str) {
+        let start = rejection.checked_sub(1).map_or(0, |before| self.label_ends[before]);
+        let label = &self.labels[start..self.label_ends[rejection]];
+        (label, self.places.at(rejection as u32), &self.messages[self.reasons[rejection] as usize])
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        let each = size_of::<(u32, u32, usize, bool, u32)>() * self.before.len();
+        let messages = 2 * self.messages.iter().map(|message| message.len() + size_of::<String>()).sum::<usize>();
+        (each + self.labels.len() + messages) as u64
+    }
 }
 
 /// Where the documents stand: the line of each, and the file from which document on.
@@ -224,11 +320,11 @@ impl Places {
         self.lines.push(place.line.map_or(0, |line| (line - first) as u32 + 1));
     }
 
-    pub fn get(&self, document: u32) -> Place {
+    pub fn at(&self, document: u32) -> At<'_> {
         let file = self.files.partition_point(|(start, _)| *start <= document) - 1;
         let line = self.lines[document as usize];
         let line = (line > 0).then(|| self.first_lines[file] + u64::from(line) - 1);
-        Place { path: self.files[file].1.clone(), line }
+        At { path: &self.files[file].1, line }
     }
 }
 
@@ -251,6 +347,7 @@ mod tests {
         ];
         let mut kept = Places::default();
         places.iter().for_each(|place| kept.push(place));
-        assert_eq!((0..8).map(|document| kept.get(document)).collect::<Vec<_>>(), places);
+        let back = (0..8).map(|document| kept.at(document)).map(|At { path, line }| Place { path: path.into(), line });
+        assert_eq!(back.collect::<Vec<_>>(), places);
     }
 }

@@ -42,6 +42,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
+pub use documents::At;
 
 /// How a scan is run. None of it but the tokenizer and the seed can change what is found.
 #[derive(Clone)]
@@ -126,8 +127,11 @@ pub struct Counts {
     pub compared: u64,
     /// Pairs at or above the threshold, copies included.
     pub pairs: u64,
-    /// Records without an id of their own, called by their place.
+    /// Records without an id of their own, identified by their place.
     pub unnamed: u64,
+    /// Documents with an id that an earlier one of the same side has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repeated_ids: u64,
     /// Bytes of input, compressed as they came.
     pub bytes: u64,
     /// Tokens.
@@ -248,7 +252,7 @@ pub fn scan(
     observer.stage(Stage::Grouping);
     let read::Reading { mut setup, mut documents, median_tokens, mut counts, retained } = reading;
     let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
-    let mut corpus = corpus::Corpus::gather(documents, against, observer, &mut counts)?;
+    let mut corpus = corpus::Corpus::gather(documents, against, &mut counts)?;
     setup.algorithm.tune(corpus.distinct());
     let algorithm = &*setup.algorithm;
     let spilled = columns.as_ref().map_or(0, columns::Columns::bytes_spilled);
@@ -309,16 +313,7 @@ pub fn scan(
 
     let mut warnings = setup.warnings.clone();
     warnings.extend(algorithm.warnings(counts.documents + counts.references, counts.featureless));
-    if corpus.taken_ids() > 0 {
-        warnings.push(format!(
-            "{} left out because an earlier document has its id: ids must differ over all inputs; records without the id field \
-             (--id-field) are called FILE:LINE, which do",
-            match corpus.taken_ids() {
-                1 => "1 document was".into(),
-                taken => format!("{taken} documents were"),
-            }
-        ));
-    }
+    warnings.extend(corpus.repeated_ids());
     let mut report = Report {
         algorithm: algorithm.name(),
         measure: algorithm.measure(),

@@ -431,7 +431,12 @@ impl Reader<'_> {
                 }
                 self.document(setup, &document, scratch, purpose, &mut part);
             }
-            Err(problem) => part.problems.push(problem),
+            Err(problem) => {
+                if problem.kind.is_rejection() {
+                    part.rejected.push((part.sequences.len() as u32, part.problems.len()));
+                }
+                part.problems.push(problem);
+            }
         });
         part.tables = columns_of(setup);
         if let Some(tables) = part.tables {

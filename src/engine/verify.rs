@@ -9,7 +9,7 @@ use super::read::{Numbered, Reader, Scratch};
 use crate::algorithm::{Algorithm, Compares, Setup};
 use crate::hash::sequence_hash;
 use crate::similarity::Similarity;
-use crate::source::{Place, Problem, Severity};
+use crate::source::{Place, Problem, ProblemKind, Severity};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -228,7 +228,7 @@ fn changed_since(corpus: &Corpus, document: u32) -> Problem {
 
 fn changed(place: Place, id: &str) -> Problem {
     let message = format!("document '{id}' changed between being read and being verified; no pair with it is reported");
-    Problem { place, severity: Severity::Failed, message }
+    Problem::at(place, Severity::Failed, ProblemKind::Changed, message)
 }
 
 /// A piece of work: some runs of a table, or some rows of one long run.

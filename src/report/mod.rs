@@ -2,7 +2,7 @@
 
 mod in_turn;
 
-use crate::engine::{self, Cluster, Outcome, Pair, Verdict};
+use crate::engine::{self, At, Cluster, Outcome, Pair, Verdict};
 use crate::error::Error;
 use crate::kernel::json::plain_prefix;
 use in_turn::{InTurn, Over};
@@ -20,6 +20,10 @@ enum Record<'a> {
         size: usize,
         members: &'a [&'a str],
         keep: &'a [&'a str],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        members_at: Option<Vec<String>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        keep_at: Option<Vec<String>>,
     },
     Verdict {
         id: &'a str,
@@ -33,6 +37,13 @@ enum Record<'a> {
         /// Why the document was not compared.
         #[serde(skip_serializing_if = "Option::is_none")]
         note: Option<&'static str>,
+        /// Why the record could not be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duplicate_of_at: Option<String>,
     },
 }
 
@@ -61,6 +72,12 @@ impl PairLines {
         if let Some(distance) = pair.distance {
             line.extend_from_slice(b",\"distance\":");
             add_value(&distance, line);
+        }
+        if let Some((a, b)) = pair.places {
+            line.extend_from_slice(b",\"a_at\":");
+            add_value(&a.to_string(), line);
+            line.extend_from_slice(b",\"b_at\":");
+            add_value(&b.to_string(), line);
         }
         line.extend_from_slice(b"}\n");
     }
@@ -154,8 +171,10 @@ impl<W: Write> JsonLines<W> {
     /// # Errors
     /// As for [`pair`](Self::pair).
     pub fn cluster(&mut self, cluster: &Cluster<'_>) -> Result<(), Error> {
-        let Cluster { id, members, keep } = cluster;
-        self.line(&Record::Cluster { id: *id, size: members.len(), members, keep })
+        let Cluster { id, members, keep, members_at, keep_at } = cluster;
+        let shown = |places: &Option<Vec<At<'_>>>| Some(places.as_ref()?.iter().map(At::to_string).collect());
+        let (members_at, keep_at) = (shown(members_at), shown(keep_at));
+        self.line(&Record::Cluster { id: *id, size: members.len(), members, keep, members_at, keep_at })
     }
 
     /// One `verdict` record.
@@ -170,6 +189,9 @@ impl<W: Write> JsonLines<W> {
             similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
             cluster: verdict.cluster,
             note: verdict.featureless.then_some("no features"),
+            error: verdict.error,
+            at: verdict.at.map(|at| at.to_string()),
+            duplicate_of_at: verdict.duplicate_of_at.map(|at| at.to_string()),
         })
     }
 
@@ -205,12 +227,12 @@ mod tests {
 
     #[test]
     fn records_as_documented() {
-        let pair = Pair { a: "1", b: "7", similarity: Similarity::ratio(62, 64), distance: Some(2) };
+        let pair = Pair { a: "1", b: "7", similarity: Similarity::ratio(62, 64), distance: Some(2), places: None };
         assert_eq!(
             written(|w| w.pair(&pair).unwrap()),
             "{\"type\":\"pair\",\"a\":\"1\",\"b\":\"7\",\"similarity\":0.96875,\"measure\":\"hamming\",\"algo\":\"simhash\",\"distance\":2}\n"
         );
-        let cluster = Cluster { id: 1, members: vec!["a", "b", "c"], keep: vec!["a"] };
+        let cluster = Cluster { id: 1, members: vec!["a", "b", "c"], keep: vec!["a"], members_at: None, keep_at: None };
         assert_eq!(
             written(|w| w.cluster(&cluster).unwrap()),
             "{\"type\":\"cluster\",\"id\":1,\"size\":3,\"members\":[\"a\",\"b\",\"c\"],\"keep\":[\"a\"]}\n"
@@ -221,12 +243,27 @@ mod tests {
             duplicate_of: Some(("a", Similarity::ratio(15, 16))),
             cluster: Some(1),
             featureless: false,
+            error: None,
+            at: None,
+            duplicate_of_at: None,
         };
         assert_eq!(
             written(|w| w.verdict(&verdict).unwrap()),
             "{\"type\":\"verdict\",\"id\":\"b\",\"keep\":false,\"duplicate_of\":\"a\",\"similarity\":0.9375,\"cluster\":1}\n"
         );
-        let alone = Verdict { id: "e\"\n", keep: true, duplicate_of: None, cluster: None, featureless: true };
+        let alone =
+            Verdict { id: "e\"\n", keep: true, duplicate_of: None, cluster: None, featureless: true, ..verdict };
+        let place = |line| Some(At { path: "a.jsonl", line: Some(line) });
+        let unread = Verdict { error: Some("not a JSON object"), featureless: false, at: place(7), ..alone };
+        assert_eq!(
+            written(|w| w.verdict(&unread).unwrap()),
+            "{\"type\":\"verdict\",\"id\":\"e\\\"\\n\",\"keep\":true,\"error\":\"not a JSON object\",\"at\":\"a.jsonl:7\"}\n"
+        );
+        let ambiguous = Pair { places: place(1).zip(place(2)), ..pair };
+        assert!(
+            written(|w| w.pair(&ambiguous).unwrap())
+                .ends_with(",\"distance\":2,\"a_at\":\"a.jsonl:1\",\"b_at\":\"a.jsonl:2\"}\n")
+        );
         assert_eq!(
             written(|w| w.verdict(&alone).unwrap()),
             "{\"type\":\"verdict\",\"id\":\"e\\\"\\n\",\"keep\":true,\"note\":\"no features\"}\n"
@@ -244,18 +281,26 @@ mod tests {
         algo: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         distance: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        a_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        b_at: Option<String>,
     }
 
     proptest! {
         #[test]
         fn pairs_are_put_together_as_serde_does(
             a in any::<String>(), b in "[a-z0-9\"\\\\\n\u{0}\u{7f}é/]{0,80}", part in 0u64..1000, whole in 1000u64..3000,
-            distance in any::<Option<u32>>(),
+            distance in any::<Option<u32>>(), lines in any::<Option<(u64, u64)>>(),
         ) {
             let similarity = Similarity::ratio(part, whole);
-            let expected = Plain { a: &a, b: &b, similarity: similarity.value(), measure: "hamming", algo: "simhash", distance };
+            let at = |line| At { path: &b, line: Some(line) };
+            let places = lines.map(|(x, y)| (at(x), at(y)));
+            let (a_at, b_at) = places.map(|(x, y)| (x.to_string(), y.to_string())).unzip();
+            let value = similarity.value();
+            let expected = Plain { a: &a, b: &b, similarity: value, measure: "hamming", algo: "simhash", distance, a_at, b_at };
             let expected = serde_json::to_string(&expected).unwrap() + "\n";
-            prop_assert_eq!(written(|w| w.pair(&Pair { a: &a, b: &b, similarity, distance }).unwrap()), expected);
+            prop_assert_eq!(written(|w| w.pair(&Pair { a: &a, b: &b, similarity, distance, places }).unwrap()), expected);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::decode::{self, Decoded};
 use super::lines::lines;
 use super::options::display_size;
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Options, PageText, Place, Problem, Severity, html, jsonl};
+use super::{Document, FieldPath, Options, PageText, Place, Problem, ProblemKind, Severity, html, jsonl};
 
 /// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
 const PART_COST: usize = 256;
@@ -75,6 +75,8 @@ pub(super) struct Records {
     pub line: u64,
     pub bytes: Vec<u8>,
     pub max_record: usize,
+    /// Whether problems carry the record.
+    pub keep_rejected: bool,
 }
 
 /// The fields that are wanted from JSON lines.
@@ -203,8 +205,8 @@ impl Records {
             }
             let json = decode::utf8(bytes);
             match jsonl::parse(&json.text, &fields.text, &fields.id, &mut buffer) {
-                Err(message) => {
-                    each(number, Err(Problem { place: self.place(line), severity: Severity::Failed, message }))
+                Err(jsonl::Rejected { kind, message, id }) => {
+                    each(number, Err(Problem { id, ..self.rejected(line, kind, message, bytes) }))
                 }
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
@@ -224,14 +226,15 @@ impl Records {
                 continue;
             }
             fields.split(row);
+            let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
             let Some(text) = fields.get(columns.text) else {
                 let (found, wanted) = (fields.len(), columns.text + 1);
                 let plural = if found == 1 { "" } else { "s" };
                 let message = format!("{found} field{plural}, and the text should be in field {wanted}");
-                each(number, Err(Problem { place: self.place(line), severity: Severity::Failed, message }));
+                let id = id.map(|id| decode::fragment(id).text.into_owned());
+                each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
                 continue;
             };
-            let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
             emit(number, each, self.place(line), id, decode::fragment(text));
         }
@@ -247,11 +250,11 @@ impl Records {
                     warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record, wanted)
                 }
                 Err(message) => {
-                    each(number, Err(Problem { place, severity: Severity::Failed, message: message.clone() }));
+                    each(number, Err(Problem::at(place, Severity::Failed, ProblemKind::Archive, message)));
                     continue;
                 }
             };
-            let (severity, message) = match page {
+            let (severity, kind, message) = match page {
                 None => continue,
                 Some(Ok(page)) => {
                     if page.fell_back {
@@ -262,15 +265,22 @@ impl Records {
                     continue;
                 }
                 Some(Err(Trouble::Coding(coding))) => {
-                    (Severity::Skipped, format!("Content-Encoding '{coding}' is not read"))
+                    (Severity::Skipped, ProblemKind::Coding, format!("Content-Encoding '{coding}' is not read"))
                 }
                 Some(Err(Trouble::TooLong)) => {
                     let size = display_size(self.max_record);
-                    (Severity::Failed, format!("longer than {size} when unpacked (allow more with --max-record)"))
+                    let message = format!("longer than {size} when unpacked (allow more with --max-record)");
+                    (Severity::Failed, ProblemKind::TooLong, message)
                 }
             };
-            each(number, Err(Problem { place, severity, message }));
+            each(number, Err(Problem::at(place, severity, kind, message)));
         }
+    }
+
+    /// A record that is not read.
+    fn rejected(&self, line: u64, kind: ProblemKind, message: String, record: &[u8]) -> Problem {
+        let record = self.keep_rejected.then(|| record.to_vec());
+        Problem { record, ..Problem::at(self.place(line), Severity::Failed, kind, message) }
     }
 
     fn place(&self, line: u64) -> Place {
@@ -288,20 +298,21 @@ impl Records {
 /// A document, after the problem that it was repaired.
 fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
     if let Some(message) = decoded.repair {
-        each(number, Err(Problem { place: place.clone(), severity: Severity::Repaired, message }));
+        each(number, Err(Problem::at(place.clone(), Severity::Repaired, ProblemKind::Replaced, message)));
     }
     each(number, Ok(Document { id, text: decoded.text, place }));
 }
 
 /// That all text of a page is read, where its main text was wanted.
 fn without_main_text(place: Place) -> Problem {
-    Problem { place, severity: Severity::FellBack, message: "no main text found: all of its text was read".to_owned() }
+    let message = "no main text found: all of its text was read";
+    Problem::at(place, Severity::FellBack, ProblemKind::MainText, message)
 }
 
 /// The problem of a record that is longer than allowed.
 pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
     let message = format!("record longer than {} (allow more with --max-record)", display_size(max_record));
-    Problem::new(Severity::Failed, path, Some(line), message)
+    Problem::new(Severity::Failed, ProblemKind::TooLong, path, Some(line), message)
 }
 
 /// Puts parts together into batches, and hands them over when they are full.
@@ -360,7 +371,7 @@ mod tests {
     }
 
     fn part_of(bytes: &[u8], max_record: usize) -> Records {
-        Records { path: "f".into(), line: 7, bytes: bytes.to_vec(), max_record }
+        Records { path: "f".into(), line: 7, bytes: bytes.to_vec(), max_record, keep_rejected: true }
     }
 
     fn json_fields() -> Arc<JsonFields> {

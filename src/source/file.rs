@@ -15,10 +15,11 @@ use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, Piece};
 use super::lines::LineCut;
+use super::opaque::opaque;
 use super::options::display_size;
 use super::reader::Reader;
 use super::warc::{self, Archive};
-use super::{Batch, Counts, Format, Options, Problem, Severity, decode, decompress};
+use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Severity, decode, decompress};
 
 /// A NUL among so many first bytes makes a file binary.
 const BINARY_BYTES: usize = 8 << 10;
@@ -58,8 +59,14 @@ impl<'a> Pass<'a> {
         self.push(Part::Problem(problem))
     }
 
-    pub fn fail(&mut self, path: &str, line: Option<u64>, message: impl Into<String>) -> ControlFlow<()> {
-        self.problem(Problem::new(Severity::Failed, path, line, message))
+    pub fn fail(
+        &mut self,
+        kind: ProblemKind,
+        path: &str,
+        line: Option<u64>,
+        message: impl Into<String>,
+    ) -> ControlFlow<()> {
+        self.problem(Problem::new(Severity::Failed, kind, path, line, message))
     }
 
     fn push(&mut self, part: Part) -> ControlFlow<()> {
@@ -79,13 +86,13 @@ impl<'a> Pass<'a> {
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         let mut reader = match decompress::open(raw, self.bytes_read.clone(), self.options) {
             Ok(reader) => Reader::new(reader),
-            Err(error) => return self.fail(file.path, None, error.to_string()),
+            Err(error) => return self.fail(ProblemKind::Damaged, file.path, None, error.to_string()),
         };
         reader.fill_head(file.size);
         let format = self.format(file, &reader.head);
-        if is_binary(&reader.head, format) {
+        if let Some(what) = no_text(&reader.head, format) {
             counts.binary += 1;
-            return self.problem(Problem::new(Severity::Skipped, file.path, None, "binary file"));
+            return self.problem(Problem::new(Severity::Skipped, ProblemKind::NotText, file.path, None, what));
         }
         counts.files += 1;
         match format {
@@ -128,19 +135,23 @@ impl<'a> Pass<'a> {
         reader.fill(&mut bytes, room);
         if bytes.len() > self.options.max_record {
             let size = display_size(self.options.max_record);
-            return self.fail(path, None, format!("document longer than {size} (allow more with --max-record)"));
+            return self.fail(
+                ProblemKind::TooLong,
+                path,
+                None,
+                format!("document longer than {size} (allow more with --max-record)"),
+            );
         }
         match reader.failure {
-            Some(error) => self.fail(path, None, error.to_string()),
+            Some(error) => self.fail(ProblemKind::Damaged, path, None, error.to_string()),
             None => self.push(part(path, bytes)),
         }
     }
 
     fn read_archive(&mut self, path: &str, reader: Reader, counts: &mut Counts) -> ControlFlow<()> {
-        let max_record = self.options.max_record;
-        let mut archive = Archive::new(reader, self.options.batch_bytes, max_record);
+        let mut archive = Archive::new(reader, self.options.batch_bytes, self.options.max_record);
         while let Some(warc::Piece { bytes, records: pages }) = archive.next() {
-            let records = Records { path: path.into(), line: 0, bytes, max_record };
+            let records = self.records(path, 0, bytes);
             self.push(Part::Warc(records, pages, self.options.page_text))?;
         }
         counts.textless += archive.textless;
@@ -179,7 +190,7 @@ impl<'a> Pass<'a> {
         };
         match columns {
             Ok(columns) => self.drain(path, &mut cutter, |records| Part::Csv(records, columns))?,
-            Err(message) => return self.fail(path, None, message),
+            Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)
     }
@@ -195,13 +206,19 @@ impl<'a> Pass<'a> {
         let max_record = self.options.max_record;
         match piece {
             // A path of its own for each part: threads that count up one together get in each other's way.
-            Piece::Records { line, bytes } => self.push(part(Records { path: path.into(), line, bytes, max_record })),
+            Piece::Records { line, bytes } => self.push(part(self.records(path, line, bytes))),
             Piece::TooLong { line } => self.problem(too_long(path, line, max_record)),
             Piece::Unclosed { line } => {
-                self.fail(path, Some(line), "a quote in the record that starts here is never closed")
+                let message = "a quote in the record that starts here is never closed";
+                self.fail(ProblemKind::Damaged, path, Some(line), message)
             }
-            Piece::Broken { line, error } => self.fail(path, Some(line), error.to_string()),
+            Piece::Broken { line, error } => self.fail(ProblemKind::Damaged, path, Some(line), error.to_string()),
         }
+    }
+
+    fn records(&self, path: &str, line: u64, bytes: Vec<u8>) -> Records {
+        let Options { max_record, keep_rejected, .. } = *self.options;
+        Records { path: path.into(), line, bytes, max_record, keep_rejected }
     }
 
     /// A stream of records as UTF-8. Only UTF-16 is told by a mark; other encodings are guessed from the start of the
@@ -221,7 +238,7 @@ impl<'a> Pass<'a> {
         };
         if marked.is_none() {
             let message = format!("decoded as {}", encoding.name());
-            self.problem(Problem::new(Severity::Repaired, path, None, message))?;
+            self.problem(Problem::new(Severity::Repaired, ProblemKind::Decoded, path, None, message))?;
         }
         let damaged = Rc::new(Cell::new(false));
         let reader = reader.map(|inner| decode::Transcoder::new(inner, encoding, damaged.clone()));
@@ -233,7 +250,7 @@ impl<'a> Pass<'a> {
         match encoding {
             Some(Transcoded { name, damaged }) if damaged.get() => {
                 let message = format!("invalid {name} replaced by U+FFFD");
-                self.problem(Problem::new(Severity::Repaired, path, None, message))
+                self.problem(Problem::new(Severity::Repaired, ProblemKind::Replaced, path, None, message))
             }
             _ => ControlFlow::Continue(()),
         }
@@ -244,6 +261,17 @@ impl<'a> Pass<'a> {
 struct Transcoded {
     name: &'static str,
     damaged: Rc<Cell<bool>>,
+}
+
+/// What a file is instead of text, and what to do about it. Records of JSON or of columns may hold anything.
+fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
+    match format {
+        Format::Jsonl | Format::Warc => None,
+        Format::Csv | Format::Tsv => opaque(head),
+        Format::Text | Format::Lines | Format::Html | Format::Auto => {
+            opaque(head).or_else(|| is_binary(head, format).then_some("binary file"))
+        }
+    }
 }
 
 /// Whether a file is no text. A stray NUL in a stream of records spoils one record; nobody is served by losing the others.

@@ -1,17 +1,19 @@
 //! Files, folders and standard input, in the order given.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::ops::{Add, ControlFlow};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::file::{File, Pass};
+use super::identity::FileId;
 use super::rewind::Rewind;
 use super::walk::{Found, display_path, walk};
-use super::{Batch, Options, Source};
+use super::{Batch, Options, Problem, ProblemKind, Severity, Source};
 
 /// What stands for standard input among paths.
 const STDIN: &str = "-";
@@ -29,6 +31,8 @@ pub struct Counts {
     pub special: u64,
     /// Records of archives left out because they are pages of another type than HTML or plain text.
     pub textless: u64,
+    /// Further names of files that were read already.
+    pub same: u64,
 }
 
 impl Add for Counts {
@@ -41,11 +45,14 @@ impl Add for Counts {
             hidden: self.hidden + other.hidden,
             special: self.special + other.special,
             textless: self.textless + other.textless,
+            same: self.same + other.same,
         }
     }
 }
 
 /// A [`Source`] over paths: files, folders with all that is in them, and `-` for standard input.
+///
+/// A file is read once, under the first of its names: links, other spellings of a path and folders that overlap do not make copies.
 ///
 /// Reading twice yields the same documents as long as the files stay the same; what comes only once must be kept for that,
 /// see [`keep_for_second_read`](Source::keep_for_second_read).
@@ -59,7 +66,12 @@ pub struct Input {
     once: HashMap<usize, Rewind>,
     /// The total, once it was asked for: it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
+    /// Files that are read elsewhere, and the names that they have there.
+    elsewhere: Arc<Files>,
 }
+
+/// Files, each with the name under which it was found first.
+pub type Files = HashMap<FileId, Arc<str>>;
 
 impl Input {
     /// The paths, in the order in which they will be read.
@@ -73,7 +85,32 @@ impl Input {
             stdin,
             once: HashMap::new(),
             total: OnceCell::new(),
+            elsewhere: Arc::default(),
         }
+    }
+
+    /// Leaves out files that are read elsewhere, whatever they are called here.
+    pub fn without(mut self, files: Files) -> Self {
+        self.elsewhere = Arc::new(files);
+        self.total = OnceCell::new();
+        self
+    }
+
+    /// The regular files that it will read, which takes a walk through all folders.
+    pub fn files(&self) -> Files {
+        let mut files = Files::new();
+        for path in self.paths.iter().filter(|path| path.as_os_str() != STDIN) {
+            _ = walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+                if let Found::File(entry) = found
+                    && entry.file_type().is_file()
+                    && let Some(id) = entry.metadata().ok().and_then(|metadata| FileId::of(entry.path(), &metadata))
+                {
+                    files.entry(id).or_insert_with(|| display_path(entry.path()).into());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        files
     }
 
     /// Reads this where standard input is asked for.
@@ -87,21 +124,23 @@ impl Input {
         self.counts
     }
 
-    fn read_path(&mut self, index: usize, pass: &mut Pass) -> ControlFlow<()> {
+    fn read_path(&mut self, index: usize, seen: &mut Files, pass: &mut Pass) -> ControlFlow<()> {
         if self.paths[index].as_os_str() == STDIN {
             return self.read_stdin(index, pass);
         }
-        let Input { paths, options, counts, keep, once, .. } = self;
+        let Input { paths, options, counts, keep, once, elsewhere, .. } = self;
         walk(&paths[index], options.hidden, counts, &mut |found, counts| match found {
             Found::Problem(problem) => pass.problem(problem),
-            Found::File(entry) if entry.file_type().is_file() => read_file(entry.path(), pass, counts),
+            Found::File(entry) if entry.file_type().is_file() => {
+                read_file(entry.path(), (elsewhere, seen), pass, counts)
+            }
             Found::File(entry) => {
                 let open =
                     || Ok(Rewind::new(Box::new(fs::File::open(entry.path())?), *keep, options.temp_dir.as_deref()));
                 let file = File { path: &display_path(entry.path()), name: entry.path().file_name(), size: None };
                 match kept(once, index, open) {
                     Ok(rewind) => read_once(&file, rewind, pass, counts),
-                    Err(error) => pass.fail(file.path, None, format!("cannot open: {error}")),
+                    Err(error) => pass.fail(ProblemKind::Unreadable, file.path, None, format!("cannot open: {error}")),
                 }
             }
         })
@@ -115,7 +154,9 @@ impl Input {
         };
         match kept(once, index, open) {
             Ok(rewind) => read_once(&File { path: STDIN, name: None, size: None }, rewind, pass, counts),
-            Err(error) => pass.fail(STDIN, None, format!("cannot read standard input: {error}")),
+            Err(error) => {
+                pass.fail(ProblemKind::Unreadable, STDIN, None, format!("cannot read standard input: {error}"))
+            }
         }
     }
 }
@@ -130,7 +171,8 @@ impl Source for Input {
         self.counts = Counts::default();
         let options = self.options.clone();
         let mut pass = Pass::new(&options, deliver);
-        let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut pass));
+        let mut seen = Files::new();
+        let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut seen, &mut pass));
         if all.is_continue() {
             // Nothing comes after the last batch, so it does not matter whether more is wanted.
             _ = pass.finish();
@@ -145,6 +187,7 @@ impl Source for Input {
 impl Input {
     fn sum_of_sizes(&self) -> Option<u64> {
         let mut total = 0;
+        let mut seen: HashSet<FileId> = self.elsewhere.keys().cloned().collect();
         let all = self.paths.iter().try_for_each(|path| {
             if path.as_os_str() == STDIN {
                 return ControlFlow::Break(());
@@ -154,7 +197,11 @@ impl Input {
                     if !entry.file_type().is_file() {
                         return ControlFlow::Break(());
                     }
-                    total += entry.metadata().map_or(0, |metadata| metadata.len());
+                    if let Ok(metadata) = entry.metadata()
+                        && FileId::of(entry.path(), &metadata).is_none_or(|id| seen.insert(id))
+                    {
+                        total += metadata.len();
+                    }
                 }
                 ControlFlow::Continue(())
             })
@@ -163,22 +210,37 @@ impl Input {
     }
 }
 
-fn read_file(path: &Path, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
+/// Reads a file, unless it was read already or is read elsewhere.
+fn read_file(
+    path: &Path,
+    (elsewhere, seen): (&Files, &mut Files),
+    pass: &mut Pass,
+    counts: &mut Counts,
+) -> ControlFlow<()> {
     let shown = display_path(path);
-    match fs::File::open(path).and_then(|file| Ok((file.metadata()?.len(), file))) {
-        Ok((size, raw)) => {
-            let file = File { path: &shown, name: path.file_name(), size: Some(size) };
-            pass.read(&file, raw, counts)
+    let (metadata, raw) = match fs::File::open(path).and_then(|file| Ok((file.metadata()?, file))) {
+        Ok(opened) => opened,
+        Err(error) => return pass.fail(ProblemKind::Unreadable, &shown, None, format!("cannot open: {error}")),
+    };
+    if let Some(id) = FileId::of(path, &metadata) {
+        if let Some(first) = elsewhere.get(&id).or_else(|| seen.get(&id)) {
+            counts.same += 1;
+            let message = match **first == *shown {
+                true => "named more than once among the inputs: read once".to_string(),
+                false => format!("another name of {first}, which is read"),
+            };
+            return pass.problem(Problem::new(Severity::Skipped, ProblemKind::SameFile, &shown, None, message));
         }
-        Err(error) => pass.fail(&shown, None, format!("cannot open: {error}")),
+        seen.insert(id, shown.as_str().into());
     }
+    pass.read(&File { path: &shown, name: path.file_name(), size: Some(metadata.len()) }, raw, counts)
 }
 
 /// Reads, from its start, what comes only once.
 fn read_once(file: &File, rewind: &mut Rewind, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
     match rewind.rewind() {
         Ok(()) => pass.read(file, rewind, counts),
-        Err(error) => pass.fail(file.path, None, error.to_string()),
+        Err(error) => pass.fail(ProblemKind::Unreadable, file.path, None, error.to_string()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::FieldPath;
+use super::{FieldPath, ProblemKind};
 
 mod flat;
 
@@ -27,13 +27,22 @@ pub(super) struct Record<'a> {
     pub id: Option<Cow<'a, str>>,
 }
 
+/// Why a line is no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rejected {
+    pub kind: ProblemKind,
+    pub message: String,
+    /// The id, where that could be read.
+    pub id: Option<String>,
+}
+
 /// Takes text and id from a line, or says why not. What has escapes is put together in `buffer`.
 pub(super) fn parse<'a>(
     line: &'a str,
     text: &FieldPath,
     id: &FieldPath,
     buffer: &'a mut String,
-) -> Result<Record<'a>, String> {
+) -> Result<Record<'a>, Rejected> {
     if let ([text], [id]) = (text.steps(), id.steps())
         && let Some(found) = flat::parse(line, text, id, buffer)
     {
@@ -43,17 +52,20 @@ pub(super) fn parse<'a>(
 }
 
 /// [`parse`], whatever the line is.
-fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, String> {
+fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, Rejected> {
     let mut found = Found::default();
     let wanted = Wanted { text: Some(text.steps()), id: Some(id.steps()) };
     let mut json = serde_json::Deserializer::from_str(line);
     let parsed = Object { wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-    parsed.map_err(|error| malformed(&error))?;
+    parsed.map_err(|error| Rejected { kind: ProblemKind::Json, message: malformed(&error), id: None })?;
     let id = match found.id {
         Slot::Missing | Slot::Kind("null") => None,
         Slot::Text(id) => Some(id),
         Slot::Number(id) => Some(Cow::Borrowed(id)),
-        Slot::Kind(kind) => return Err(format!("id field '{id}' is {kind}, not a string or a number")),
+        Slot::Kind(kind) => {
+            let message = format!("id field '{id}' is {kind}, not a string or a number");
+            return Err(Rejected { kind: ProblemKind::Id, message, id: None });
+        }
     };
     let wrong = match found.text {
         Slot::Text(text) => return Ok(Record { text, id }),
@@ -62,7 +74,8 @@ fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Reco
         Slot::Kind(kind) => format!("text field '{text}' is {kind}, not a string"),
     };
     let here = field_names(line).unwrap_or_default();
-    Err(format!("{wrong} (fields here: {here}; choose with --text-field)"))
+    let message = format!("{wrong} (fields here: {here}; choose with --text-field)");
+    Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
 }
 
 /// A line is parsed by itself, so the line that serde_json counts says nothing.
@@ -71,8 +84,13 @@ fn malformed(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
     // Well formed, but of another type; "invalid type: sequence, expected a JSON object" is what serde says.
-    if error.is_data() {
+    if error.is_data() && message.starts_with("invalid type") {
         return "not a JSON object".to_string();
+    }
+    if error.is_data() {
+        // A value that was looked into by itself: its own column says nothing of the line.
+        let message = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
+        return format!("malformed JSON: {message}");
     }
     format!("malformed JSON: {message} at column {}", error.column())
 }
@@ -295,7 +313,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, String> {
+    fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
         let path = |path| FieldPath::parse("text-field", path).unwrap();
         let (text, id) = (path(text), path(id));
         let expected = parse_any(line, &text, &id);
@@ -314,7 +332,7 @@ mod tests {
     }
 
     fn check_error(line: &str, message: &str) {
-        assert_eq!(with(line, "text", "id").unwrap_err(), message, "{line}");
+        assert_eq!(with(line, "text", "id").unwrap_err().message, message, "{line}");
     }
 
     #[test]
@@ -361,7 +379,9 @@ mod tests {
     #[test]
     fn text_and_id_in_one_field() {
         check_with(r#"{"a":"x\n"}"#, "a", "a", "x\n", Some("x\n"));
-        assert!(with(r#"{"a":{"b":"id"}}"#, "a", "a.b").unwrap_err().starts_with("text field 'a' is an object"));
+        assert!(
+            with(r#"{"a":{"b":"id"}}"#, "a", "a.b").unwrap_err().message.starts_with("text field 'a' is an object")
+        );
     }
 
     #[test]
@@ -405,7 +425,7 @@ mod tests {
         check_error(r#"{"text":"x"} {"#, "malformed JSON: trailing characters at column 14");
         check_error("[1]", "not a JSON object");
         check_error("null", "not a JSON object");
-        assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().starts_with("malformed JSON: "));
+        assert!(with(r#"{"text":"\ud800"}"#, "text", "id").unwrap_err().message.starts_with("malformed JSON: "));
     }
 
     #[test]

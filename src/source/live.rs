@@ -44,7 +44,7 @@ impl<R: Read> Live<R> {
             Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
             _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
         };
-        Ok(Chunks { kind, path, max_record, page_text: options.page_text })
+        Ok(Chunks { kind, path, max_record, keep_rejected: options.keep_rejected, page_text: options.page_text })
     }
 }
 
@@ -68,6 +68,7 @@ pub struct Chunks<'r> {
     kind: Kind<'r>,
     path: Arc<str>,
     max_record: usize,
+    keep_rejected: bool,
     page_text: PageText,
 }
 
@@ -82,8 +83,9 @@ impl Chunks<'_> {
     /// # Errors
     /// The stream breaks off. What was read of its last line is lost. (Where an archive breaks off is a problem like others.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
-        let Chunks { kind, path, max_record, page_text } = self;
-        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record: *max_record };
+        let Chunks { kind, path, max_record, keep_rejected, page_text } = self;
+        let (max_record, keep_rejected) = (*max_record, *keep_rejected);
+        let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected };
         let (part, places) = match kind {
             Kind::Archive(archive) => {
                 let Some(warc::Piece { bytes, records: found }) = archive.next() else { return Ok(None) };
@@ -92,9 +94,9 @@ impl Chunks<'_> {
                 let places = found.iter().map(place).collect();
                 (Part::Warc(records(0, bytes), found, *page_text), Some(places))
             }
-            Kind::Lines(lines) => match lines.next(*max_record)? {
+            Kind::Lines(lines) => match lines.next(max_record)? {
                 None => return Ok(None),
-                Some(Whole::TooLong(line)) => return Ok(Some(Err(too_long(path, line, *max_record)))),
+                Some(Whole::TooLong(line)) => return Ok(Some(Err(too_long(path, line, max_record)))),
                 Some(Whole::Lines(line, bytes)) => {
                     let records = records(line, bytes);
                     let part = match &lines.fields {

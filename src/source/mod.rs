@@ -9,8 +9,10 @@
 //!
 //! | file | one idea |
 //! |---|---|
+//! | `opaque` | files that hold no text, by their first bytes |
 //! | `options` | what can be chosen: formats, fields, limits |
 //! | `input`, `walk` | paths and folders, in their order |
+//! | `identity` | which names lead to one file |
 //! | `rewind` | standard input, read twice |
 //! | `decompress`, `reader` | compressed bytes → bytes |
 //! | `file` | one file: its format, its pieces |
@@ -29,10 +31,12 @@ mod decompress;
 mod documents;
 mod file;
 pub(crate) mod html;
+pub(crate) mod identity;
 mod input;
 mod jsonl;
 mod lines;
 mod live;
+mod opaque;
 mod options;
 mod reader;
 mod rewind;
@@ -42,8 +46,10 @@ mod warc;
 pub use batch::Batch;
 pub use decode::page_text;
 pub use documents::Documents;
-pub use input::{Counts, Input};
+pub use identity::FileId;
+pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
+pub use opaque::opaque;
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
 
 use std::borrow::Cow;
@@ -77,11 +83,11 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 /// One document, borrowed from its batch where it could be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
-    /// Unique among the documents of a run.
+    /// What it is called. Several documents of a run may be called the same: what identifies one is its place.
     pub id: Cow<'a, str>,
     /// The text, decoded.
     pub text: Cow<'a, str>,
-    /// Where it stands, for messages.
+    /// Where it stands.
     pub place: Place,
 }
 
@@ -124,15 +130,110 @@ pub enum Severity {
     Failed,
 }
 
+/// What went wrong, for programs, and for messages that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// A file, folder or stream cannot be opened or read.
+    Unreadable,
+    /// A file or stream breaks off, or what it is compressed with is damaged.
+    Damaged,
+    /// A record or document is longer than allowed.
+    TooLong,
+    /// A line is no JSON object.
+    Json,
+    /// A record has no text, or something else in its place.
+    Text,
+    /// The id of a record is something else than a string or a number.
+    Id,
+    /// The header of a file of columns does not name what is asked for.
+    Header,
+    /// A record of an archive is not as the format says.
+    Archive,
+    /// A page is packed in a way that is not read.
+    Coding,
+    /// A file holds no text: PDF, an office document, an archive, any other binary file.
+    NotText,
+    /// A file was read already, under another name.
+    SameFile,
+    /// A symbolic link leads back to a folder that it is in.
+    Loop,
+    /// A pipe, a socket or a device in a folder.
+    Special,
+    /// A document changed between two readings.
+    Changed,
+    /// The text was decoded from another encoding than UTF-8, as a guess.
+    Decoded,
+    /// Bytes that are no text were replaced.
+    Replaced,
+    /// No main text was found in a page.
+    MainText,
+}
+
+impl ProblemKind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProblemKind::Unreadable => "unreadable",
+            ProblemKind::Damaged => "damaged",
+            ProblemKind::TooLong => "too-long",
+            ProblemKind::Json => "json",
+            ProblemKind::Text => "text",
+            ProblemKind::Id => "id",
+            ProblemKind::Header => "header",
+            ProblemKind::Archive => "archive",
+            ProblemKind::Coding => "coding",
+            ProblemKind::NotText => "not-text",
+            ProblemKind::SameFile => "same-file",
+            ProblemKind::Loop => "loop",
+            ProblemKind::Special => "special",
+            ProblemKind::Changed => "changed",
+            ProblemKind::Decoded => "decoded",
+            ProblemKind::Replaced => "replaced",
+            ProblemKind::MainText => "main-text",
+        }
+    }
+
+    /// Whether it means that a file or a record, which may hold a document, was not read.
+    pub fn is_rejection(self) -> bool {
+        match self {
+            ProblemKind::Unreadable
+            | ProblemKind::Damaged
+            | ProblemKind::TooLong
+            | ProblemKind::Json
+            | ProblemKind::Text
+            | ProblemKind::Id
+            | ProblemKind::Header
+            | ProblemKind::Archive
+            | ProblemKind::Coding
+            | ProblemKind::NotText => true,
+            ProblemKind::SameFile
+            | ProblemKind::Loop
+            | ProblemKind::Special
+            | ProblemKind::Changed
+            | ProblemKind::Decoded
+            | ProblemKind::Replaced
+            | ProblemKind::MainText => false,
+        }
+    }
+}
+
 /// Something that went wrong with one file or one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// Where.
     pub place: Place,
     /// How bad.
     pub severity: Severity,
+    /// What kind of trouble it is.
+    pub kind: ProblemKind,
     /// What, with the offending value; one line, no full stop.
     pub message: String,
+    /// The id of the record, where that could be read.
+    pub id: Option<String>,
+    /// The record as it came, if it was rejected whole and [`Options::keep_rejected`] asks for it.
+    pub record: Option<Vec<u8>>,
 }
 
 impl fmt::Display for Problem {
@@ -143,7 +244,18 @@ impl fmt::Display for Problem {
 
 impl Problem {
     /// A problem with a whole file, or with one line of it.
-    pub(crate) fn new(severity: Severity, path: &str, line: Option<u64>, message: impl Into<String>) -> Self {
-        Problem { place: Place { path: path.into(), line }, severity, message: message.into() }
+    pub(crate) fn new(
+        severity: Severity,
+        kind: ProblemKind,
+        path: &str,
+        line: Option<u64>,
+        message: impl Into<String>,
+    ) -> Self {
+        Problem::at(Place { path: path.into(), line }, severity, kind, message)
+    }
+
+    /// A problem with what stands at a place.
+    pub fn at(place: Place, severity: Severity, kind: ProblemKind, message: impl Into<String>) -> Self {
+        Problem { place, severity, kind, message: message.into(), id: None, record: None }
     }
 }

@@ -153,6 +153,8 @@ pub struct Options {
     pub max_record: usize,
     /// How many times its compressed size a file may expand to, beyond one record. Bounds what a crafted file can cost.
     pub max_expansion: u64,
+    /// Whether a [`Problem`](super::Problem) carries the record that was rejected.
+    pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
     pub hidden: bool,
     /// About how many bytes of records go into one batch. Changes the speed, never the documents.
@@ -170,6 +172,7 @@ impl Default for Options {
             page_text: PageText::All,
             max_record: 64 << 20,
             max_expansion: 1000,
+            keep_rejected: false,
             hidden: false,
             batch_bytes: 1 << 20,
             temp_dir: None,

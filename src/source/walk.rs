@@ -6,7 +6,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Counts, Problem, Severity};
+use super::{Counts, Problem, ProblemKind, Severity};
 
 /// What a walk comes upon.
 pub(super) enum Found {
@@ -43,7 +43,10 @@ pub(super) fn walk(
                 counts.special += 1;
                 let path = display_path(entry.path());
                 let message = "not a regular file: read only when named itself";
-                each(Found::Problem(Problem::new(Severity::Skipped, &path, None, message)), counts)?;
+                each(
+                    Found::Problem(Problem::new(Severity::Skipped, ProblemKind::Special, &path, None, message)),
+                    counts,
+                )?;
             }
         }
     }
@@ -58,13 +61,13 @@ fn problem(root: &Path, error: &walkdir::Error) -> Problem {
     let path = display_path(error.path().unwrap_or(root));
     if let Some(ancestor) = error.loop_ancestor() {
         let message = format!("symbolic link that leads back to {}", display_path(ancestor));
-        return Problem::new(Severity::Skipped, &path, None, message);
+        return Problem::new(Severity::Skipped, ProblemKind::Loop, &path, None, message);
     }
     let message = match error.io_error() {
         Some(error) => format!("cannot read: {error}"),
         None => format!("cannot read: {error}"),
     };
-    Problem::new(Severity::Failed, &path, None, message)
+    Problem::new(Severity::Failed, ProblemKind::Unreadable, &path, None, message)
 }
 
 /// A path as an id: `/`-separated, with bytes that are no UTF-8 as `\xNN`.

@@ -105,3 +105,41 @@ fn the_pairs_of_the_fixtures_are_found() {
         assert!(close, "{scanned}: {found:?} {truth:?}");
     }
 }
+
+#[test]
+fn verdicts_and_rejects_account_for_every_record() {
+    let shell = Shell::new();
+    let kinds = [
+        r#"{"id":ID,"text":"the quick brown fox jumps over the lazy dog"}"#,
+        r#"{"id":ID,"text":"pack my box with five dozen liquor jugs now"}"#,
+        "no JSON",
+        r#"{"id":ID,"text":null}"#,
+        r#"{"id":[],"text":"x"}"#,
+        r#"{"id":ID}"#,
+        "[1]",
+    ];
+    for seed in 0..20 {
+        let mut random = crate::support::random::Random::new(seed);
+        let lines: Vec<String> =
+            (0..60).map(|_| random.pick(&kinds).replace("ID", &random.below(30).to_string())).collect();
+        shell.write("a.jsonl", lines.join("\n") + "\n");
+        let options = *random.pick(&["", "--memory 1M -j1", "--shingle 2", "--algo spotsigs", "--exact"]);
+        let run = shell.dedup(&format!("scan a.jsonl --emit verdicts -q --rejects rejected.jsonl {options}"));
+        let verdicts = records::verdicts(&run.stdout);
+        assert_eq!(verdicts.len(), lines.len(), "a verdict for each record: {options}");
+        let rejected = shell.folder().join("rejected.jsonl");
+        let rejected = records::rejected(&std::fs::read_to_string(rejected).expect("it is written"));
+        let unread: Vec<u64> = (1..).zip(&verdicts).filter(|(_, v)| v.error.is_some()).map(|(line, _)| line).collect();
+        assert_eq!(rejected.iter().map(|rejected| rejected.record.unwrap()).collect::<Vec<_>>(), unread);
+        for (line, verdict) in lines.iter().zip(&verdicts) {
+            let is_document = line.contains(r#""text":"the"#) || line.contains(r#""text":"pack"#);
+            assert_eq!(verdict.error.is_none(), is_document, "{line}");
+        }
+        for rejected in rejected {
+            assert_eq!(rejected.content.as_ref(), lines.get(rejected.record.unwrap() as usize - 1));
+        }
+        // Of each of the two texts one document is kept, at most.
+        let kept = verdicts.iter().filter(|verdict| verdict.keep && verdict.error.is_none()).count();
+        assert!(kept <= 2 || options.contains("spotsigs"), "{kept} of two texts are kept: {options}");
+    }
+}

@@ -90,6 +90,7 @@ cases!(
     preparation,
     presets,
     projection,
+    records_and_ids,
     scan_chinese,
     scan_code,
     scan_encodings,

@@ -18,6 +18,10 @@ pub struct Pair {
     algo: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -28,6 +32,10 @@ pub struct Cluster {
     size: usize,
     pub members: Vec<String>,
     pub keep: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub members_at: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_at: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -44,6 +52,28 @@ pub struct Verdict {
     pub cluster: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of_at: Option<String>,
+}
+
+/// A line of `--rejects`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rejected {
+    r#type: String,
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub kind: String,
+    pub error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// What `dedup plan --json` prints.
@@ -377,6 +407,7 @@ pub enum Record {
     Cluster(Cluster),
     Verdict(Verdict),
     Plan(Plan),
+    Rejected(Rejected),
     Stats(Stats),
 }
 
@@ -397,6 +428,7 @@ pub fn parse(line: &str) -> Record {
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
         "comparison" => Record::Comparison(checked(line, Comparison::check)),
         "plan" => Record::Plan(checked(line, Plan::check)),
+        "rejected" => Record::Rejected(checked(line, |rejected: &Rejected| !rejected.error.is_empty())),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
     }
@@ -418,6 +450,7 @@ macro_rules! all {
 all!(pairs, Pair);
 all!(clusters, Cluster);
 all!(verdicts, Verdict);
+all!(rejected, Rejected);
 all!(plans, Plan);
 all!(stats, Stats);
 all!(evals, Eval);
@@ -466,24 +499,36 @@ impl Pair {
 
 impl Cluster {
     fn check(&self) -> bool {
-        let at = |id: &String| self.members.iter().position(|member| member == id);
+        // Places tell members apart where ids do not.
+        let (members, keep) = match (&self.members_at, &self.keep_at) {
+            (None, None) => (&self.members, &self.keep),
+            (Some(members), Some(keep)) => (members, keep),
+            _ => return false,
+        };
+        let at = |id: &String| members.iter().position(|member| member == id);
         self.size == self.members.len()
+            && self.size == members.len()
             && self.size >= 2
-            && !self.keep.is_empty()
-            && self.keep.iter().all(|id| at(id).is_some())
-            && self.keep.is_sorted_by_key(at)
+            && !keep.is_empty()
+            && keep.len() == self.keep.len()
+            && keep.iter().all(|id| at(id).is_some())
+            && keep.is_sorted_by_key(at)
     }
 }
 
 impl Verdict {
     fn check(&self) -> bool {
         let value = self.similarity.as_deref().map(similarity);
-        matches!(
-            (self.keep, &self.duplicate_of, value, self.cluster, self.note.as_deref()),
-            (true, None, None, _, None)
-                | (true, None, None, None, Some("no features"))
-                | (false, Some(_), Some(Some(_)), Some(_), None)
-        )
+        let places = self.at.is_some() == self.duplicate_of_at.is_some() || self.duplicate_of.is_none();
+        let error = self.error.as_deref();
+        places
+            && matches!(
+                (self.keep, &self.duplicate_of, value, self.cluster, self.note.as_deref(), error),
+                (true, None, None, _, None, None)
+                    | (true, None, None, None, Some("no features"), None)
+                    | (false, Some(_), Some(Some(_)), Some(_), None, None)
+                    | (_, None, None, None, None, Some(_))
+            )
     }
 
     /// The similarity, as printed.

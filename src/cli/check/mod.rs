@@ -37,7 +37,7 @@ mod walk;
 
 pub use command::command;
 
-use super::arguments::{bytes, count};
+use super::arguments::{bytes, count, counted};
 use super::terminal::{Terminal, escaped};
 use super::{Status, usage_error};
 use baseline::{Baseline, Entry};
@@ -121,7 +121,11 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         // What a change does not touch was not asked for.
         stale.clear();
     }
-    let words = documents.iter().map(|document| document.words.len()).sum();
+    let words: usize = documents.iter().map(|document| document.words.len()).sum();
+    if words == 0 {
+        let pages = counted(documents.len() as u64, "page");
+        return Err(Error::Empty(format!("no words were read in {pages}: nothing was compared")));
+    }
     let any = check.fail_on.as_deref() == Some("any");
     let root = report::repository();
     let outcome = Outcome { copies: &copies, stale: &stale, allowed, pages: tree.pages.len(), words, any, root };

@@ -234,6 +234,12 @@ fn read_page(file: Named, options: &prose::Options) -> Read {
     if bytes.len() as u64 > LONGEST {
         return Err(format!("{}: longer than 64 MiB, which no page is", file.name));
     }
+    if let Some(what) = source::opaque(&bytes) {
+        return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
+    }
+    if file.given && is_data(&file.path) {
+        return Err(format!("{}: records, not a page of documentation (dedup scan compares records)", file.name));
+    }
     let text = match source::page_text(&bytes, file.markup == Markup::Html) {
         Some((text, repair)) => Some((text.into_owned(), repair)),
         None if file.given => return Err(format!("{}: not text", file.name)),
@@ -241,6 +247,12 @@ fn read_page(file: Named, options: &prose::Options) -> Read {
     };
     let length = bytes.len() as u64;
     Ok(text.map(|(text, repair)| (Page::new(file, text, options), length, repair)))
+}
+
+/// Whether the name of a file says that it holds records of data.
+fn is_data(path: &Path) -> bool {
+    let is = |extension: &str| ["jsonl", "ndjson", "json", "csv", "tsv", "warc", "wet"].contains(&extension);
+    path.extension().is_some_and(|extension| is(&extension.to_string_lossy().to_ascii_lowercase()))
 }
 
 /// A file to read.

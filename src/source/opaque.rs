@@ -1,0 +1,68 @@
+//! Files that hold no text that could be read as it stands: known by how they begin, and named with advice.
+
+/// What begins so, and what to do about it.
+const MAGICS: &[(&[u8], &str)] = &[
+    (b"%PDF-", "PDF document: convert it to text first (pdftotext FILE -)"),
+    (
+        b"PK\x03\x04",
+        "ZIP archive, or an office document or e-book in one (DOCX, XLSX, PPTX, ODT, EPUB): unpack it, or convert it to text first \
+         (pandoc -t plain FILE)",
+    ),
+    (b"PK\x05\x06", "empty ZIP archive"),
+    (b"PAR1", "Parquet file: write its text column as JSON lines first"),
+    (b"ARROW1\0\0", "Arrow file: write its text column as JSON lines first"),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "office document (DOC, XLS, PPT): convert it to text first (soffice --convert-to txt FILE)",
+    ),
+    (b"{\\rtf", "RTF document: convert it to text first (pandoc -t plain FILE)"),
+    (b"%!PS-Adobe", "PostScript document: convert it to text first (ps2ascii FILE)"),
+    (b"Rar!\x1a\x07", "RAR archive: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "7z archive: unpack it first"),
+    (b"SQLite format 3\0", "SQLite database: write its text column as JSON lines first"),
+];
+
+/// Where a tar archive says that it is one.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+/// What a file is that begins so, if it is of a kind that is never read as text; with what to do about it.
+///
+/// Only kinds whose first bytes cannot well be the start of a text are known here; others are binary if they have NUL bytes.
+pub fn opaque(head: &[u8]) -> Option<&'static str> {
+    // Some programs put a mark or white space before %PDF; readers of PDF allow it too.
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let begins = |magic: &[u8]| head.starts_with(magic) || magic == b"%PDF-" && text.starts_with(magic);
+    let known = MAGICS.iter().find(|(magic, _)| begins(magic)).map(|&(_, advice)| advice);
+    let is_tar = head.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1));
+    known.or_else(|| is_tar.then_some("tar archive: unpack it first"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_their_first_bytes() {
+        let mut tar = vec![0; 512];
+        tar[..5].copy_from_slice(b"a.txt");
+        tar[257..262].copy_from_slice(b"ustar");
+        for (head, named) in [
+            (&b"%PDF-1.7\n%\xe2\xe3"[..], Some("PDF document")),
+            (b"\xef\xbb\xbf\n%PDF-1.4", Some("PDF document")),
+            (b"PK\x03\x04\x14\0", Some("ZIP archive")),
+            (b"PAR1\x15\0", Some("Parquet file")),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("office document")),
+            (b"{\\rtf1\\ansi", Some("RTF document")),
+            (&tar, Some("tar archive")),
+            (b"%PDF is a format", None),
+            (b"PK is a name", None),
+            (b"PAR", None),
+            (b"text", None),
+            (b"", None),
+        ] {
+            let found = opaque(head);
+            assert_eq!(found.is_some(), named.is_some(), "{}", head.escape_ascii());
+            assert!(found.unwrap_or_default().starts_with(named.unwrap_or_default()), "{found:?}");
+        }
+    }
+}
