@@ -259,8 +259,13 @@ pub(super) fn stream_options(given: &ArgMatches) -> Result<source::Options, Erro
 pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&stop);
-    // Without it a signal ends the program as it does any other; the index bears that too.
-    _ = ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed));
+    // Without it a signal ends the program as it does any other; the index bears that too. So does a second one, which ends it at once:
+    // what it is at may be waiting for ever, for whoever reads the output.
+    _ = ctrlc::set_handler(move || {
+        if on_signal.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
     stop
 }
 

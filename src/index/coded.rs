@@ -50,16 +50,21 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
 /// So many ones, a zero and the low part are at most 57 bits.
 const MOST_ONES: u64 = 56 - BITS as u64;
 
-/// Fills `set` from the code of `count` elements. `None` if that is not what it is.
-pub(super) fn decode(code: &[u8], count: usize, set: &mut Vec<u64>) -> Option<()> {
-    set.clear();
+/// Whether some code can be that of so many elements: each takes its low part and a bit more.
+pub(super) fn fits(code: &[u8], count: usize) -> bool {
+    let bits = 8 * code.len() as u64;
+    count as u64 <= bits && count as u64 * u64::from(low_bits(count) + 1) <= bits
+}
+
+/// Hands over the elements of a code of `count`, ascending. `None` if that is not what it is; it must [fit](fits).
+pub(super) fn decode(code: &[u8], count: usize, mut each: impl FnMut(u64)) -> Option<()> {
     let low = low_bits(count);
     let mut bits = Bits { code: code.iter(), held: 0, count: 0 };
     let mut before = 0u64;
     for _ in 0..count {
         let high = bits.ones()?;
         before = before.checked_add(high.checked_shl(low)? | bits.number(low)?)?;
-        set.push(before);
+        each(before);
     }
     Some(())
 }
@@ -144,14 +149,15 @@ mod tests {
             encode(&set, &mut code);
             prop_assert_eq!(&code[1..], plainly(&set));
             let mut back = Vec::new();
-            prop_assert_eq!(decode(&code[1..], set.len(), &mut back), Some(()));
+            prop_assert!(fits(&code[1..], set.len()));
+            prop_assert_eq!(decode(&code[1..], set.len(), |element| back.push(element)), Some(()));
             prop_assert_eq!(back, set);
         }
 
         #[test]
         fn any_bytes_are_a_set_or_none(code in prop::collection::vec(any::<u8>(), 0..60), count in 0usize..100) {
             let mut set = Vec::new();
-            if decode(&code, count, &mut set).is_some() {
+            if fits(&code, count) && decode(&code, count, |element| set.push(element)).is_some() {
                 prop_assert!(set.len() == count && set.is_sorted());
             }
         }

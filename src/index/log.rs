@@ -4,14 +4,18 @@
 //! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), checksum (8); then frames
 //! frame   length of the record (4), check of the length and the place (4), record, checksum (8)
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
-//!         or kind 3, places of documents that are removed; or kind 4 alone: all before it was on the disk before it was written
+//!         or kind 3, places of documents that are removed, or notes of what was decided (repeat.rs), which are no places;
+//!         or kind 4 alone: all before it was on the disk before it was written
 //! ```
 //!
 //! The kind of a document that was added, and never let through, has its highest bit set.
 //!
 //! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands. Version 1 has documents alone.
 
-use super::coded::{decode, encode};
+use super::coded::{decode, encode, fits};
+use super::repeat::{NO_PLACE, Past};
+use super::replace::{Replacement, remove_stale};
+use super::shape::Shape;
 use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::{Error, IndexFault};
@@ -22,8 +26,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 /// The version of the format that is written.
 pub const FORMAT_VERSION: u32 = 2;
@@ -77,6 +80,8 @@ pub(super) enum Entry {
     Document(Record),
     /// The documents at these places are forgotten.
     Removed(Vec<u64>),
+    /// What was decided, and changed nothing.
+    Notes(Vec<u64>),
     /// Everything before it was on the disk before it was written.
     Synced,
 }
@@ -86,17 +91,29 @@ const SYNCED: u8 = 4;
 const ADDED: u8 = 0x80;
 
 impl Entry {
-    /// `None` if the bytes are no entry.
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    /// `None` if the bytes are no entry, or none of an index of this shape.
+    fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
         match bytes {
             [SYNCED] => Some(Entry::Synced),
             [REMOVED, rest @ ..] => {
-                let (places, rest) = rest.as_chunks();
-                rest.is_empty().then(|| Entry::Removed(places.iter().map(|&place| u64::from_le_bytes(place)).collect()))
+                let (words, rest) = rest.as_chunks();
+                rest.is_empty().then_some(())?;
+                let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+                let are_notes = words.first().is_some_and(|&word| word >= NO_PLACE);
+                Some(if are_notes { Entry::Notes(words) } else { Entry::Removed(words) })
             }
-            _ => Record::parse(bytes).map(Entry::Document),
+            _ => Record::parse(bytes, reads).map(Entry::Document),
         }
     }
+}
+
+/// How records are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reads {
+    /// Which there can be.
+    pub shape: Shape,
+    /// Whether tags, fingerprints and features are not kept, only checked.
+    pub skips_evidence: bool,
 }
 
 impl Record {
@@ -141,8 +158,8 @@ impl Record {
         }
     }
 
-    /// `None` if the bytes are no record.
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    /// `None` if the bytes are no record, or none that an index of this shape can hold.
+    fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
         let mut rest = bytes;
         let kind = take(&mut rest, 1)?[0];
         let is_added = kind & ADDED != 0;
@@ -157,17 +174,30 @@ impl Record {
         let sequence = u128::from_le_bytes(take(&mut rest, 16)?.try_into().ok()?);
         let time = number(&mut rest)?;
         let (mut tags, mut evidence) = (Vec::new(), Vec::new());
+        let (shape, keeps) = (&reads.shape, !reads.skips_evidence);
         match kind {
-            Kind::Featureless => {}
+            Kind::Featureless => rest.is_empty().then_some(())?,
             Kind::Fingerprint => {
-                evidence.extend(counted(&mut rest, 8)?.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+                let words = counted(&mut rest, 8)?.as_chunks().0;
+                (rest.is_empty() && shape.allows(kind, 0, words.len())).then_some(())?;
+                if keeps {
+                    evidence.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+                }
             }
             Kind::Features => {
-                tags.extend(counted(&mut rest, 4)?.as_chunks().0.iter().map(|&tag| u32::from_le_bytes(tag)));
+                let stored = counted(&mut rest, 4)?.as_chunks().0;
                 let count = usize::try_from(number(&mut rest)?).ok()?;
-                // An element takes more than a bit.
-                (count <= 8 * rest.len()).then_some(())?;
-                decode(rest, count, &mut evidence)?;
+                // Before memory is taken for so many.
+                (fits(rest, count) && shape.allows(kind, stored.len(), count)).then_some(())?;
+                if keeps {
+                    tags.extend(stored.iter().map(|&tag| u32::from_le_bytes(tag)));
+                    evidence.reserve_exact(count);
+                }
+                decode(rest, count, |element| {
+                    if keeps {
+                        evidence.push(element);
+                    }
+                })?;
             }
         }
         Some(Record { id, sequence, time, kind, is_added, tags, evidence })
@@ -217,8 +247,14 @@ fn frame_head(length: u32, place: u64) -> [u8; 8] {
 /// The length that a frame's head says, if it is one.
 fn length_of(head: [u8; 8], place: u64) -> Option<u64> {
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-    (frame_head(length, place) == head).then_some(length.into())
+    (u64::from(length) <= MAX_RECORD && frame_head(length, place) == head).then_some(length.into())
 }
+
+/// The longest record: that of a text of some 300 MB. A longer one is neither written nor read.
+const MAX_RECORD: u64 = 1 << 28;
+
+/// So much is read at once where it is not known yet whether it is a record.
+const PIECE: usize = 1 << 20;
 
 /// A frame takes so much beside its record.
 const AROUND: u64 = 16;
@@ -235,11 +271,40 @@ pub(super) struct Log {
     /// What is not yet; in memory, all there is.
     pending: Vec<u8>,
     buffer: Vec<u8>,
+    /// Notes that are not in a frame yet.
+    notes: Vec<u64>,
+    /// Whether anything but notes was added since all was on the disk.
+    is_due: bool,
+    /// How records are read again.
+    reads: Reads,
 }
+
+/// So many words of notes go into a frame at most.
+const NOTES: usize = 1 << 13;
 
 impl Log {
     pub fn in_memory() -> Self {
-        Log { file: None, written: 0, synced: 0, marked: 0, pending: Vec::new(), buffer: Vec::new() }
+        Log {
+            file: None,
+            written: 0,
+            synced: 0,
+            marked: 0,
+            pending: Vec::new(),
+            buffer: Vec::new(),
+            notes: Vec::new(),
+            is_due: false,
+            reads: Reads::default(),
+        }
+    }
+
+    /// Whether it is in a file.
+    pub fn is_stored(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The file it is in.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref().map(|(file, _)| file)
     }
 
     /// Opens a file for writing, or makes it. What it holds is still to be gone through.
@@ -273,7 +338,7 @@ impl Log {
             written.and_then(|()| file.sync_all()).map_err(failed)?;
         }
         let file = Some((file, path.to_path_buf()));
-        Ok((Log { file, ..Log::in_memory() }, stored))
+        Ok((Log { file, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
     /// Opens a file for reading alone; another process may write to it. What it holds is still to be gone through. Nothing is ever pending.
@@ -283,29 +348,17 @@ impl Log {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let file = Some((stored.reader.get_ref().try_clone().map_err(failed)?, path.to_path_buf()));
         let written = stored.length;
-        Ok((Log { file, written, ..Log::in_memory() }, stored))
+        Ok((Log { file, written, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
-    /// A new file that takes the place of another when it is [done](Self::replace).
-    pub fn beside(path: &Path, header: &Value) -> Result<(Self, NamedTempFile), Error> {
-        let failed = |error| Error::io(format!("cannot write beside the index {}", path.display()), error);
-        let new = NamedTempFile::new_in(folder_of(path)).map_err(failed)?;
-        let mut file = new.reopen().map_err(failed)?;
+    /// A log in a new file that is to [take the place](Replacement::put) of another.
+    pub fn beside(new: &Replacement, header: &Value) -> Result<Self, Error> {
+        let failed = |error| Error::io(format!("cannot write {}", new.path().display()), error);
+        let mut file = new.file().try_clone().map_err(failed)?;
         let header = file_header(header);
         file.write_all(&header).map_err(failed)?;
-        let written = header.len() as u64;
-        Ok((Log { file: Some((file, new.path().to_path_buf())), written, synced: written, ..Log::in_memory() }, new))
-    }
-
-    /// Puts a file [beside](Self::beside) another in its place, all or nothing.
-    pub fn replace(mut self, new: NamedTempFile, path: &Path) -> Result<u64, Error> {
-        self.seal()?;
-        let failed = |error| Error::io(format!("cannot replace the index {}", path.display()), error);
-        let permissions = std::fs::metadata(path).map_err(failed)?.permissions();
-        new.as_file().set_permissions(permissions).map_err(failed)?;
-        new.persist(path).map_err(|error| failed(error.error))?;
-        sync_folder(path);
-        Ok(self.written)
+        let (written, path) = (header.len() as u64, new.path().to_path_buf());
+        Ok(Log { file: Some((file, path)), written, synced: written, is_due: true, ..Log::in_memory() })
     }
 
     /// Goes on behind what is stored, and cuts off the rest.
@@ -318,7 +371,7 @@ impl Log {
             // What an earlier process left with the operating system is written before anything is said of it.
             file.sync_all().map_err(failed)?;
             file.seek(SeekFrom::Start(end.at)).map_err(failed)?;
-            self.synced = end.at;
+            (self.synced, self.is_due) = (end.at, false);
             self.marked = if end.is_marked { end.at } else { 0 };
         }
         self.written = end.at;
@@ -337,23 +390,54 @@ impl Log {
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        self.pending.capacity() as u64
+        (self.pending.capacity() + 8 * self.notes.capacity()) as u64
     }
 
     /// Adds a document. Returns its place.
     pub fn append(&mut self, record: &Record) -> Result<u64, Error> {
         self.begin();
+        self.frame_notes();
         self.buffer.clear();
         record.write(&mut self.buffer);
+        self.is_due = true;
         self.frame().ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
     }
 
-    /// Adds an entry as it stands in another log.
-    pub fn copy(&mut self, entry: &[u8]) {
+    /// Adds an entry as it stands in another log. Returns its place.
+    pub fn copy(&mut self, entry: &[u8]) -> u64 {
         self.begin();
+        self.frame_notes();
         self.buffer.clear();
         self.buffer.extend_from_slice(entry);
-        self.frame().expect("it was a frame before");
+        self.is_due = true;
+        self.frame().expect("it was a frame before")
+    }
+
+    /// Adds what was decided. It changes nothing, so that it need not be on the disk before something does.
+    pub fn note(&mut self, past: Past) {
+        self.notes.extend(past.words());
+        if self.notes.len() >= NOTES {
+            self.begin();
+            self.frame_notes();
+        }
+    }
+
+    /// Adds a note that stands alone.
+    pub fn mark(&mut self, word: u64) {
+        self.begin();
+        self.frame_notes();
+        self.notes.push(word);
+        self.frame_notes();
+    }
+
+    fn frame_notes(&mut self) {
+        if !self.notes.is_empty() {
+            self.buffer.clear();
+            self.buffer.push(REMOVED);
+            self.buffer.extend(self.notes.drain(..).flat_map(u64::to_le_bytes));
+            self.is_due = true;
+            self.frame().expect("they are bounded");
+        }
     }
 
     /// Adds that documents are forgotten, by their places.
@@ -361,6 +445,8 @@ impl Log {
         // A frame is small, so that a torn one is.
         for places in places.chunks(1 << 16) {
             self.begin();
+            self.frame_notes();
+            self.is_due = true;
             self.buffer.clear();
             self.buffer.push(REMOVED);
             self.buffer.extend(places.iter().flat_map(|place| place.to_le_bytes()));
@@ -375,6 +461,7 @@ impl Log {
         if self.pending.is_empty() && self.file.is_some() && is_due {
             self.buffer.clear();
             self.buffer.push(SYNCED);
+            self.is_due = true;
             self.frame().expect("a byte is a frame");
             self.marked = self.len();
         }
@@ -383,20 +470,37 @@ impl Log {
     /// Adds the buffer as a frame. `None` if it is too long.
     fn frame(&mut self) -> Option<u64> {
         let place = self.len();
-        let length = u32::try_from(self.buffer.len()).ok()?;
+        let length = u32::try_from(self.buffer.len()).ok().filter(|&length| u64::from(length) <= MAX_RECORD)?;
         self.pending.extend_from_slice(&frame_head(length, place));
         self.pending.extend_from_slice(&self.buffer);
         self.pending.extend_from_slice(&xxh3_64_with_seed(&self.buffer, place).to_le_bytes());
         Some(place)
     }
 
-    /// Writes what is pending; to the disk, if it is to be there.
+    /// Writes what is pending; to the disk, if it is to be there. Notes behind the last document wait for the next one.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
+        if !to_disk {
+            self.frame_notes();
+        }
         let Some((file, path)) = &mut self.file else { return Ok(()) };
-        if self.pending.is_empty() && (!to_disk || self.synced == self.written) {
+        if self.pending.is_empty() && !(to_disk && self.is_due) {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
+        // Whoever opens the path now finds another file, and no lock: what leaves must not be remembered where nobody looks.
+        let is_there = is_at(file, path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+            // It cannot be known.
+            _ => Ok::<_, io::Error>(true),
+        });
+        if !is_there.unwrap_or(true) {
+            return Err(fault(
+                path,
+                IndexFault::Locked,
+                "was moved or replaced while this run writes to it; what was decided last did not leave and is not remembered: \
+                 feed it again, with the index in one place",
+            ));
+        }
         let synced = |file: &mut File| if to_disk { file.sync_data() } else { Ok(()) };
         if let Err(error) = file.write_all(&self.pending).and_then(|()| synced(file)) {
             // Whatever of it was written is written again, if it comes to that.
@@ -406,13 +510,14 @@ impl Log {
         self.written += self.pending.len() as u64;
         self.pending.clear();
         if to_disk {
-            self.synced = self.written;
+            (self.synced, self.is_due) = (self.written, false);
         }
         Ok(())
     }
 
     /// Writes all that is pending to the disk, and behind it that it is there: what is wrong before that is damage from then on.
     pub fn seal(&mut self) -> Result<(), Error> {
+        self.frame_notes();
         self.commit(true)?;
         self.begin();
         self.commit(true)
@@ -432,7 +537,7 @@ impl Log {
         if let Some(at) = place.checked_sub(self.written) {
             let frame = &self.pending[at as usize..];
             let length = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]) as usize;
-            return Ok(Record::parse(&frame[8..8 + length]).expect("what was written is a record"));
+            return Ok(Record::parse(&frame[8..8 + length], &self.reads).expect("what was written is a record"));
         }
         let (file, path) = self.file.as_ref().expect("what is not pending is in the file");
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
@@ -442,7 +547,7 @@ impl Log {
         let length = length_of(head, place).ok_or_else(wrong)?;
         self.buffer.resize(length as usize + 8, 0);
         read_at(file, &mut self.buffer, place + 8).map_err(failed)?;
-        checked(&self.buffer, place).and_then(Record::parse).ok_or_else(wrong)
+        checked(&self.buffer, place).and_then(|bytes| Record::parse(bytes, &self.reads)).ok_or_else(wrong)
     }
 }
 
@@ -481,7 +586,10 @@ fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
         let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             // While it was opened another may have come into its place.
-            Ok(()) if is_at(&file, path).map_err(failed)? => return Ok(file),
+            Ok(()) if is_at(&file, path).map_err(failed)? => {
+                remove_stale(path, MAGIC);
+                return Ok(file);
+            }
             Ok(()) | Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -522,7 +630,7 @@ pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
 
 /// Whether a file is what a path leads to.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let (own, there) = (file.metadata()?, std::fs::metadata(path)?);
     Ok((own.dev(), own.ino()) == (there.dev(), there.ino()))
@@ -530,7 +638,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Elsewhere a file that is open is not replaced.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
@@ -540,7 +648,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Makes sure that a new file is found after a power cut, where folders can be told so.
-fn sync_folder(path: &Path) {
+pub(super) fn sync_folder(path: &Path) {
     _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
 }
 
@@ -577,7 +685,27 @@ pub(super) struct Stored {
     length: u64,
     /// Whether what is damaged is passed over.
     pub salvages: bool,
+    /// How records are read.
+    pub reads: Reads,
+    /// How many bytes may be hashed that may not be a record: work stays linear in the size of the file, whatever stands there.
+    credit: u64,
 }
+
+/// What there is behind a place.
+enum Next {
+    /// A whole frame, with the length of its record.
+    Whole(u64, u64),
+    /// None.
+    Nothing,
+    /// There are more beginnings of frames than are looked at.
+    Unclear,
+}
+
+/// While the next whole frame is looked for, so many bytes may be hashed in vain at once, and so many more for each that is passed.
+const CREDIT: (u64, u64) = (1 << 22, 8);
+
+/// So much of a file is looked through at once.
+const WINDOW: usize = 1 << 16;
 
 impl Stored {
     /// Opens a file for reading only: others may write to it.
@@ -612,7 +740,8 @@ impl Stored {
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(text) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
         let (path, first) = (path.to_path_buf(), 20 + bytes.len() as u64);
-        Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false })
+        let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
+        Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false, reads, credit: 0 })
     }
 
     /// Whether it was made with these settings.
@@ -651,101 +780,143 @@ impl Stored {
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
         let (mut frame, mut has_marks, mut is_marked, mut damaged) = (Vec::new(), false, false, 0);
         self.at = self.first;
+        self.credit = CREDIT.0;
         self.reader.seek(SeekFrom::Start(self.first)).map_err(failed)?;
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
-            let torn = Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked, damaged });
+            let torn = |is_marked, damaged| {
+                Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked, damaged })
+            };
             if left < AROUND {
-                return torn;
+                return torn(is_marked, damaged);
             }
             let mut head = [0; 8];
             self.reader.read_exact(&mut head).map_err(failed)?;
-            let Some(length) = length_of(head, place) else {
-                if self.is_torn(place, has_marks)? {
-                    return torn;
-                }
-                damaged += self.pass_over(place)?;
-                continue;
+            let length = length_of(head, place).filter(|length| length + AROUND <= left);
+            let is_whole = match length {
+                Some(length) => self.read_frame(length, place, &mut frame).map_err(failed)?,
+                None => false,
             };
-            if length + AROUND > left {
-                return torn;
+            if !is_whole {
+                if self.salvages {
+                    match self.find_whole(place + 1)? {
+                        Next::Whole(next, _) => {
+                            damaged += next - place;
+                            self.at = next;
+                            self.reader.seek(SeekFrom::Start(next)).map_err(failed)?;
+                            continue;
+                        }
+                        Next::Nothing | Next::Unclear => return torn(is_marked, damaged),
+                    }
+                }
+                if length.is_some_and(|length| length + AROUND == left) || self.is_torn(place, has_marks)? {
+                    return torn(is_marked, damaged);
+                }
+                return Err(self.damaged_at(place, "what stands there was not written so"));
             }
-            frame.resize(length as usize + 8, 0);
-            self.reader.read_exact(&mut frame).map_err(failed)?;
-            match checked(&frame, place).and_then(|bytes| Some((Entry::parse(bytes)?, bytes))) {
-                Some((Entry::Synced, _)) => (has_marks, is_marked) = (true, true),
-                Some((entry, bytes)) => {
+            let bytes = &frame[..frame.len() - 8];
+            match Entry::parse(bytes, &self.reads) {
+                Some(Entry::Synced) => (has_marks, is_marked) = (true, true),
+                Some(entry) => {
                     is_marked = false;
                     each(place, entry, bytes)?;
                 }
-                None if length + AROUND == left || self.is_torn(place, has_marks)? => return torn,
-                None => {
-                    damaged += self.pass_over(place)?;
-                    continue;
-                }
+                None if self.salvages => damaged += frame.len() as u64 + 8,
+                None => return Err(self.damaged_at(place, "an index made like this one cannot hold the record there")),
             }
-            self.at += length + AROUND;
+            self.at += frame.len() as u64 + 8;
         }
         Ok(End { at: self.at, torn: None, is_marked, damaged })
     }
 
-    /// Goes on at the next whole frame behind a place, or at the end of the file. Returns how many bytes that passes over.
-    ///
-    /// # Errors
-    /// That was not asked for; or the file cannot be read.
-    fn pass_over(&mut self, place: u64) -> Result<u64, Error> {
-        if !self.salvages {
-            return Err(damaged(
-                &self.path,
-                &format!(
-                    "damaged at byte {place}: what stands there was not written so (dedup index compact --salvage keeps what is whole)"
-                ),
-            ));
-        }
-        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
-        // Windows that overlap by half, so that no frame up to that size is missed.
-        let (mut window, mut from) = (Vec::new(), place + 1);
-        while from < self.length {
-            self.reader.seek(SeekFrom::Start(from)).map_err(failed)?;
-            window.clear();
-            self.reader.by_ref().take(TORN).read_to_end(&mut window).map_err(failed)?;
-            if let Some(at) = (0..window.len()).find(|&at| frame_at(&window[at..], from + at as u64).is_some()) {
-                from += at as u64;
-                break;
+    fn damaged_at(&self, place: u64, what: &str) -> Error {
+        let advice = "dedup index compact --salvage keeps what is whole";
+        damaged(&self.path, &format!("damaged at byte {place}: {what} ({advice})"))
+    }
+
+    /// Reads the rest of a frame, whose head was read. Returns whether its checksum is right. A long one is read twice, so that memory
+    /// is taken for what is a record alone.
+    fn read_frame(&mut self, length: u64, place: u64, frame: &mut Vec<u8>) -> io::Result<bool> {
+        if length as usize > PIECE {
+            if !self.is_whole(place, length)? {
+                return Ok(false);
             }
-            from = if window.len() as u64 == TORN { from + TORN / 2 } else { self.length };
+            self.reader.seek(SeekFrom::Start(place + 8))?;
         }
-        self.at = from;
-        self.reader.seek(SeekFrom::Start(from)).map_err(failed)?;
-        Ok(from - place)
+        frame.resize(length as usize + 8, 0);
+        self.reader.read_exact(frame)?;
+        Ok(checked(frame, place).is_some())
+    }
+
+    /// Whether the checksum of the frame at a place is right. It must lie within the file.
+    fn is_whole(&self, place: u64, length: u64) -> io::Result<bool> {
+        let mut hash = Xxh3::with_seed(place);
+        let mut piece = vec![0; PIECE.min(length as usize)];
+        let (mut at, end) = (place + 8, place + 8 + length);
+        while at < end {
+            let count = piece.len().min((end - at) as usize);
+            read_at(self.reader.get_ref(), &mut piece[..count], at)?;
+            hash.update(&piece[..count]);
+            at += count as u64;
+        }
+        let mut sum = [0; 8];
+        read_at(self.reader.get_ref(), &mut sum, end)?;
+        Ok(hash.digest() == u64::from_le_bytes(sum))
+    }
+
+    /// The first whole frame at or behind a place.
+    ///
+    /// Cost: linear in what is passed. A head has a check of its own, so that a body is hashed in vain only where damage spared the
+    /// head, or where heads were made to waste time; that is bounded.
+    fn find_whole(&mut self, mut from: u64) -> Result<Next, Error> {
+        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+        let (mut window, mut size, mut is_unclear) = (vec![0; WINDOW], 1 << 10, false);
+        while from + AROUND <= self.length {
+            let count = size.min((self.length - from) as usize);
+            size = WINDOW.min(2 * size);
+            read_at(self.reader.get_ref(), &mut window[..count], from).map_err(failed)?;
+            for (at, head) in window[..count].windows(8).enumerate() {
+                let (place, head) = (from + at as u64, head.try_into().expect("windows of 8"));
+                let left = self.length - place;
+                self.credit = (self.credit + CREDIT.1).min(MAX_RECORD);
+                let Some(length) = length_of(head, place).filter(|length| length + AROUND <= left) else { continue };
+                if length > self.credit {
+                    is_unclear = true;
+                } else if self.is_whole(place, length).map_err(failed)? {
+                    return Ok(Next::Whole(place, length));
+                } else {
+                    self.credit -= length;
+                }
+            }
+            // The last bytes may begin a head.
+            from += count as u64 - 7;
+        }
+        Ok(if is_unclear { Next::Unclear } else { Next::Nothing })
     }
 
     /// Whether what is wrong at a place is an interrupted write: no frame behind it says that everything before it was on the disk. Where
     /// no frame ever said so, no whole frame stands behind it at all.
     fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
-        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
         if self.length - place > TORN {
             return Ok(false);
         }
-        self.reader.seek(SeekFrom::Start(place)).map_err(failed)?;
-        let mut rest = Vec::new();
-        self.reader.read_to_end(&mut rest).map_err(failed)?;
-        let mut at = 1;
-        while at + AROUND as usize <= rest.len() {
-            match frame_at(&rest[at..], place + at as u64) {
-                None => at += 1,
-                Some(bytes) if has_marks && *bytes != [SYNCED] => at += bytes.len() + AROUND as usize,
-                Some(_) => return Ok(false),
+        let mut from = place + 1;
+        loop {
+            match self.find_whole(from)? {
+                Next::Nothing => return Ok(true),
+                Next::Unclear => return Ok(false),
+                Next::Whole(at, length) => {
+                    let mut kind = [0];
+                    let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+                    read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(failed)?;
+                    if !has_marks || (length == 1 && kind == [SYNCED]) {
+                        return Ok(false);
+                    }
+                    from = at + AROUND + length;
+                }
             }
         }
-        Ok(true)
     }
-}
-
-/// The record of the whole frame that some bytes start with, which stand at a place.
-fn frame_at(bytes: &[u8], place: u64) -> Option<&[u8]> {
-    let length = length_of(*bytes.first_chunk()?, place)?;
-    checked(bytes[8..].get(..length as usize + 8)?, place)
 }
 
 /// No write is longer than this.

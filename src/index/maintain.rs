@@ -1,6 +1,8 @@
 //! What is done with the file of an index as a whole.
 
 use super::log::{self, End, Kind, Log, Repair, Stored};
+use super::repeat::{BEGIN, Past, Tail, name};
+use super::replace::Replacement;
 use crate::error::Error;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -54,33 +56,36 @@ pub fn header(path: &Path) -> Result<Option<Value>, Error> {
 /// The file is read twice if something was removed; memory, 8 bytes for each that was.
 pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) -> Result<Summary, Error> {
     let mut stored = Stored::open(path)?;
-    let gone = removed(&mut stored)?;
-    let (mut documents, mut featureless, mut times) = (0, 0, None::<(u64, u64)>);
+    stored.reads.skips_evidence = true;
+    let (gone, _) = removed(&mut stored, 0)?;
+    let (mut documents, mut removed, mut featureless, mut times) = (0, 0, 0, None::<(u64, u64)>);
     let End { at: bytes, torn, .. } = stored.each(|place, entry, _| {
         let log::Entry::Document(record) = entry else { return Ok(()) };
         featureless += u64::from(record.kind == Kind::Featureless);
         let (first, last) = times.unwrap_or((record.time, record.time));
         times = Some((first.min(record.time), last.max(record.time)));
         if gone.contains(&place) {
+            removed += 1;
             return Ok(());
         }
         documents += 1;
         each(Entry { id: &record.id, time: record.time })
     })?;
     let Stored { header, version, .. } = stored;
-    Ok(Summary { header, version, documents, featureless, removed: gone.len() as u64, times, bytes, torn })
+    Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
 }
 
-/// The places of documents that were removed.
-fn removed(stored: &mut Stored) -> Result<BTreeSet<u64>, Error> {
-    let mut gone = BTreeSet::new();
-    stored.each(|_, entry, _| {
+/// The places of documents that were removed, and the last decisions.
+fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Error> {
+    let (mut gone, mut tail) = (BTreeSet::new(), Tail::new(most));
+    stored.each(|place, entry, _| {
+        tail.read(place, &entry);
         if let log::Entry::Removed(places) = entry {
             gone.extend(places);
         }
         Ok(())
     })?;
-    Ok(gone)
+    Ok((gone, tail))
 }
 
 /// What removing did.
@@ -100,7 +105,8 @@ pub struct Removed {
 /// The file cannot be read or written, is no index, is damaged, or has a writer.
 pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> {
     let (mut log, mut stored) = Log::open_any(path)?;
-    let gone = removed(&mut stored)?;
+    stored.reads.skips_evidence = true;
+    let (gone, _) = removed(&mut stored, 0)?;
     let (mut places, mut found) = (Vec::new(), BTreeSet::new());
     let end = stored.each(|place, entry, _| {
         if let log::Entry::Document(record) = entry
@@ -145,43 +151,95 @@ pub struct Compacted {
     pub torn: Option<Repair>,
 }
 
-/// Writes an index anew without what was removed or is outdated. The new file takes the old one's place when it is whole and on the disk.
+/// Writes an index anew without what was removed or is outdated. The new file takes the old one's place when it is whole and on the disk;
+/// it has its owner, mode and access control list, and a symbolic link goes on leading to it.
+///
+/// After an interrupted run, what it decided last is decided the same from the new file: it keeps the notes of that, and documents that
+/// are outdated but that others were dropped for.
 ///
 /// # Errors
-/// The file cannot be read, is no index, is damaged, or has a writer; a file beside it cannot be written.
+/// The file cannot be read, is no index, is damaged, has a writer, or has another hard link; a file beside it cannot be written, or
+/// cannot be given its owner.
 ///
 /// # Cost
-/// The file is read twice, three times with a window. Room on the disk for both files; memory, 8 bytes for each document that was removed.
+/// The file is read twice, three times with a window. Room on the disk for both files; memory, 8 bytes for each document that was removed,
+/// and at most some 50 MB for decisions of an interrupted run.
 pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
-    let (_held, mut stored) = Log::open_any(path)?;
+    let (held, mut stored) = Log::open_any(path)?;
+    let old = held.file().expect("it is in a file");
+    stored.reads.skips_evidence = true;
     stored.salvages = outdated.damaged;
-    let gone = removed(&mut stored)?;
-    let is_left = |place: u64, record: &log::Record| !gone.contains(&place) && record.time >= outdated.before;
+    let (gone, tail) = removed(&mut stored, KEPT_DECISIONS)?;
+    // Its documents that are kept because others were dropped for them.
+    let mut originals: Vec<u64> =
+        tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
+    originals.sort_unstable();
+    originals.dedup();
+    let mut moved: Vec<Option<u64>> = vec![None; originals.len()];
     let mut too_many = 0u64;
     if let Some(window) = outdated.window {
         stored.each(|place, entry, _| {
-            too_many += u64::from(matches!(entry, log::Entry::Document(record) if is_left(place, &record)));
+            too_many += u64::from(matches!(entry, log::Entry::Document(_)) && !gone.contains(&place));
             Ok(())
         })?;
         too_many = too_many.saturating_sub(window);
     }
-    let (mut log, file) = Log::beside(path, &stored.header)?;
+    let new = Replacement::beside(path, old)?;
+    let mut log = Log::beside(&new, &stored.header)?;
     let (mut documents, mut dropped) = (0, 0);
+    // How many decisions were written down since the last run began, and the first of them that is kept.
+    let (mut has_begun, mut count, first) = (false, 0u64, tail.count - tail.past().len() as u64);
     let end = stored.each(|place, entry, bytes| {
-        let log::Entry::Document(record) = entry else { return Ok(()) };
-        let is_left = is_left(place, &record);
-        if !is_left || too_many > 0 {
-            too_many -= u64::from(is_left);
-            dropped += 1;
-            return Ok(());
+        match entry {
+            log::Entry::Document(record) => {
+                let is_recent = has_begun && !record.is_added && count >= first;
+                count += u64::from(has_begun && !record.is_added);
+                let is_old = too_many > 0 || record.time < outdated.before;
+                let original = originals.binary_search(&place);
+                if gone.contains(&place) || (is_old && original.is_err()) {
+                    dropped += 1;
+                    if is_recent {
+                        log.note(Past { name: name(&record.id, record.sequence), original: None });
+                    }
+                } else {
+                    documents += 1;
+                    let now = log.copy(bytes);
+                    if let Ok(number) = original {
+                        moved[number] = Some(now);
+                    }
+                }
+                too_many -= u64::from(too_many > 0 && !gone.contains(&place));
+            }
+            log::Entry::Notes(words) if words == [BEGIN] => {
+                if tail.is_on && place == tail.begin {
+                    has_begun = true;
+                    log.mark(BEGIN);
+                }
+            }
+            log::Entry::Notes(words) if has_begun => {
+                for past in Past::all(&words) {
+                    let original =
+                        past.original.map(|place| originals.binary_search(&place).ok().and_then(|at| moved[at]));
+                    // What it was dropped for was removed: it is decided on again.
+                    if count >= first && original != Some(None) {
+                        log.note(Past { original: original.flatten(), ..past });
+                    }
+                    count += 1;
+                }
+            }
+            log::Entry::Notes(_) => {}
+            log::Entry::Removed(_) | log::Entry::Synced => {}
         }
-        documents += 1;
-        log.copy(bytes);
         if log.bytes_pending() > WRITTEN_AT_ONCE { log.commit(true) } else { Ok(()) }
     })?;
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
-    let after = log.replace(file, path)?;
+    log.seal()?;
+    let after = log.len();
+    new.put(path, old)?;
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
 }
+
+/// So many decisions of an interrupted run are kept at most.
+const KEPT_DECISIONS: usize = 1 << 20;
 
 const WRITTEN_AT_ONCE: usize = 1 << 24;

@@ -13,6 +13,10 @@
 //! opened; they are in memory, and beyond a bound in sorted runs on the disk. What a crash tore at the end of the log is cut off and said;
 //! damage before what is known to have been on the disk is an error.
 //!
+//! What a run that forgets decided is in the log too, so that an interrupted one goes on as if it had not been (repeat.rs). With a window
+//! of documents, those count that are there: what was removed does not, so that compacting changes nothing; what has expired does, as
+//! it did before it expired. Each document expires by its own time, whatever those of others are.
+//!
 //! Memory, bytes a document of MinHash with 16 keys: some 400 while its postings are in memory; 8 for its place and 10 bits for each of its
 //! keys and its id, 29 in all, when they are in runs.
 
@@ -20,7 +24,10 @@ mod coded;
 mod log;
 mod maintain;
 mod outlines;
+mod repeat;
+mod replace;
 mod run;
+mod shape;
 mod signature;
 mod table;
 
@@ -35,8 +42,10 @@ use crate::hash::combine;
 use crate::similarity::Similarity;
 use log::{Log, Record, folder_of};
 use outlines::Outlines;
+use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,9 +85,9 @@ pub enum Decision {
 /// Limits of what is remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Documents are forgotten once so many came after them.
+    /// Only the last so many documents are remembered. Those that were removed do not count.
     pub window: Option<u64>,
-    /// Documents are forgotten after so many seconds.
+    /// Documents are forgotten after so many seconds, each by the time at which it was let through.
     pub expire: Option<u64>,
     /// The most documents that may be remembered.
     pub max_documents: Option<u64>,
@@ -109,7 +118,8 @@ pub struct Options {
     pub mode: Mode,
     /// Tables go to the disk before they take more bytes of memory than this. What finds them there takes 8 bytes a document and 10 bits a key.
     pub tables: u64,
-    /// Where they go: to the folder of the file, if it is not given.
+    /// Where they go. If it is not given: to the folder of the file, or to the system's folder of temporary files with [`Mode::Query`],
+    /// which needs to write nowhere else.
     pub temp_dir: Option<PathBuf>,
 }
 
@@ -160,8 +170,8 @@ pub struct Index {
     tables: u64,
     /// Where the record of each document is in the log.
     places: Vec<u64>,
-    /// When each came, in seconds, if documents expire.
-    times: Vec<u32>,
+    /// When each came, in seconds, if documents expire: those that have not, the oldest first.
+    times: BinaryHeap<Reverse<(u32, u32)>>,
     /// Fingerprints back to back, if those are compared, and where each ends.
     fingerprints: Vec<u64>,
     ends: Vec<u64>,
@@ -171,8 +181,17 @@ pub struct Index {
     ids: Table,
     /// Documents below this number are forgotten.
     forgotten: u32,
-    /// Of the others, those that were removed.
+    /// Of the others, those that were removed, and those of the rest that have expired, with their times.
     removed: BTreeSet<u32>,
+    expired: BTreeMap<u32, u32>,
+    /// All documents below this number are one of these.
+    gone: u32,
+    /// What the clock said last.
+    now: u64,
+    /// Whether the log says what was decided, at its end.
+    is_noted: bool,
+    /// What was decided before an interruption, as long as it may be fed again.
+    repetition: Option<Repetition>,
     /// How many documents shared a key with more than are looked at.
     capped: u64,
     pace: Pace,
@@ -203,19 +222,29 @@ impl Index {
     ) -> Result<(Self, Option<Repair>), Error> {
         let asked = options.mode == Mode::Query;
         let (log, mut stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
-        let folder = options.temp_dir.as_deref().unwrap_or(folder_of(path));
+        let temporary = std::env::temp_dir();
+        let usual = if asked { &temporary } else { folder_of(path) };
+        let folder = options.temp_dir.as_deref().unwrap_or(usual);
+        stored.reads.shape = stored.reads.shape.and(algorithm.compares());
         let mut index = Self::with_log(algorithm, log, options, Some(folder.to_path_buf()));
-        let end = stored.each(|place, entry, _| match entry {
-            log::Entry::Document(record) => index.remember(place, &record),
-            log::Entry::Removed(places) => {
-                index.remove_places(&places);
-                Ok(())
+        let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
+        let end = stored.each(|place, entry, _| {
+            tail.read(place, &entry);
+            match entry {
+                log::Entry::Document(record) => index.remember(place, &record)?,
+                log::Entry::Removed(places) => index.remove_places(&places),
+                log::Entry::Notes(_) | log::Entry::Synced => {}
             }
-            log::Entry::Synced => Ok(()),
+            Ok(())
         })?;
         if !asked {
             index.log.start_at(&end)?;
         }
+        index.is_noted = tail.is_on;
+        // What was dropped for a document that was removed since is decided on again.
+        let is_there = |place: &u64| index.number_of(*place).is_some_and(|document| !index.removed.contains(&document));
+        let past = tail.past().filter(|past| past.original.as_ref().is_none_or(is_there)).collect();
+        index.repetition = Repetition::new(past);
         index.forget(0)?;
         // Who only reads cuts nothing off.
         Ok((index, end.torn.filter(|_| !asked)))
@@ -231,7 +260,7 @@ impl Index {
             folder,
             tables: options.tables,
             places: Vec::new(),
-            times: Vec::new(),
+            times: BinaryHeap::new(),
             fingerprints: Vec::new(),
             ends: Vec::new(),
             outlines: Outlines::default(),
@@ -239,6 +268,11 @@ impl Index {
             ids: Table::default(),
             forgotten: 0,
             removed: BTreeSet::new(),
+            expired: BTreeMap::new(),
+            gone: 0,
+            now: 0,
+            is_noted: false,
+            repetition: None,
             capped: 0,
             pace: Pace::default(),
             candidates: Vec::new(),
@@ -247,6 +281,11 @@ impl Index {
 
     /// How many documents are remembered.
     pub fn len(&self) -> u64 {
+        self.counted() - self.expired.len() as u64
+    }
+
+    /// Those that count for a window: the expired ones too.
+    fn counted(&self) -> u64 {
         self.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
     }
 
@@ -272,8 +311,8 @@ impl Index {
 
     /// Bytes of memory, about.
     pub fn bytes_held(&self) -> u64 {
-        let a_document = 8 + 4 * usize::from(self.limits.expire.is_some());
-        (a_document * self.places.len()) as u64
+        8 * (self.places.len() + self.times.capacity() + 2 * self.expired.len()) as u64
+            + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
             + 8 * (self.fingerprints.len() + self.ends.len()) as u64
             + self.outlines.bytes_held()
             + self.keys.bytes_held()
@@ -296,15 +335,21 @@ impl Index {
     }
 
     fn decision(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
+        if let Some(decision) = self.repeated(id, signature)? {
+            return Ok(decision);
+        }
         self.forget(now)?;
         if self.is_known(id, signature)? {
+            self.note(id, signature, None);
             return Ok(Decision::Known);
         }
         if self.mode != Mode::Add
             && !signature.featureless
             && let Some((document, similarity)) = self.most_similar(signature)?
         {
-            let of = self.log.read(self.places[document as usize])?.id;
+            let place = self.places[document as usize];
+            let of = self.log.read(place)?.id;
+            self.note(id, signature, Some(place));
             return Ok(Decision::Duplicate { of, similarity });
         }
         if self.mode != Mode::Query {
@@ -313,9 +358,60 @@ impl Index {
         Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
     }
 
+    /// Whether this run writes down what it decides, so that it can be decided the same after an interruption.
+    fn is_noting(&self) -> bool {
+        let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
+        self.mode == Mode::Filter && self.log.is_stored() && forgets
+    }
+
+    /// So many decisions of an interrupted run are known.
+    fn most_repeated(&self) -> usize {
+        let window = usize::try_from(self.limits.window.unwrap_or(0)).unwrap_or(usize::MAX);
+        window.saturating_mul(2).saturating_add(repeat::MOST)
+    }
+
+    /// Says in the log whether what follows is written down.
+    fn begin_notes(&mut self) {
+        let is_noting = self.is_noting();
+        if self.mode == Mode::Filter && self.is_noted != is_noting {
+            self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
+            self.is_noted = is_noting;
+        }
+    }
+
+    fn note(&mut self, id: &str, signature: &Signature, original: Option<u64>) {
+        if self.is_noting() {
+            self.begin_notes();
+            self.log.note(Past { name: repeat::name(id, signature.sequence), original });
+        }
+    }
+
+    /// What was decided on a document before an interruption, if it is fed again.
+    fn repeated(&mut self, id: &str, signature: &Signature) -> Result<Option<Decision>, Error> {
+        let Some(repetition) = &mut self.repetition else { return Ok(None) };
+        let past = repetition.next(repeat::name(id, signature.sequence));
+        if past.is_none() || repetition.is_over() {
+            self.repetition = None;
+        }
+        match past {
+            None => Ok(None),
+            Some(Past { original: None, .. }) => Ok(Some(Decision::Known)),
+            Some(Past { original: Some(place), .. }) => {
+                let original = self.log.read(place)?;
+                let similarity = self.algorithm.compare(&original.evidence, &signature.evidence);
+                if similarity.is_none() {
+                    // Another document that has the same hash.
+                    self.repetition = None;
+                }
+                Ok(similarity.map(|similarity| Decision::Duplicate { of: original.id, similarity }))
+            }
+        }
+    }
+
     fn keep(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(), Error> {
         self.check_limits()?;
         self.make_room(signature.tags.len())?;
+        self.begin_notes();
         let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
         self.enter(place, &record);
@@ -344,7 +440,14 @@ impl Index {
     pub fn seal(&mut self) -> Result<(), Error> {
         match self.mode {
             Mode::Query => Ok(()),
-            Mode::Filter | Mode::Add => self.log.seal(),
+            Mode::Filter | Mode::Add => {
+                // All that was decided has left, unless some of what is in the log has not come again yet.
+                if self.is_noting() && self.is_noted && self.repetition.is_none() {
+                    self.log.mark(repeat::END);
+                    self.is_noted = false;
+                }
+                self.log.seal()
+            }
         }
     }
 
@@ -368,31 +471,74 @@ impl Index {
 
     /// Forgets what is too old; makes the tables again when that is most of what they hold.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
+        self.expire(now);
         if let Some(window) = self.limits.window {
-            let first = (self.places.len() as u64).saturating_sub(window);
-            self.forgotten = self.forgotten.max(first as u32);
-        }
-        if let Some(expire) = self.limits.expire {
-            let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
-            while self.times.get(self.forgotten as usize).is_some_and(|&time| is_old(time)) {
+            while self.counted() > window {
+                if !self.removed.remove(&self.forgotten) {
+                    self.expired.remove(&self.forgotten);
+                }
                 self.forgotten += 1;
             }
         }
-        if !self.removed.is_empty() {
-            self.removed = self.removed.split_off(&self.forgotten);
+        self.gone = self.gone.max(self.forgotten);
+        while self.removed.contains(&self.gone) || self.expired.contains_key(&self.gone) {
+            self.gone += 1;
         }
-        if self.forgotten as usize > self.places.len() / 2 + FEW { self.make_again() } else { Ok(()) }
+        if self.stale() > self.places.len() / 2 + FEW {
+            self.make_again()?;
+            self.expire(now);
+        }
+        Ok(())
+    }
+
+    /// Documents in the tables that need not be there. For a window those that have expired count too, until it has passed them, but
+    /// not before the first one that is there.
+    fn stale(&self) -> usize {
+        match self.limits.window {
+            Some(_) => self.gone as usize,
+            None => self.forgotten as usize + self.expired.len(),
+        }
+    }
+
+    /// What is too old by this clock has expired; if the clock goes back, what is not is there again, as long as the tables have it.
+    fn expire(&mut self, now: u64) {
+        let Some(expire) = self.limits.expire else { return };
+        let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
+        if now < self.now {
+            let times = &mut self.times;
+            self.expired.retain(|&document, &mut time| {
+                if !is_old(time) {
+                    times.push(Reverse((time, document)));
+                }
+                is_old(time)
+            });
+            self.gone = self.forgotten;
+        }
+        self.now = now;
+        while let Some(&Reverse((time, document))) = self.times.peek()
+            && is_old(time)
+        {
+            self.times.pop();
+            if self.has(document) {
+                self.expired.insert(document, time);
+            }
+        }
     }
 
     /// Makes the tables again, of what is not forgotten.
     fn make_again(&mut self) -> Result<(), Error> {
-        let mut places = self.places.split_off(self.forgotten as usize);
-        let (first, removed) = (self.forgotten, std::mem::take(&mut self.removed));
+        let keeps_expired = self.limits.window.is_some();
+        let first = if keeps_expired { self.gone } else { self.forgotten };
+        let mut places = self.places.split_off(first as usize);
+        let (removed, expired) = (std::mem::take(&mut self.removed), std::mem::take(&mut self.expired));
         let mut number = first..;
-        places.retain(|_| !removed.contains(&number.next().expect("numbers do not end")));
+        places.retain(|_| {
+            let number = number.next().expect("numbers do not end");
+            !removed.contains(&number) && (keeps_expired || !expired.contains_key(&number))
+        });
         (self.places, self.times, self.fingerprints, self.ends) = Default::default();
         (self.outlines, self.keys, self.ids) = Default::default();
-        self.forgotten = 0;
+        (self.forgotten, self.gone) = (0, 0);
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
             let record = self.log.read(place)?;
@@ -403,18 +549,21 @@ impl Index {
 
     /// Whether a document is still remembered.
     fn has(&self, document: u32) -> bool {
-        document >= self.forgotten && !self.removed.contains(&document)
+        document >= self.forgotten && !self.removed.contains(&document) && !self.expired.contains_key(&document)
     }
 
     /// Forgets the documents at these places.
     fn remove_places(&mut self, places: &[u64]) {
         for place in places {
-            if let Ok(document) = self.places.binary_search(place)
-                && document >= self.forgotten as usize
-            {
-                self.removed.insert(document as u32);
+            if let Some(document) = self.number_of(*place).filter(|&document| document >= self.forgotten) {
+                self.removed.insert(document);
             }
         }
+    }
+
+    /// The number of the document at a place.
+    fn number_of(&self, place: u64) -> Option<u32> {
+        self.places.binary_search(&place).ok().map(|document| document as u32)
     }
 
     fn is_known(&mut self, id: &str, signature: &Signature) -> Result<bool, Error> {
@@ -491,7 +640,7 @@ impl Index {
         let document = self.places.len() as u32;
         self.places.push(place);
         if self.limits.expire.is_some() {
-            self.times.push(record.time.try_into().unwrap_or(u32::MAX));
+            self.times.push(Reverse((record.time.try_into().unwrap_or(u32::MAX), document)));
         }
         if self.algorithm.compares() == Compares::Fingerprints {
             self.fingerprints.extend_from_slice(&record.evidence);
@@ -537,5 +686,9 @@ const FEW: usize = 1000;
 
 /// What a document goes by in the table of ids: by its tokens too, as an id can come again and again with others.
 fn id_tag(id: &str, sequence: u128) -> u32 {
-    (combine(xxh3_64(id.as_bytes()), sequence as u64) >> 32) as u32
+    (id_hash(id, sequence) >> 32) as u32
+}
+
+fn id_hash(id: &str, sequence: u128) -> u64 {
+    combine(xxh3_64(id.as_bytes()), sequence as u64)
 }

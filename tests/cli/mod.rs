@@ -14,6 +14,8 @@
 //! | `compare` | passages stand where it says |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
+//! | `index_files` | what an index may hold, what replaces it, who writes to it |
+//! | `killed` | nothing is lost and nothing comes twice, however often it is killed |
 //! | `generated` | completions and manual pages |
 //!
 //! Cases are lines of shell, so this is for systems that have one.
@@ -28,6 +30,8 @@ mod endings;
 mod eval;
 mod generated;
 pub mod golden;
+mod index_files;
+mod killed;
 mod plan;
 pub mod records;
 mod same_bytes;

@@ -15,6 +15,7 @@ use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// An archive: it is read the same in blocks of any size and as a stream, and what a stream lets through is read the same again.
 pub fn warc(bytes: &[u8]) {
@@ -119,6 +120,119 @@ fn good(path: &Path) -> Vec<u8> {
     index.commit().expect("it is written");
     drop(index);
     std::fs::read(path).expect("it is there")
+}
+
+/// Entries of an index with right checksums, so that what is changed reaches the parser. The first byte says of which algorithm the
+/// header is; behind it come entries, each with its length in a byte, or in two if that is 255. An entry of length 0 is followed by two
+/// bytes, which change a byte of a good record of that algorithm: where, and to what. What `verify` finds whole, opens; what opens can be
+/// asked, compacted and written to; nothing panics.
+pub fn index_entries(bytes: &[u8]) {
+    let Some((&first, mut rest)) = bytes.split_first() else { return };
+    let algorithms = algorithms();
+    let (plan, good) = &algorithms[usize::from(first) % algorithms.len()];
+    let mut file = good.header.clone();
+    while let Some((&length, behind)) = rest.split_first() {
+        rest = behind;
+        let mut length = usize::from(length);
+        if length == 0 {
+            let [at, value, behind @ ..] = rest else { break };
+            rest = behind;
+            let mut record = good.record.clone();
+            let at = usize::from(*at) % record.len();
+            record[at] = *value;
+            framed(&record, &mut file);
+            continue;
+        }
+        if length == 255
+            && let [low, high, behind @ ..] = rest
+        {
+            (length, rest) = (usize::from(u16::from_le_bytes([*low, *high])), behind);
+        }
+        let (entry, behind) = rest.split_at(length.min(rest.len()));
+        rest = behind;
+        framed(entry, &mut file);
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("index");
+    std::fs::write(&path, &file).expect("a file can be written");
+    let is_whole = index::inspect(&path, |_| Ok(())).is_ok_and(|summary| summary.torn.is_none());
+    let signature = plan.signer().sign(TEXT);
+    for (mode, window) in [(index::Mode::Query, None), (index::Mode::Filter, Some(2)), (index::Mode::Filter, None)] {
+        let limits = index::Limits { window, expire: window, ..index::Limits::default() };
+        let options = index::Options { sync: Sync::Off, mode, limits, ..index::Options::default() };
+        let header = Value::Object(plan.header());
+        let opened = Index::open(&path, Arc::clone(&plan.algorithm), &header, &options);
+        assert!(opened.is_ok() || !is_whole, "{:?}", opened.err().map(|error| error.to_string()));
+        let Ok((mut index, _)) = opened else { continue };
+        for (id, now) in [("a", 1), ("x", 1 << 40), ("a", 0)] {
+            index.decide(id, &signature, now).expect("it is decided on");
+        }
+        index.commit().expect("it is written");
+    }
+    _ = index::remove(&path, ["x".to_string()].into());
+    for damaged in [false, true] {
+        let outdated = index::Outdated { before: 2, window: Some(2), damaged };
+        let compacted = index::compact(&path, outdated);
+        assert!(compacted.is_ok() || !(is_whole || damaged), "{:?}", compacted.err().map(|error| error.to_string()));
+        if compacted.is_ok() {
+            assert!(index::inspect(&path, |_| Ok(())).is_ok_and(|summary| summary.torn.is_none()));
+        }
+    }
+}
+
+const TEXT: &str = "the heron was in the shallows and the library is to open at nine and there were ten beech trees";
+
+/// What an index of an algorithm begins with, and a record of it.
+struct Good {
+    header: Vec<u8>,
+    record: Vec<u8>,
+}
+
+/// An algorithm of each kind of record.
+fn algorithms() -> &'static [(Plan, Good)] {
+    static ALGORITHMS: std::sync::OnceLock<Vec<(Plan, Good)>> = std::sync::OnceLock::new();
+    ALGORITHMS.get_or_init(|| {
+        let settings: [(&str, &[(&str, &str)]); 7] = [
+            ("minhash", &[("shingle", "2")]),
+            ("minhash", &[("shingle", "2"), ("exact", "true")]),
+            ("minhash", &[("shingle", "2"), ("supershingles", "6x14")]),
+            ("simhash", &[("force", "true")]),
+            ("projection", &[]),
+            ("projection", &[("cosine", "0.9")]),
+            ("spotsigs", &[]),
+        ];
+        settings.map(|(name, settings)| algorithm(name, settings)).into()
+    })
+}
+
+fn algorithm(name: &str, settings: &[(&'static str, &'static str)]) -> (Plan, Good) {
+    let settings = Settings::from_pairs(settings.iter().copied());
+    let recipe = Entry::by_name(name).and_then(|entry| entry.recipe(settings)).expect("the settings are good");
+    let plan = Plan::new(&recipe, Arc::new(Word), 0).expect("it goes with a stream");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("index");
+    let mut index = open(&path, &plan).expect("it is made").0;
+    let start = index.bytes_stored() as usize;
+    index.decide("a", &plan.signer().sign(TEXT), 1).expect("it is written");
+    index.commit().expect("it is written");
+    let file = std::fs::read(&path).expect("it is there");
+    let first = 28 + u32::from_le_bytes([file[16], file[17], file[18], file[19]]) as usize;
+    let (header, mut at) = (file[..first].to_vec(), start.max(first));
+    // The first frame may be a mark, whose record is a byte.
+    while file[at..at + 4] == [1, 0, 0, 0] {
+        at += 17;
+    }
+    let length = u32::from_le_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]) as usize;
+    (plan, Good { header, record: file[at + 8..at + 8 + length].to_vec() })
+}
+
+/// Appends an entry with its checksums.
+fn framed(record: &[u8], file: &mut Vec<u8>) {
+    let (place, length) = (file.len() as u64, (record.len() as u32).to_le_bytes());
+    file.extend_from_slice(&length);
+    file.extend_from_slice(&(xxh3_64_with_seed(&length, place) as u32).to_le_bytes());
+    file.extend_from_slice(record);
+    file.extend_from_slice(&xxh3_64_with_seed(record, place).to_le_bytes());
 }
 
 /// The documents of a file, as `id|text`.

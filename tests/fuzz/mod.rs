@@ -38,3 +38,8 @@ fn json_lines() {
 fn logs_of_an_index() {
     check("index", entries::index);
 }
+
+#[test]
+fn entries_of_an_index() {
+    check("index_entries", entries::index_entries);
+}

@@ -16,6 +16,7 @@ mod filter;
 mod fixtures;
 mod hamming;
 mod imatch;
+mod interrupted;
 mod lexicon;
 mod metamorphic;
 mod prepared;

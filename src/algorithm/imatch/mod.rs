@@ -156,7 +156,7 @@ pub fn digest<'a>(terms: impl IntoIterator<Item = &'a str>) -> [u8; 20] {
 }
 
 /// Words of the fingerprint a digest: its first 128 bits. Two of N digests agree by chance with probability N²/2¹²⁹.
-const WORDS: usize = 2;
+pub(crate) const WORDS: usize = 2;
 /// In place of a digest that there are too few terms for.
 const ABSENT: [u64; WORDS] = [0; WORDS];
 

@@ -63,7 +63,7 @@ impl Algorithm for ExactJoin {
     }
 
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
-        keys.extend_from_slice(&fingerprint[1..]);
+        keys.extend_from_slice(fingerprint.get(1..).unwrap_or_default());
     }
 
     fn compares(&self) -> Compares {

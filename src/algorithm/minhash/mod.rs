@@ -248,7 +248,8 @@ impl Algorithm for MinHash {
     }
 
     fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
-        let rows = &fingerprint[band * self.bands.rows..(band + 1) * self.bands.rows];
+        // A fingerprint of another kind has a key as well: where it comes from is not known here.
+        let rows = fingerprint.get(band * self.bands.rows..(band + 1) * self.bands.rows).unwrap_or_default();
         rows.iter().fold(mix(band as u64 + 1), |key, &slot| combine(key, slot))
     }
 

@@ -118,7 +118,9 @@ impl Algorithm for Supershingles {
     }
 
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
-        self.choices[table].iter().fold(mix(table as u64 + 1), |key, &group| combine(key, fingerprint[group]))
+        // A fingerprint of another kind has a key as well: where it comes from is not known here.
+        let group = |&group: &usize| fingerprint.get(group).copied().unwrap_or_default();
+        self.choices[table].iter().map(group).fold(mix(table as u64 + 1), combine)
     }
 
     fn compares(&self) -> Compares {

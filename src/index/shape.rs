@@ -1,0 +1,105 @@
+//! Which records an index can hold, by what its header says of the algorithm.
+//!
+//! A record may be whole, with the right checksum, and still be of another kind than the algorithm's: a fingerprint in an index of
+//! features, or one of too few words. What reads such a record later would index out of bounds. So each record is checked once, when
+//! the log is read, whoever reads it: opening and `dedup index verify` refuse the same.
+
+use super::log::Kind;
+use crate::algorithm::Compares;
+use serde_json::Value;
+
+/// What is known of the records of an index.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    /// The kind of all records but featureless ones.
+    kind: Option<Kind>,
+    /// How many words every fingerprint has.
+    words: Option<usize>,
+    /// The most keys that a document has.
+    keys: Option<usize>,
+    /// Whether it has at most two for each feature.
+    keys_are_features: bool,
+}
+
+/// Words of a digest of I-Match.
+const DIGEST: usize = crate::algorithm::imatch::WORDS;
+
+impl Shape {
+    /// What the header of an index says. An algorithm that is not of the table is not known here.
+    pub fn of(header: &Value) -> Self {
+        let number = |name: &str| header.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let fingerprint = |words: Option<usize>| Shape { kind: Some(Kind::Fingerprint), words, ..Shape::default() };
+        let features = |keys| Shape { kind: Some(Kind::Features), keys, ..Shape::default() };
+        match header.get("algo").and_then(Value::as_str) {
+            Some("minhash") => match header.get("supershingles").and_then(Value::as_str) {
+                Some(shape) => fingerprint(shape.split('x').next().and_then(|groups| groups.parse().ok())),
+                None => features(number("bands")),
+            },
+            Some("projection") if header.get("cosine").is_some() => features(number("bands")),
+            Some("simhash" | "projection") => fingerprint(number("bits").map(|bits| bits.div_ceil(64))),
+            Some("imatch") => {
+                fingerprint(number("lexicons").and_then(|lexicons| lexicons.checked_add(1)?.checked_mul(DIGEST)))
+            }
+            Some("exact" | "spotsigs") => Shape { keys_are_features: true, ..features(None) },
+            _ => Shape::default(),
+        }
+    }
+
+    /// What the algorithm itself says too, where the header left it open.
+    pub fn and(self, compares: Compares) -> Self {
+        let kind = match compares {
+            Compares::Fingerprints => Kind::Fingerprint,
+            Compares::Features | Compares::Multisets => Kind::Features,
+        };
+        Shape { kind: self.kind.or(Some(kind)), ..self }
+    }
+
+    /// Whether a record of this kind, with so many tags of keys and so many words or features, can be in the index.
+    pub fn allows(&self, kind: Kind, tags: usize, elements: usize) -> bool {
+        match kind {
+            Kind::Featureless => true,
+            _ if elements == 0 || self.kind.is_some_and(|own| own != kind) => false,
+            Kind::Fingerprint => self.words.is_none_or(|words| words == elements),
+            Kind::Features => {
+                let most = if self.keys_are_features { elements.saturating_mul(2) } else { usize::MAX };
+                tags <= self.keys.unwrap_or(most)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_algorithm_has_records_of_one_kind() {
+        let shape = |header| Shape::of(&header);
+        let minhash = shape(json!({"algo": "minhash", "bands": 16}));
+        assert!(minhash.allows(Kind::Features, 16, 1) && !minhash.allows(Kind::Features, 17, 100));
+        assert!(!minhash.allows(Kind::Fingerprint, 0, 96) && minhash.allows(Kind::Featureless, 0, 0));
+        assert!(!minhash.allows(Kind::Features, 16, 0));
+        let broder = shape(json!({"algo": "minhash", "supershingles": "6x14"}));
+        assert!(broder.allows(Kind::Fingerprint, 0, 6) && !broder.allows(Kind::Fingerprint, 0, 5));
+        let signs = shape(json!({"algo": "simhash", "bits": 128}));
+        assert!(signs.allows(Kind::Fingerprint, 0, 2) && !signs.allows(Kind::Fingerprint, 0, 3));
+        let agreeing = shape(json!({"algo": "projection", "bits": 384}));
+        assert!(agreeing.allows(Kind::Fingerprint, 0, 6) && !agreeing.allows(Kind::Features, 1, 6));
+        let cosine = shape(json!({"algo": "projection", "bits": 336, "bands": 28, "cosine": "0.9"}));
+        assert!(cosine.allows(Kind::Features, 28, 6) && !cosine.allows(Kind::Features, 29, 6));
+        let digests = shape(json!({"algo": "imatch", "lexicons": 10}));
+        assert!(digests.allows(Kind::Fingerprint, 0, 11 * DIGEST) && !digests.allows(Kind::Fingerprint, 0, DIGEST));
+        for name in ["exact", "spotsigs"] {
+            let prefix = shape(json!({"algo": name}));
+            assert!(prefix.allows(Kind::Features, 6, 3) && !prefix.allows(Kind::Features, 7, 3));
+        }
+        let own = shape(json!({"algo": "own"}));
+        assert!(own.allows(Kind::Features, 100, 200) && own.allows(Kind::Fingerprint, 0, 1));
+        assert!(!own.and(Compares::Multisets).allows(Kind::Fingerprint, 0, 1));
+        // Whatever stands there, nothing panics.
+        for odd in [json!(null), json!({"algo": 1}), json!({"algo": "imatch", "lexicons": u64::MAX})] {
+            assert!(shape(odd).allows(Kind::Fingerprint, 0, 1));
+        }
+    }
+}

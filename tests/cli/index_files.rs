@@ -1,0 +1,316 @@
+//! The file of an index: what may be in it, what it is replaced by, who may write to it.
+
+use super::shell::{Run, Shell};
+use neardups::index::FORMAT_VERSION;
+use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+const TEXT: &str = "the one is two three of the four was five six to the seven eight nine ten eleven twelve thirteen fourteen fifteen \
+                    sixteen there seventeen";
+
+fn documents(count: usize) -> String {
+    let line = |number: usize| {
+        serde_json::json!({"id": format!("d{number}"), "text": format!("{TEXT} {}", format!("own{number} ").repeat(40 + number))})
+            .to_string()
+            + "\n"
+    };
+    (0..count).map(line).collect()
+}
+
+fn frame(place: usize, record: &[u8]) -> Vec<u8> {
+    let length = (record.len() as u32).to_le_bytes();
+    let mut frame = length.to_vec();
+    frame.extend_from_slice(&(xxh3_64_with_seed(&length, place as u64) as u32).to_le_bytes());
+    frame.extend_from_slice(record);
+    frame.extend_from_slice(&xxh3_64_with_seed(record, place as u64).to_le_bytes());
+    frame
+}
+
+fn header(json: &str) -> Vec<u8> {
+    let mut bytes = b"dedup index\n".to_vec();
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(json.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(json.as_bytes());
+    bytes.extend_from_slice(&xxh3_64(json.as_bytes()).to_le_bytes());
+    bytes
+}
+
+#[track_caller]
+fn refused(run: Run, message: &str) {
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+}
+
+/// Whole, with the right checksum, and nothing that the algorithm can read: opening and `verify` refuse it, and say where it is.
+#[test]
+fn records_of_another_kind_are_damage() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", documents(1));
+    let algorithms = [
+        "",
+        "--exact",
+        "--supershingles 6x14",
+        "--algo simhash",
+        "--algo projection",
+        "--algo projection --cosine 0.9",
+        "--algo spotsigs",
+    ];
+    for (number, algorithm) in algorithms.into_iter().enumerate() {
+        shell.sh(&format!("dedup filter -q --index {number}.idx {algorithm} < in.jsonl")).done();
+        let good = fs::read(shell.folder().join(format!("{number}.idx"))).unwrap();
+        let record = |kind: u8, rest: &[u8]| [&[kind, 1, b'x'][..], &[0; 16], &[1], rest].concat();
+        let words = |count: u8| [&[count][..], &vec![7; 8 * usize::from(count)]].concat();
+        let mut records: Vec<Vec<u8>> = [0, 2, 3, 5].map(|count| record(1, &words(count))).into();
+        // No evidence, more keys than there can be, a feature that is not there, bytes behind a record.
+        records.extend([
+            record(2, &[0, 0]),
+            record(2, &[&[120][..], &[9; 4 * 120], &[2], &[0; 20]].concat()),
+            record(2, &[1, 9, 9, 9, 9, 100]),
+            record(0, &[1]),
+            record(9, &[]),
+        ]);
+        for record in records {
+            let mut bad = good.clone();
+            bad.extend(frame(good.len(), &record));
+            let behind = frame(bad.len(), &[4]);
+            for bytes in [bad.clone(), [bad, behind].concat()] {
+                shell.write("bad.idx", &bytes);
+                let message = format!("damaged at byte {}: ", good.len());
+                refused(shell.dedup("index verify bad.idx"), &message);
+                refused(shell.dedup("index stats bad.idx"), &message);
+                refused(shell.sh(&format!("dedup index query bad.idx {algorithm} < in.jsonl")), &message);
+                refused(shell.sh(&format!("dedup filter --index bad.idx {algorithm} < in.jsonl")), &message);
+                assert_eq!(fs::read(shell.folder().join("bad.idx")).unwrap(), bytes, "nothing is cut off");
+            }
+            shell.dedup("index compact --salvage -q bad.idx").done();
+            shell.dedup("index verify bad.idx").done();
+            shell.sh(&format!("dedup filter -q --index bad.idx {algorithm} < in.jsonl")).done();
+        }
+    }
+}
+
+/// Of a file of a few bytes on the disk, which claims records of gigabytes, memory is not taken for them.
+#[test]
+fn a_sparse_file_takes_no_memory() {
+    let shell = Shell::new();
+    for length in [1u32 << 20, 1 << 28, (1 << 28) + 1, 3 << 30, u32::MAX] {
+        let mut bytes = header("{}");
+        let place = bytes.len();
+        let head = length.to_le_bytes();
+        bytes.extend_from_slice(&head);
+        bytes.extend_from_slice(&(xxh3_64_with_seed(&head, place as u64) as u32).to_le_bytes());
+        let file = File::create(shell.folder().join("sparse.idx")).unwrap();
+        file.write_all_at(&bytes, 0).unwrap();
+        file.set_len(place as u64 + u64::from(length) + (1 << 20)).unwrap();
+        // 200 MB of address space: a quarter of a gigabyte would not fit.
+        let run = shell.sh("ulimit -v 200000; RAYON_NUM_THREADS=1 dedup index verify sparse.idx");
+        assert_eq!(run.status, 2, "{length}: {}", run.stderr);
+        assert!(run.stderr.contains("index-damaged"), "{length}: {}", run.stderr);
+    }
+}
+
+/// Heads that are whole, one behind the other, whose bodies overlap: each body is hashed at most a few times, or this would take hours.
+#[test]
+fn crafted_heads_cost_linear_work() {
+    let shell = Shell::new();
+    let size = 48 << 20;
+    let mut bytes = header("{}");
+    let damaged = frame(bytes.len(), &[0xff; 200]);
+    bytes.extend_from_slice(&damaged[..8]);
+    bytes.extend_from_slice(&[0xff; 208]);
+    while bytes.len() < size / 2 {
+        let (place, length) = (bytes.len() as u64, (size as u32 / 2 - 64).to_le_bytes());
+        bytes.extend_from_slice(&length);
+        bytes.extend_from_slice(&(xxh3_64_with_seed(&length, place) as u32).to_le_bytes());
+    }
+    bytes.resize(size, 0);
+    shell.write("heads.idx", &bytes);
+    refused(shell.dedup("index verify heads.idx"), "damaged at byte");
+    shell.dedup("index compact --salvage heads.idx").done();
+    shell.dedup("index verify heads.idx").done();
+}
+
+/// Twenty thousand damaged places: a look at all that is behind each would take hours.
+#[test]
+fn salvaging_many_places_costs_linear_work() {
+    let shell = Shell::new();
+    let mut bytes = header("{}");
+    let mut kept = 0;
+    for number in 0..40_000u32 {
+        let id = format!("d{number:06}");
+        let record = [&[0, id.len() as u8], id.as_bytes(), &[0; 17]].concat();
+        let mut frame = frame(bytes.len(), &record);
+        // In the head, in the body, or not at all.
+        match number % 4 {
+            0 => frame[1] ^= 1,
+            1 => frame[20] ^= 1,
+            _ => kept += 1,
+        }
+        bytes.extend(frame);
+    }
+    bytes.extend(vec![0xee; 1 << 20]);
+    shell.write("many.idx", &bytes);
+    shell.dedup("index compact --salvage -q many.idx").done();
+    assert_eq!(shell.dedup("index export many.idx").done().lines().count(), kept);
+}
+
+fn an_index(shell: &Shell, name: &str) {
+    shell.write("in.jsonl", documents(6));
+    shell.sh(&format!("dedup index add -q {name} < in.jsonl && dedup index remove -q {name} d1 d2")).done();
+}
+
+#[test]
+fn compacting_through_a_link_keeps_the_link_and_the_mode() {
+    let shell = Shell::new();
+    let at = |name: &str| shell.folder().join(name);
+    fs::create_dir(at("real")).unwrap();
+    an_index(&shell, "real/seen.idx");
+    symlink("real/seen.idx", at("one.idx")).unwrap();
+    symlink("one.idx", at("two.idx")).unwrap();
+    fs::set_permissions(at("real/seen.idx"), Permissions::from_mode(0o640)).unwrap();
+    shell.dedup("index compact -q two.idx").done();
+    for link in ["one.idx", "two.idx"] {
+        assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink(), "{link}");
+    }
+    assert_eq!(fs::metadata(at("real/seen.idx")).unwrap().permissions().mode() & 0o7777, 0o640);
+    assert_eq!(shell.dedup("index export real/seen.idx").done().lines().count(), 4);
+    assert_eq!(fs::read_dir(at("real")).unwrap().count(), 1, "nothing else stays");
+}
+
+#[test]
+fn compacting_a_file_of_two_names_is_refused() {
+    let shell = Shell::new();
+    an_index(&shell, "seen.idx");
+    fs::hard_link(shell.folder().join("seen.idx"), shell.folder().join("other.idx")).unwrap();
+    let before = fs::read(shell.folder().join("seen.idx")).unwrap();
+    refused(shell.dedup("index compact seen.idx"), "2 names (hard links)");
+    assert_eq!(fs::read(shell.folder().join("other.idx")).unwrap(), before);
+    fs::remove_file(shell.folder().join("other.idx")).unwrap();
+    shell.dedup("index compact seen.idx").done();
+}
+
+/// As far as whoever runs this may: root can give files away, and set lists that name others.
+#[test]
+fn compacting_keeps_owner_group_and_access_control_list() {
+    let shell = Shell::new();
+    an_index(&shell, "seen.idx");
+    let path = shell.folder().join("seen.idx");
+    let owner = std::os::unix::fs::chown(&path, Some(1234), Some(2345)).is_ok().then_some((1234, 2345));
+    let has_list = shell.sh("setfacl -m u:4321:r seen.idx && setfattr -n user.note -v kept seen.idx").status == 0;
+    let list = || shell.sh("getfacl -n -c seen.idx; getfattr -d seen.idx");
+    let (found, before) = (fs::metadata(&path).unwrap(), list());
+    shell.dedup("index compact -q seen.idx").done();
+    let now = fs::metadata(&path).unwrap();
+    assert_ne!(now.ino(), found.ino(), "it is another file");
+    assert_eq!((now.uid(), now.gid(), now.mode()), (found.uid(), found.gid(), found.mode()));
+    if has_list {
+        assert!(before.stdout.contains("user:4321:r--"), "{}", before.stdout);
+    }
+    assert_eq!(list().stdout, before.stdout);
+    if owner.is_none() || !has_list {
+        eprintln!("not tried: owner {}, access control list {}", owner.is_none(), !has_list);
+    }
+}
+
+/// What a killed `compact` left is removed by the next run that has the lock, and nothing else is.
+#[test]
+fn the_file_that_a_killed_compact_left_is_removed() {
+    let shell = Shell::new();
+    an_index(&shell, "seen.idx");
+    let stale = shell.folder().join(".seen.idx.dedup-compact");
+    for command in [
+        "dedup filter -q --index seen.idx < in.jsonl",
+        "dedup index compact -q seen.idx",
+        "dedup index remove -q seen.idx d3",
+    ] {
+        for content in [&b""[..], b"dedup in", &fs::read(shell.folder().join("seen.idx")).unwrap()] {
+            fs::write(&stale, content).unwrap();
+            shell.sh(command).done();
+            assert!(!stale.exists(), "{command}");
+        }
+    }
+    // Somebody's own file of that name.
+    fs::write(&stale, "a letter").unwrap();
+    shell.sh("dedup filter -q --index seen.idx < in.jsonl").done();
+    assert_eq!(fs::read(&stale).unwrap(), b"a letter");
+    refused(shell.dedup("index compact seen.idx"), "cannot write beside the index");
+}
+
+fn started(mut command: Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[track_caller]
+fn ends(child: &mut Child) -> Option<i32> {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("it does not end");
+}
+
+/// Nobody reads what it prints: the first signal waits for that, the second does not.
+#[test]
+fn the_second_signal_ends_a_run_that_waits_for_its_reader() {
+    let shell = Shell::new();
+    let mut child = started(shell.command("filter -q"));
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::spawn(move || {
+        // More than pipes hold.
+        for number in 0..4_000 {
+            let line = format!("{{\"id\":\"{number}\",\"text\":\"{}\"}}\n", format!("w{number} ").repeat(200));
+            if stdin.write_all(line.as_bytes()).is_err() {
+                return;
+            }
+        }
+        sleep(Duration::from_secs(60));
+    });
+    sleep(Duration::from_millis(1_000));
+    signal(&child, "TERM");
+    sleep(Duration::from_millis(300));
+    assert_eq!(child.try_wait().unwrap(), None, "it has something to hand over");
+    signal(&child, "TERM");
+    assert_eq!(ends(&mut child), Some(130));
+}
+
+/// A second writer finds no lock at the old place. The first one does not go on: what it decides would be remembered elsewhere.
+#[test]
+fn an_index_that_is_moved_ends_its_writer() {
+    let shell = Shell::new();
+    for replaced in [false, true] {
+        shell.sh("rm -f *.idx");
+        let mut child = started(shell.command("filter -q --index seen.idx"));
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        stdin.write_all(b"{\"id\":\"a\",\"text\":\"a heron stood in the shallows\"}\n").unwrap();
+        let mut first = [0; 10];
+        stdout.read_exact(&mut first).unwrap();
+        // Under its new name it is locked.
+        shell.sh("mv seen.idx moved.idx").done();
+        refused(shell.sh("dedup filter -q --index moved.idx < /dev/null"), "another process writes to this index");
+        if replaced {
+            shell.sh("dedup filter -q --index seen.idx < /dev/null").done();
+        }
+        stdin.write_all(b"{\"id\":\"b\",\"text\":\"the library opens at nine\"}\n").unwrap();
+        drop(stdin);
+        let (mut rest, mut said) = (String::new(), String::new());
+        stdout.read_to_string(&mut rest).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(ends(&mut child), Some(2));
+        assert!(said.contains("index-locked") && said.contains("was moved or replaced"), "{said}");
+        assert!(!rest.contains("library"), "what is not remembered does not leave: {rest}");
+        assert_eq!(shell.dedup("index export moved.idx").done().lines().count(), 1);
+    }
+}
