@@ -24,15 +24,12 @@ use std::hint::black_box;
 use std::time::Duration;
 
 fn main() {
-    const LEVEL: &str = "NEARDUPS_KERNEL";
     /// Set for the processes of the lower levels.
     const LOOPS_ONLY: &str = "NEARDUPS_BENCH_LOOPS_ONLY";
-    if std::env::var_os(LEVEL).is_none() {
-        let below =
-            |(level, _): &(Level, &str)| Level::available().any(|one| one == *level) && *level < Level::current();
-        for (_, name) in Level::ALL.iter().filter(|level| below(level)) {
+    if std::env::var_os(Level::VARIABLE).is_none() {
+        for name in Level::available().filter(|&level| level < Level::current()).map(Level::name) {
             let mut own = std::process::Command::new(std::env::current_exe().expect("it runs"));
-            let own = own.args(std::env::args().skip(1)).env(LEVEL, name).env(LOOPS_ONLY, "1");
+            let own = own.args(std::env::args().skip(1)).env(Level::VARIABLE, name).env(LOOPS_ONLY, "1");
             assert!(own.status().expect("it runs").success());
         }
     }
@@ -47,7 +44,7 @@ fn main() {
 }
 
 fn inner_loops(c: &mut Criterion, with_plain: bool) {
-    let level = Level::ALL.into_iter().find(|(level, _)| *level == Level::current()).map_or("", |(_, name)| name);
+    let level = Level::current().name();
     for (name, make) in LOOPS {
         let mut made = make();
         made.check();

@@ -157,6 +157,15 @@ pub trait Sink {
     /// Ends the stream.
     fn passed(&mut self, record: &[u8]) -> Result<(), Error>;
 
+    /// A record that could not be read, as it came; `None` if it is not at hand, because it is too long or broken. It is dropped unless
+    /// the sink writes it.
+    ///
+    /// # Errors
+    /// Ends the stream, as if it ended before this record.
+    fn rejected(&mut self, _record: Option<&[u8]>, _problem: &Problem) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// What was decided may leave, now.
     ///
     /// # Errors
@@ -164,10 +173,18 @@ pub trait Sink {
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
 }
 
-/// A record, and the document in it, if it holds one.
+/// A record, and what is in it.
 struct Read {
     record: Vec<u8>,
-    document: Option<(String, Signature)>,
+    content: Content,
+}
+
+enum Content {
+    Document(String, Signature),
+    /// No text that is read.
+    None,
+    /// It could not be read.
+    Rejected(Problem),
 }
 
 /// What a chunk became.
@@ -240,20 +257,27 @@ pub fn filter<R: io::Read + Send + 'static>(
                 match problem.severity {
                     Severity::FellBack => counts.fell_back += 1,
                     Severity::Repaired => counts.repaired += 1,
-                    // It passes, and is counted there.
-                    Severity::Skipped => {}
-                    Severity::Failed => counts.failed += 1,
+                    // It passes, and is counted there; what failed is among the records.
+                    Severity::Skipped | Severity::Failed => {}
                 }
                 observer.problem(problem);
             }
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-            for Read { record, document } in &part.records {
-                match document {
-                    None => {
+            for Read { record, content } in &part.records {
+                match content {
+                    Content::None => {
                         counts.passed += 1;
                         sink.passed(record)?;
                     }
-                    Some((id, signature)) => match index.decide(id, signature, now) {
+                    Content::Rejected(problem) => {
+                        counts.failed += 1;
+                        observer.problem(problem);
+                        if let Err(error) = sink.rejected((!record.is_empty()).then_some(record), problem) {
+                            failure = Some(error);
+                            break 'stream;
+                        }
+                    }
+                    Content::Document(id, signature) => match index.decide(id, signature, now) {
                         Ok(decision) => {
                             counts.count(&decision);
                             sink.decided(record, id, &decision)?;
@@ -340,21 +364,24 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
         Ok(chunk) => {
             part.bytes = chunk.bytes();
             chunk.documents(&mut |record, result| {
-                let document = match result {
-                    Ok(document) => document.map(|document| (document.id.to_string(), signer.sign(&document.text))),
+                let content = match result {
+                    Ok(None) => Content::None,
+                    Ok(Some(document)) => Content::Document(document.id.to_string(), signer.sign(&document.text)),
+                    Err(problem) if problem.severity == Severity::Failed => Content::Rejected(problem),
                     Err(problem) => {
                         let passes = problem.severity == Severity::Skipped;
                         part.problems.push(problem);
+                        // The text of others comes behind the problem.
                         if !passes {
                             return;
                         }
-                        None
+                        Content::None
                     }
                 };
-                part.records.push(Read { record: record.to_vec(), document });
+                part.records.push(Read { record: record.to_vec(), content });
             });
         }
-        Err(problem) => part.problems.push(problem),
+        Err(problem) => part.records.push(Read { record: Vec::new(), content: Content::Rejected(problem) }),
     }
     part
 }

@@ -6,7 +6,7 @@
 mod join;
 
 use crate::hash::{combine, mix};
-use crate::kernel::counts::count_bits;
+use crate::kernel::{Level, counts::count_bits};
 
 pub use join::{Near, each_pair_within, pairs_within};
 
@@ -27,7 +27,7 @@ pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64
         };
         let patterns = hashes.iter().map(pattern);
         let (set, total) = if weights.is_empty() {
-            (count_bits(patterns), hashes.len() as i64)
+            (count_bits(Level::current(), patterns), hashes.len() as i64)
         } else {
             weighted_popcount(patterns.zip(weights.iter().map(|&weight| i64::from(weight))))
         };

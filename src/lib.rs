@@ -27,7 +27,7 @@
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
 //! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
-//! terminal; the library reads the clock only to time its stages,
+//! terminal (`cli` is a module of the library only so that tests and fuzzing reach it, and not part of its interface); the library reads the clock only to time its stages,
 //! and to date what a stream lets through.
 //!
 //! # What always holds
@@ -64,8 +64,14 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+// The command line uses the library as any other program would, by its name.
+extern crate self as neardups;
+
 pub mod algorithm;
 pub mod check;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod compare;
 pub mod engine;
 mod error;

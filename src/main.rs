@@ -1,9 +1,7 @@
 //! The program `dedup`: parse, run one command, exit status.
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run()
+    neardups::cli::run()
 }

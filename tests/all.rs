@@ -3,6 +3,8 @@
 mod cli;
 mod fuzz;
 mod oracle;
+#[cfg(unix)]
+mod package;
 mod prose;
 mod readme;
 mod support;

@@ -7,6 +7,7 @@
 #[path = "../../src/kernel/mod.rs"]
 pub mod kernel;
 
+use kernel::Level;
 use kernel::near::PADDING;
 use kernel::words::{Block, is_word};
 use neardups::algorithm::Entry;
@@ -157,7 +158,7 @@ fn json() -> Loop {
         (string.len(), "byte"),
         string,
         move |string, out| stops(string, |rest| rest.iter().position(stops_at).unwrap_or(rest.len()), out),
-        |string, out| stops(string, kernel::json::plain_prefix, out),
+        |string, out| stops(string, |rest| kernel::json::plain_prefix(Level::current(), rest), out),
     )
 }
 
@@ -178,9 +179,9 @@ fn blocks() -> Loop {
             }
         },
         |text, out| {
-            let mut block = Block::EMPTY;
+            let (mut block, level) = (Block::EMPTY, Level::current());
             for bytes in text.chunks(Block::LEN) {
-                block.fill(bytes);
+                block.fill(level, bytes);
                 out.extend([block.starts(), u64::from(black_box(&block.lower)[0])]);
             }
         },
@@ -223,7 +224,7 @@ fn mixed() -> Loop {
         |elements, out| out.extend(elements.iter().map(|x| mix(x.wrapping_add(7)))),
         |elements, out| {
             let mut mixed = [0; 1024];
-            kernel::sketch::mix_all(elements, 7, &mut mixed);
+            kernel::sketch::mix_all(Level::current(), elements, 7, &mut mixed);
             out.extend_from_slice(&mixed);
         },
     )
@@ -236,7 +237,7 @@ fn combined() -> Loop {
         |words, out| out.extend(words.iter().map(|&word| combine(7, word))),
         |words, out| {
             let mut combined = [0; 1024];
-            kernel::sketch::combine_all(7, words, &mut combined);
+            kernel::sketch::combine_all(Level::current(), 7, words, &mut combined);
             out.extend_from_slice(&combined);
         },
     )
@@ -251,7 +252,9 @@ fn counted() -> Loop {
         (1000, "pattern"),
         hashes(1000),
         |patterns, out| out.extend(bits_set(patterns)),
-        |patterns, out| out.extend(kernel::counts::count_bits(patterns.iter().copied()).map(|count| count as u64)),
+        |patterns, out| {
+            out.extend(kernel::counts::count_bits(Level::current(), patterns.iter().copied()).map(|count| count as u64))
+        },
     )
 }
 
@@ -295,7 +298,9 @@ fn near() -> Loop {
             }
         },
         |codes, out| {
-            kernel::near::near(codes, CODES, 0..CODES, MOST, &mut |i, j| out.push((i << 32 | j) as u64));
+            kernel::near::near(Level::current(), codes, CODES, 0..CODES, MOST, &mut |i, j| {
+                out.push((i << 32 | j) as u64)
+            });
             out.sort_unstable();
         },
     )

@@ -104,7 +104,8 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         min_run,
         runs,
     };
-    let text = if given.get_flag("json") { report.as_json() + "\n" } else { report.as_text() };
+    let text =
+        if given.get_flag("json") { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text()) };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
     for (entry, comparison) in &report.comparisons {

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod eval;
 mod filter;
+pub mod fuzzing;
 mod generate;
 mod index;
 mod input;
@@ -19,6 +20,7 @@ mod terminal;
 
 use clap::{Command, error::ErrorKind};
 use neardups::Error;
+use neardups::kernel::Level;
 use std::process::ExitCode;
 
 /// How a command ended, as scripts see it. Where several hold, the last of them counts.
@@ -62,6 +64,8 @@ pub fn run() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let result = match matches.subcommand() {
+        // Results would be right at any level, but whoever forces one measures it.
+        _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
         Some(("scan", given)) => scan::run(given),
         Some(("filter", given)) => filter::run(given),
         Some(("index", given)) => index::run(given),
@@ -89,7 +93,7 @@ pub fn run() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if let Some(message) = error.render().to_string().strip_prefix("error: ") {
-        terminal::error(&usage_error(message.trim_end()));
+        terminal::usage(message.trim_end());
         return ExitCode::from(2);
     }
     match error.print() {

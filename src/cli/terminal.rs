@@ -5,11 +5,12 @@ use super::preparation::Described;
 use super::problems::{Problems, Rejects};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use neardups::Error;
 use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
+use neardups::{Error, ErrorKind};
 use serde_json::Value;
-use std::io::Write;
+use std::fmt::{self, Write as _};
+use std::io::Write as _;
 use std::time::Duration;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -17,12 +18,94 @@ const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Reports why the program ends: what kind of trouble it is, then the message.
 pub fn error(error: &Error) {
-    say(&format!("{RED}error:{RED:#} {}: {}", error.kind().name(), escaped_lines(&error.to_string())));
+    say(Styled::label(RED, "error:").text(&format!(" {}: {error}", error.kind().name())));
 }
 
-/// A line to standard error. If nobody can read it there is nobody to tell.
-fn say(line: &str) {
+/// Reports that the command line is wrong. The message, unlike others, may have several lines.
+pub fn usage(message: &str) {
+    let mut text = Styled::label(RED, "error:");
+    text = text.text(&format!(" {}: ", ErrorKind::Usage.name()));
+    for (number, line) in message.split('\n').enumerate() {
+        text = if number > 0 { text.end_line() } else { text }.text(line);
+    }
+    say(text);
+}
+
+/// A line to standard error. If nobody can read it there is nobody to report that to.
+fn say(line: Styled) {
     let _ = writeln!(anstream::stderr(), "dedup: {line}");
+}
+
+/// Text for people. All that is put in is escaped, so that only the styles and line ends of the program itself reach a terminal.
+#[derive(Debug, Default)]
+pub struct Styled(String);
+
+impl Styled {
+    fn label(style: Style, label: &str) -> Self {
+        Styled::default().styled(style, label)
+    }
+
+    /// With more text, of which control and bidirectional characters are escaped, line ends too.
+    pub fn text(mut self, text: &str) -> Self {
+        self.push(text);
+        self
+    }
+
+    /// With more text of a style.
+    pub fn styled(mut self, style: Style, text: &str) -> Self {
+        self.open(style);
+        self.push(text);
+        self.close(style);
+        self
+    }
+
+    /// With the end of a line.
+    pub fn end_line(mut self) -> Self {
+        self.0.push('\n');
+        self
+    }
+
+    /// With another text behind it, which has been escaped.
+    pub fn then(mut self, other: &Styled) -> Self {
+        self.0.push_str(&other.0);
+        self
+    }
+
+    /// Appends text, escaped.
+    pub fn push(&mut self, text: &str) {
+        self.0.push_str(&escaped(text));
+    }
+
+    /// Starts a style.
+    pub fn open(&mut self, style: Style) {
+        _ = write!(self.0, "{style}");
+    }
+
+    /// Ends a style.
+    pub fn close(&mut self, style: Style) {
+        _ = write!(self.0, "{style:#}");
+    }
+
+    /// Whether it ends so.
+    pub fn ends_with(&self, end: &str) -> bool {
+        self.0.ends_with(end)
+    }
+
+    /// Drops white space at the end.
+    pub fn trim_end(&mut self) {
+        self.0.truncate(self.0.trim_end().len());
+    }
+
+    /// The text with its styles.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl fmt::Display for Styled {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Which algorithm ran, on which tokens, with which parameters. `tokenizer` is the one that was asked for; `prepared`, what was
@@ -81,19 +164,23 @@ impl Terminal {
 
     /// A line for people.
     pub fn line(&self, line: &str) {
-        if !self.quiet {
-            self.bar.suspend(|| say(line));
-        }
+        self.unless_quiet(Styled::default().text(line));
     }
 
-    /// Says that something could not be read, and why: what the status tells is said even if it is to be quiet.
+    /// Reports that something could not be read, and why, even if it is to be quiet: the status says so too.
     pub fn failed(&self, message: &str) {
-        self.bar.suspend(|| say(&format!("{RED}failed:{RED:#} {}", escaped(message))));
+        self.bar.suspend(|| say(Styled::label(RED, "failed:").text(" ").text(message)));
     }
 
     /// A line that people should not miss.
     pub fn warning(&self, message: &str) {
-        self.line(&format!("{YELLOW}warning:{YELLOW:#} {message}"));
+        self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(message));
+    }
+
+    fn unless_quiet(&self, line: Styled) {
+        if !self.quiet {
+            self.bar.suspend(|| say(line));
+        }
     }
 
     /// Takes the bar away, and reports how many problems were not printed.
@@ -108,8 +195,8 @@ impl Terminal {
         match severity {
             Severity::FellBack => {}
             Severity::Failed => self.failed(message),
-            Severity::Skipped => self.line(&format!("skipped: {}", escaped(message))),
-            Severity::Repaired => self.line(&format!("{YELLOW}repaired:{YELLOW:#} {}", escaped(message))),
+            Severity::Skipped => self.line(&format!("skipped: {message}")),
+            Severity::Repaired => self.unless_quiet(Styled::label(YELLOW, "repaired:").text(&format!(" {message}"))),
         }
     }
 }
@@ -118,20 +205,20 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is well formed")
 }
 
-/// A text on one line. Ids, file names and passages come from anywhere, and must not speak to the terminal.
+/// A text on one line. Ids, file names and passages come from anywhere, and must not control the terminal.
 pub fn escaped(text: &str) -> String {
-    let escape = |c: char| if speaks_to_terminal(c) { c.escape_default().to_string() } else { c.to_string() };
+    let escape = |c: char| if controls_terminal(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
 }
 
-/// A message of the program, which may have several lines, with all else escaped.
-fn escaped_lines(text: &str) -> String {
+/// A report of several lines, of which all but the line ends is escaped.
+pub fn escaped_lines(text: &str) -> String {
     text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a character could change how the text around it is shown: controls, and characters that set the direction of writing
 /// (Unicode Standard Annex 9) or separate lines.
-fn speaks_to_terminal(c: char) -> bool {
+fn controls_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -169,6 +256,25 @@ impl Observer for Terminal {
     fn problem(&self, problem: &Problem) {
         if self.problems.add(problem) {
             self.print_problem(problem.severity, &problem.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn only_own_styles_and_line_ends_are_left(text: String, more in "[a\u{1b}\u{7}\u{9b}\u{202e}\u{2066}\\[0m\n]*") {
+            for text in [text, more] {
+                let styled = Styled::label(RED, &text).text(&text).end_line().text(&text).into_string();
+                let expected = format!("{RED}{0}{RED:#}{0}\n{0}", escaped(&text));
+                prop_assert_eq!(styled, expected);
+                prop_assert!(!escaped(&text).contains(controls_terminal));
+                prop_assert_eq!(escaped(&escaped(&text)), escaped(&text));
+            }
         }
     }
 }

@@ -15,6 +15,7 @@
 //! *No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which the two codes tell.
 
 use super::{BlockTables, block_cost, combinations};
+use crate::kernel::Level;
 use crate::kernel::near::{PADDING, ROWS, near};
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -214,7 +215,7 @@ impl<'a> Join<'a> {
         if numbers.len() > self.sizes.many {
             return self.compare_many(table, numbers, found);
         }
-        near(folded, numbers.len(), 0..numbers.len(), self.distance, &mut |i, j| {
+        near(Level::current(), folded, numbers.len(), 0..numbers.len(), self.distance, &mut |i, j| {
             let (a, b) = (numbers[i], numbers[j]);
             if let Some(distance) = self.meet_first(table, self.codes[a as usize], self.codes[b as usize]) {
                 found.push(a, b, distance);
@@ -240,7 +241,7 @@ impl<'a> Join<'a> {
                         equal[i + 1..].iter().for_each(|b| found.push(a.1, b.1, 0));
                     }
                 }
-                near(&folded, equal.len(), rows, self.distance, &mut |i, j| {
+                near(Level::current(), &folded, equal.len(), rows, self.distance, &mut |i, j| {
                     if let Some(distance) = self.meet_first(table, equal[i][0].0, equal[j][0].0) {
                         for a in equal[i] {
                             equal[j].iter().for_each(|b| found.push(a.1, b.1, distance));

@@ -1,6 +1,6 @@
 //! For each of 64 bits, how many patterns have it.
 
-use super::Level;
+use super::{Level, Set};
 
 /// For each bit, the number of patterns that have it.
 ///
@@ -9,17 +9,12 @@ use super::Level;
 ///
 /// Cost: 24 operations a pattern, or 7 with AVX2.
 #[inline]
-pub fn count_bits(patterns: impl Iterator<Item = u64>) -> [i64; 64] {
-    count_bits_with(Level::current(), patterns)
-}
-
-#[inline]
-fn count_bits_with(level: Level, patterns: impl Iterator<Item = u64>) -> [i64; 64] {
-    match level {
+pub fn count_bits(level: Level, patterns: impl Iterator<Item = u64>) -> [i64; 64] {
+    match level.set() {
         // SAFETY: the level says that the processor has AVX2, which every higher one includes. A masked addition of
         // AVX-512 would be no faster.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { avx2(patterns) },
+        Set::Avx2 | Set::Avx512 => unsafe { avx2(patterns) },
         _ => plain(patterns),
     }
 }
@@ -91,7 +86,7 @@ mod tests {
             let expected: [i64; 64] = std::array::from_fn(count);
             prop_assert_eq!(plain(patterns.iter().copied()), expected);
             for level in Level::available() {
-                prop_assert_eq!(count_bits_with(level, patterns.iter().copied()), expected, "{:?}", level);
+                prop_assert_eq!(count_bits(level, patterns.iter().copied()), expected, "{:?}", level);
             }
         }
     }

@@ -1,26 +1,21 @@
 //! The inside of a JSON string.
 
-use super::Level;
+use super::{Level, Set};
 
 /// How many of the first bytes stand for themselves in a JSON string: up to a quotation mark, a backslash or a control
 /// character, or all of them.
 ///
 /// Cost: 64 bytes a step with AVX-512, 32 with AVX2.
 #[inline]
-pub fn plain_prefix(bytes: &[u8]) -> usize {
-    plain_prefix_with(Level::current(), bytes)
-}
-
-#[inline]
-fn plain_prefix_with(level: Level, bytes: &[u8]) -> usize {
-    match level {
-        Level::Plain => plain(bytes),
+pub fn plain_prefix(level: Level, bytes: &[u8]) -> usize {
+    match level.set() {
+        Set::Plain => plain(bytes),
         // SAFETY: the level says that the processor has AVX2.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2(bytes) },
+        Set::Avx2 => unsafe { avx2(bytes) },
         // SAFETY: the level says that the processor has AVX-512 BW.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(bytes) },
+        Set::Avx512 => unsafe { avx512(bytes) },
         #[cfg(not(target_arch = "x86_64"))]
         _ => plain(bytes),
     }
@@ -98,7 +93,7 @@ mod tests {
             let expected = bytes.iter().take_while(|&&byte| stands_for_itself(byte)).count();
             prop_assert_eq!(plain(&bytes), expected);
             for level in Level::available() {
-                prop_assert_eq!(plain_prefix_with(level, &bytes), expected, "{:?}", level);
+                prop_assert_eq!(plain_prefix(level, &bytes), expected, "{:?}", level);
             }
         }
     }

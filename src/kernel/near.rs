@@ -10,7 +10,7 @@
 //! sixteen (the columns). For each column the least of the four distances is kept, and one test tells whether any of the 64
 //! pairs has to be looked at. The rows stay in registers, and a column is loaded once for four pairs.
 
-use super::Level;
+use super::{Level, Set};
 use std::ops::Range;
 
 /// How many codes must follow those that are compared. They are read and not compared, so they may be anything.
@@ -27,12 +27,7 @@ pub const ROWS: usize = 4;
 /// # Panics
 /// Unless `rows` ends by `length`, and `PADDING` codes follow the first `length`.
 #[inline]
-pub fn near(codes: &[u32], length: usize, rows: Range<usize>, most: u32, each: &mut impl FnMut(usize, usize)) {
-    near_with(Level::current(), codes, length, rows, most, each);
-}
-
-#[inline]
-fn near_with(
+pub fn near(
     level: Level,
     codes: &[u32],
     length: usize,
@@ -41,15 +36,15 @@ fn near_with(
     each: &mut impl FnMut(usize, usize),
 ) {
     assert!(rows.end <= length && length + PADDING <= codes.len());
-    match level {
+    match level.set() {
         // SAFETY: the processor has AVX-512 F by the level, and VPOPCNTDQ by what was just asked.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
+        Set::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             avx512(codes, length, rows, most, each)
         },
         // SAFETY: the level says that the processor has AVX2, which every higher one includes.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { avx2(codes, length, rows, most, each) },
+        Set::Avx2 | Set::Avx512 => unsafe { avx2(codes, length, rows, most, each) },
         _ => plain(codes, length, rows, most, each),
     }
 }
@@ -108,7 +103,7 @@ mod tests {
 
     fn found(level: Level, codes: &[u32], length: usize, rows: Range<usize>, most: u32) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        near_with(level, codes, length, rows, most, &mut |i, j| found.push((i, j)));
+        near(level, codes, length, rows, most, &mut |i, j| found.push((i, j)));
         found.sort_unstable();
         found
     }

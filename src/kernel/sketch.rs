@@ -1,6 +1,6 @@
 //! Many hashes of one kind: those of a round of sketching, and those of words with one state.
 
-use super::Level;
+use super::{Level, Set};
 use crate::hash::{combine, mix};
 
 /// Puts `mix(x + step)` of each element into its place of `out`.
@@ -10,17 +10,12 @@ use crate::hash::{combine, mix};
 /// # Panics
 /// If the two differ in length.
 #[inline]
-pub fn mix_all(elements: &[u64], step: u64, out: &mut [u64]) {
-    mix_all_with(Level::current(), elements, step, out);
-}
-
-#[inline]
-fn mix_all_with(level: Level, elements: &[u64], step: u64, out: &mut [u64]) {
+pub fn mix_all(level: Level, elements: &[u64], step: u64, out: &mut [u64]) {
     assert_eq!(elements.len(), out.len());
-    match level {
+    match level.set() {
         // SAFETY: the level says that the processor has AVX-512 DQ.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(elements, step, out) },
+        Set::Avx512 => unsafe { avx512(elements, step, out) },
         _ => plain(elements, step, out),
     }
 }
@@ -46,17 +41,12 @@ fn avx512(elements: &[u64], step: u64, out: &mut [u64]) {
 /// # Panics
 /// If the two differ in length.
 #[inline]
-pub fn combine_all(state: u64, words: &[u64], out: &mut [u64]) {
-    combine_all_with(Level::current(), state, words, out);
-}
-
-#[inline]
-fn combine_all_with(level: Level, state: u64, words: &[u64], out: &mut [u64]) {
+pub fn combine_all(level: Level, state: u64, words: &[u64], out: &mut [u64]) {
     assert_eq!(words.len(), out.len());
-    match level {
+    match level.set() {
         // SAFETY: the level says that the processor has AVX-512 DQ.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { combine_avx512(state, words, out) },
+        Set::Avx512 => unsafe { combine_avx512(state, words, out) },
         _ => combine_plain(state, words, out),
     }
 }
@@ -86,7 +76,7 @@ mod tests {
             let expected: Vec<u64> = elements.iter().map(|x| mix(x.wrapping_add(step))).collect();
             for level in Level::available() {
                 let mut out = vec![0; elements.len()];
-                mix_all_with(level, &elements, step, &mut out);
+                mix_all(level, &elements, step, &mut out);
                 prop_assert_eq!(&out, &expected, "{:?}", level);
             }
         }
@@ -96,7 +86,7 @@ mod tests {
             let expected: Vec<u64> = words.iter().map(|&word| combine(state, word)).collect();
             for level in Level::available() {
                 let mut out = vec![0; words.len()];
-                combine_all_with(level, state, &words, &mut out);
+                combine_all(level, state, &words, &mut out);
                 prop_assert_eq!(&out, &expected, "{:?}", level);
             }
         }

@@ -10,7 +10,7 @@
 //! lower-cased by comparisons without branches, and the outcome is one bit a byte. Word starts and ends are then bit
 //! tricks, and the work that is left is per word, not per byte.
 
-use super::Level;
+use super::{Level, Set};
 
 /// Up to 64 bytes of text, looked at together. A shorter rest of a text counts as followed by separators.
 pub struct Block {
@@ -31,12 +31,7 @@ impl Block {
 
     /// Fills it from the beginning of `bytes`.
     #[inline]
-    pub fn fill(&mut self, bytes: &[u8]) {
-        self.fill_with(Level::current(), bytes);
-    }
-
-    #[inline]
-    fn fill_with(&mut self, level: Level, bytes: &[u8]) {
+    pub fn fill(&mut self, level: Level, bytes: &[u8]) {
         let mut padded = [0; Self::LEN];
         let full = match bytes.first_chunk() {
             Some(full) => full,
@@ -45,14 +40,14 @@ impl Block {
                 &padded
             }
         };
-        match level {
-            Level::Plain => self.plain(full),
+        match level.set() {
+            Set::Plain => self.plain(full),
             // SAFETY: the level says that the processor has AVX2.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { self.avx2(full) },
+            Set::Avx2 => unsafe { self.avx2(full) },
             // SAFETY: the level says that the processor has AVX-512 BW.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { self.avx512(full) },
+            Set::Avx512 => unsafe { self.avx512(full) },
             #[cfg(not(target_arch = "x86_64"))]
             _ => self.plain(full),
         }
@@ -167,7 +162,7 @@ mod tests {
             let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
             for level in Level::available() {
                 let mut block = Block::EMPTY;
-                block.fill_with(level, &bytes);
+                block.fill(level, &bytes);
                 for i in 0..Block::LEN {
                     prop_assert_eq!(block.word >> i & 1 == 1, is_word(at(i)));
                     prop_assert_eq!(block.other >> i & 1 == 1, !at(i).is_ascii());
@@ -181,7 +176,7 @@ mod tests {
         #[test]
         fn starts_and_ends_are_the_runs(bytes in "[ab ]{0,64}") {
             let mut block = Block::EMPTY;
-            block.fill(bytes.as_bytes());
+            block.fill(Level::current(), bytes.as_bytes());
             let words: Vec<_> = bytes.split(' ').filter(|word| !word.is_empty()).collect();
             prop_assert_eq!(block.starts().count_ones() as usize, words.len());
             let (mut starts, mut ends) = (block.starts(), block.ends());

@@ -4,7 +4,7 @@ mod in_turn;
 
 use crate::engine::{self, At, Cluster, Outcome, Pair, Verdict};
 use crate::error::Error;
-use crate::kernel::json::plain_prefix;
+use crate::kernel::{Level, json::plain_prefix};
 use in_turn::{InTurn, Over};
 use serde::Serialize;
 use serde_json::json;
@@ -85,7 +85,7 @@ impl PairLines {
 
 /// Appends a string. Most stand for themselves.
 fn add_string(string: &str, line: &mut Vec<u8>) {
-    if plain_prefix(string.as_bytes()) == string.len() {
+    if plain_prefix(Level::current(), string.as_bytes()) == string.len() {
         line.push(b'"');
         line.extend_from_slice(string.as_bytes());
         line.push(b'"');

@@ -4,6 +4,7 @@ use super::ascii::turns_ascii;
 use super::normalise::{Normalised, Segment, Segments};
 use super::properties::Properties;
 use super::{Tokenizer, Tokens};
+use crate::kernel::Level;
 use crate::kernel::words::{Block, is_word};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -59,9 +60,9 @@ impl Tokenizer for Word {
 /// beginning of a word that is too long for a block or touches a character beyond ASCII. That character may be a mark
 /// that changes the character before it, which is why even a separator is left to the cutter.
 fn ascii_words(bytes: &[u8], mut at: usize, tokens: &mut Tokens) -> usize {
-    let mut block = Block::EMPTY;
+    let (mut block, level) = (Block::EMPTY, Level::current());
     while at < bytes.len() {
-        block.fill(&bytes[at..]);
+        block.fill(level, &bytes[at..]);
         let ascii = block.ascii();
         let below = 1u64.checked_shl(ascii as u32).map_or(!0, |bit| bit - 1);
         let (starts, ends) = (block.starts() & below, block.ends() & below);

@@ -16,6 +16,7 @@
 //! | `plan`, `stats` | the JSON objects that are not results |
 //! | `index_files` | what an index may hold, what replaces it, who writes to it |
 //! | `killed` | nothing is lost and nothing comes twice, however often it is killed |
+//! | `terminal` | what comes from data does not control a terminal |
 //! | `generated` | completions and manual pages |
 //!
 //! Cases are lines of shell, so this is for systems that have one.
@@ -37,6 +38,7 @@ pub mod records;
 mod same_bytes;
 pub mod shell;
 mod stats;
+mod terminal;
 
 macro_rules! cases {
     ($($(#[$attribute:meta])* $name:ident),* $(,)?) => {

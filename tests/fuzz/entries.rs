@@ -2,12 +2,14 @@
 //! `corpus/`.
 //!
 //! ```text
-//! cd tests/fuzz && cargo +nightly fuzz run --fuzz-dir . warc corpus/warc
+//! cd tests/fuzz && cargo +nightly fuzz run --fuzz-dir libfuzzer warc corpus/warc
 //! ```
 
 use neardups::algorithm::{Entry, parameter::Settings};
+use neardups::cli::fuzzing;
 use neardups::filter::Plan;
 use neardups::index::{self, Index, Sync};
+use neardups::prose::{self, Language, Lines, Markup, Prose};
 use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source};
 use neardups::tokenizer::Word;
 use serde_json::Value;
@@ -61,6 +63,130 @@ pub fn jsonl(bytes: &[u8]) {
     // A batch guesses at UTF-16 and drops a mark at the start.
     if !lines.starts_with(b"\xff\xfe") && !lines.starts_with(b"\xfe\xff") {
         assert_eq!(stream(lines, &options, b"").0, documents);
+    }
+}
+
+/// Records with delimiters, the names of text and id in the first line: they are read the same in batches of any size, and no field
+/// is longer than its record.
+pub fn csv(bytes: &[u8]) {
+    let (first, lines) = bytes.iter().position(|&byte| byte == b'\n').map_or((bytes, &b""[..]), |end| {
+        let (first, rest) = bytes.split_at(end);
+        (first, &rest[1..])
+    });
+    let first = String::from_utf8_lossy(first);
+    let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
+    let (Ok(text_field), Ok(id_field)) = (FieldPath::parse("text-field", text), FieldPath::parse("id-field", id))
+    else {
+        return;
+    };
+    for format in [Format::Csv, Format::Tsv] {
+        let (text_field, id_field) = (text_field.clone(), id_field.clone());
+        let options = Options { format, text_field, id_field, max_record: 4 << 10, ..Options::default() };
+        let documents = batch(lines, &options);
+        for batch_bytes in [1, 7, 100] {
+            assert_eq!(batch(lines, &Options { batch_bytes, ..options.clone() }), documents);
+        }
+        // Each record has a line of its own.
+        assert!(documents.len() <= 1 + lines.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count());
+    }
+}
+
+/// Markdown as prose.
+pub fn markdown(bytes: &[u8]) {
+    page(Markup::Markdown, bytes);
+}
+
+/// MDX as prose.
+pub fn mdx(bytes: &[u8]) {
+    page(Markup::Mdx, bytes);
+}
+
+/// reStructuredText as prose.
+pub fn rst(bytes: &[u8]) {
+    page(Markup::ReStructuredText, bytes);
+}
+
+/// AsciiDoc as prose.
+pub fn asciidoc(bytes: &[u8]) {
+    page(Markup::AsciiDoc, bytes);
+}
+
+/// HTML as prose.
+pub fn prose_html(bytes: &[u8]) {
+    page(Markup::Html, bytes);
+}
+
+/// Text without markup as prose.
+pub fn plain(bytes: &[u8]) {
+    page(Markup::Plain, bytes);
+}
+
+/// The documentation in a source file as prose. The first byte chooses the language.
+pub fn docstrings(bytes: &[u8]) {
+    const ENDINGS: [&str; 11] = ["py", "rs", "go", "js", "java", "kt", "scala", "c", "php", "swift", "cs"];
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let ending = ENDINGS[usize::from(*first) % ENDINGS.len()];
+    page(Markup::Docstrings(Language::of_path(format!("a.{ending}")).expect("a known ending")), rest);
+}
+
+/// A page as prose, whatever counts: words stand in the source in their order, and there is no more of anything than the source has
+/// room for.
+fn page(markup: Markup, bytes: &[u8]) {
+    let source = String::from_utf8_lossy(bytes);
+    let all = prose::Options { code: true, links: true, front_matter: true, licences: true, contents: true };
+    for options in [prose::Options::default(), all] {
+        check_places(&source, &prose::read(markup, &source, &options));
+    }
+}
+
+fn check_places(source: &str, prose: &Prose) {
+    let text = prose.text();
+    // A reference to a character may be shorter than the characters, by a third at most; blocks are parted by a blank line.
+    assert!(text.len() <= 4 * source.len(), "{} bytes of {}", text.len(), source.len());
+    let mut end = 0;
+    for (number, block) in prose.blocks().iter().enumerate() {
+        assert_eq!(block.text.start, if number == 0 { 0 } else { end + 2 }, "{block:?}");
+        assert!(!text[block.text.clone()].trim().is_empty(), "{block:?}");
+        assert!(block.section.is_none_or(|section| section < number), "{block:?}");
+        end = block.text.end;
+    }
+    assert_eq!(end, text.len());
+    let (mut start, mut after) = (0, 0);
+    for word in text.split_whitespace() {
+        let at = word.as_ptr().addr() - text.as_ptr().addr();
+        let place = prose.source_of(at..at + word.len());
+        assert!(source.get(place.clone()).is_some_and(|part| !part.is_empty()), "{word} at {place:?}");
+        assert!(start <= place.start && after <= place.end, "{word} at {place:?}, after {start}..{after}");
+        (start, after) = (place.start, place.end);
+    }
+    let mut after = 0;
+    for ignored in prose.ignored() {
+        assert!(after <= ignored.start && source.get(ignored.clone()).is_some(), "{ignored:?}");
+        after = ignored.end;
+    }
+    let last = Lines::new(source).position(source.len()).line;
+    assert!(prose.notices().iter().all(|notice| (1..=last).contains(&notice.line())), "{:?}", prose.notices());
+}
+
+/// `dedup.toml`: what was read is written so that it is read as the same; what is wrong is reported with its line.
+pub fn config(bytes: &[u8]) {
+    written(bytes, fuzzing::config);
+}
+
+/// A baseline: the same.
+pub fn baseline(bytes: &[u8]) {
+    written(bytes, fuzzing::baseline);
+}
+
+fn written(bytes: &[u8], read: fn(&[u8]) -> Result<String, neardups::Error>) {
+    match read(bytes) {
+        Ok(written) => assert_eq!(read(written.as_bytes()).expect("it was written to be read"), written),
+        Err(error) => {
+            let message = error.to_string();
+            let line = message.strip_prefix("file:").and_then(|rest| rest.split(':').next()?.parse::<usize>().ok());
+            let lines = 1 + bytes.iter().filter(|&&byte| byte == b'\n').count();
+            assert!(line.is_some_and(|line| (1..=lines).contains(&line)), "{message}");
+        }
     }
 }
 

@@ -43,3 +43,53 @@ fn logs_of_an_index() {
 fn entries_of_an_index() {
     check("index_entries", entries::index_entries);
 }
+
+#[test]
+fn records_with_delimiters() {
+    check("csv", entries::csv);
+}
+
+#[test]
+fn prose_of_markdown() {
+    check("markdown", entries::markdown);
+}
+
+#[test]
+fn prose_of_mdx() {
+    check("mdx", entries::mdx);
+}
+
+#[test]
+fn prose_of_restructuredtext() {
+    check("rst", entries::rst);
+}
+
+#[test]
+fn prose_of_asciidoc() {
+    check("asciidoc", entries::asciidoc);
+}
+
+#[test]
+fn prose_of_html() {
+    check("prose_html", entries::prose_html);
+}
+
+#[test]
+fn prose_of_plain_text() {
+    check("plain", entries::plain);
+}
+
+#[test]
+fn prose_of_docstrings() {
+    check("docstrings", entries::docstrings);
+}
+
+#[test]
+fn configurations() {
+    check("config", entries::config);
+}
+
+#[test]
+fn baselines() {
+    check("baseline", entries::baseline);
+}

@@ -37,7 +37,7 @@ use super::parameter::{LEXICON, Parameter, Settings, Values};
 use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::kernel::sketch::combine_all;
+use crate::kernel::{Level, sketch::combine_all};
 use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
@@ -324,7 +324,7 @@ impl Algorithm for IMatch {
         words.resize(2 * terms.len(), 0);
         let (own, combined) = words.split_at_mut(terms.len());
         for &key in &self.keys {
-            combine_all(key, own, combined);
+            combine_all(Level::current(), key, own, combined);
             let lengths = terms.iter().map(|&(length, _)| length as usize);
             let (length, count) = self.choose(combined, lengths, all, chosen);
             hashes.extend(first_words(&chosen[..length], count, min_terms));

@@ -2,7 +2,7 @@
 
 use crate::algorithm::shingles::ShingleHash;
 use crate::hash::mix;
-use crate::kernel::sketch::mix_all;
+use crate::kernel::{Level, sketch::mix_all};
 use rand_mt::Mt;
 use std::borrow::Cow;
 
@@ -142,7 +142,7 @@ impl Sketch {
                 let mut values = [0; 256];
                 for part in elements.chunks(values.len()) {
                     let values = &mut values[..part.len()];
-                    mix_all(part, step, values);
+                    mix_all(Level::current(), part, step, values);
                     for &value in &*values {
                         let slot = &mut least[scale(value, count)];
                         *slot = value.min(*slot);

@@ -10,6 +10,7 @@ use super::paths::{behind, way};
 use neardups::Error;
 use neardups::check::{Finding, Kind};
 use petgraph::unionfind::UnionFind;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,8 +23,17 @@ const VERSION: u32 = 1;
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with a version and what is accepted")]
 struct File {
+    #[serde(deserialize_with = "known_version")]
     version: u32,
     accepted: Vec<Entry>,
+}
+
+/// Another version is an error of its line, like all else that is wrong with a file.
+fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
+    match u32::deserialize(version)? {
+        VERSION => Ok(VERSION),
+        other => Err(D::Error::custom(format!("it has version {other}, and this program reads version {VERSION}"))),
+    }
 }
 
 /// An accepted copy. What it is known by is its words; paths, which start from the folder of the file, and text are for people,
@@ -173,33 +183,38 @@ impl Known<'_> {
 
 /// Reads the file. `None` if it is not there.
 fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::input(format!("cannot read the baseline {}", path.display()), error)),
-    };
+    match fs::read(path) {
+        Ok(bytes) => parse(path, &bytes).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::input(format!("cannot read the baseline {}", path.display()), error)),
+    }
+}
+
+/// What the baseline in a file of that name accepts.
+///
+/// # Errors
+/// It is not a baseline: the error names the line.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, Error> {
     let wrong = |line: usize, column: usize, what: &str| {
-        Error::Usage(format!("{}:{line}:{column}: this is no baseline: {what}", path.display()))
+        Error::Usage(format!("{}:{line}:{column}: not a dedup baseline: {what}", path.display()))
     };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        wrong(line, 1 + before.len() - line_start, "not UTF-8")
+    })?;
     let is_conflict = |line: &str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
     if let Some(line) = text.lines().position(is_conflict) {
         let what = "two versions that git could not merge; take one of them, and --update-baseline";
         return Err(wrong(line + 1, 1, what));
     }
-    let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| {
+    let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = error.to_string();
         wrong(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
     })?;
-    if file.version != VERSION {
-        let message = format!(
-            "{}: this baseline has version {}; this program reads version {VERSION}",
-            path.display(),
-            file.version
-        );
-        return Err(Error::Usage(message));
-    }
-    Ok(Some(file.accepted))
+    Ok(file.accepted)
 }
 
 /// What an entry and a copy have in common if the one accepts the other.
@@ -289,8 +304,12 @@ fn places(fingerprint: &str) -> [String; 2] {
     [a, b].map(String::from)
 }
 
-fn write(path: &Path, mut accepted: Vec<Entry>) -> Result<(), Error> {
+fn write(path: &Path, accepted: Vec<Entry>) -> Result<(), Error> {
+    OutFile::create("baseline", path, &[])?.write(&rendered(accepted))
+}
+
+/// The text of a baseline.
+pub fn rendered(mut accepted: Vec<Entry>) -> String {
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
-    let text = serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON");
-    OutFile::create("baseline", path, &[])?.write(&(text + "\n"))
+    serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON") + "\n"
 }

@@ -2,12 +2,13 @@
 
 use super::super::terminal::escaped;
 use super::command::{self, COUNTED, FAIL_ON, MOST_FINDINGS, MOST_WORDS};
-use super::globs::{self, Globs};
+use super::globs::Globs;
 use super::report::Target;
 use super::values::{Table, Toml, Value};
 use neardups::Error;
 use neardups::check::Options;
 use serde::Serialize;
+use std::cell::Cell;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -105,7 +106,7 @@ impl Config {
             return Ok(Config::default());
         };
         let bytes = fs::read(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error))?;
-        let check = read(&Toml { path: &path, text: text_of(&path, &bytes)? })?;
+        let check = parse(&path, &bytes)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Config { path: Some(path), folder, check })
     }
@@ -147,6 +148,14 @@ fn upward() -> Result<Option<PathBuf>, Error> {
     let steps = root.unwrap_or(here.ancestors().count() - 1);
     let paths = (0..=steps).map(|steps| std::iter::repeat_n("..", steps).chain([NAME]).collect::<PathBuf>());
     Ok(paths.into_iter().find(|path| path.is_file()))
+}
+
+/// The configuration in a file of that name.
+///
+/// # Errors
+/// It is wrong: the error names the line, the key and the value.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Check, Error> {
+    read(&Toml { path, text: text_of(path, bytes)?, globs: Cell::default() })
 }
 
 /// What the file says.
@@ -268,10 +277,7 @@ fn text(value: Value, expected: &str) -> Result<String, Error> {
 }
 
 fn globs(value: Value) -> Result<Vec<String>, Error> {
-    value.list(GLOBS, |item| {
-        let glob = item.text().ok_or_else(|| item.wrong("expected a glob in quotes"))?;
-        globs::check(glob).map(|()| glob.to_string()).map_err(|why| item.wrong(why))
-    })
+    value.list(GLOBS, |item| item.glob().map(String::from))
 }
 
 fn some_globs(value: Value) -> Result<Vec<String>, Error> {
@@ -302,7 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(text: &str) -> Result<Check, String> {
-        read(&Toml { path: Path::new("dedup.toml"), text }).map_err(|error| error.to_string())
+        parse(Path::new("dedup.toml"), text.as_bytes()).map_err(|error| error.to_string())
     }
 
     #[test]

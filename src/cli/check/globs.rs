@@ -1,17 +1,55 @@
 //! Globs as `.gitignore` has them, from a folder.
 
+use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 
 /// No path is longer, and the braces of a pattern that is not do not go too deep.
 pub const LONGEST: usize = 4096;
 
+/// The most globs that a configuration or a command line may have.
+pub const MAX_GLOBS: usize = 4096;
+
+/// The most bytes that all of them may have. Compiled, they are some two hundred times as large.
+pub const MAX_BYTES: usize = 256 << 10;
+
+/// Patterns are compiled together up to so many bytes: the compiler of regular expressions has a limit of its own.
+const COMPILED_BYTES: usize = 16 << 10;
+
+/// So many patterns, or lists of them, are tried together before each is tried alone.
+const TOGETHER: usize = 64;
+
+/// The globs that were counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    globs: usize,
+    bytes: usize,
+}
+
+impl Count {
+    /// Counts one more.
+    ///
+    /// # Errors
+    /// It is one too many.
+    pub fn add(&mut self, glob: &str) -> Result<(), String> {
+        (self.globs, self.bytes) = (self.globs + 1, self.bytes + glob.len());
+        match self.globs <= MAX_GLOBS && self.bytes <= MAX_BYTES {
+            true => Ok(()),
+            false => Err(format!(
+                "too many globs: at most {MAX_GLOBS} in all, and {} KiB; name folders instead of files, or use wider globs such as \
+                 old/*.md",
+                MAX_BYTES >> 10
+            )),
+        }
+    }
+}
+
 /// Patterns of paths. A name without a slash is found in any folder, and a folder stands for all that is in it.
 pub struct Globs {
     base: PathBuf,
     /// As they were typed.
     typed: Vec<String>,
-    patterns: Gitignore,
+    patterns: Vec<Gitignore>,
 }
 
 impl Globs {
@@ -20,45 +58,104 @@ impl Globs {
     /// # Errors
     /// One of them is wrong: the error names it.
     pub fn new(base: &Path, patterns: &[String]) -> Result<Self, String> {
-        let mut builder = builder(base);
+        Self::in_parts(base, patterns, COMPILED_BYTES)
+    }
+
+    /// The same, compiled together up to so many bytes, which makes no difference.
+    fn in_parts(base: &Path, patterns: &[String], most: usize) -> Result<Self, String> {
+        let (mut all, mut count) = (Vec::new(), Count::default());
+        let (mut part, mut bytes) = (builder(base), 0);
         for pattern in patterns {
-            check(pattern).and_then(|()| add(&mut builder, pattern)).map_err(|why| format!("'{pattern}': {why}"))?;
+            count.add(pattern)?;
+            check(pattern).and_then(|()| add(&mut part, pattern)).map_err(|why| format!("'{pattern}': {why}"))?;
+            bytes += pattern.len();
+            if bytes >= most {
+                all.push(std::mem::replace(&mut part, builder(base)));
+                bytes = 0;
+            }
         }
-        let built = builder.build().map_err(|error| error.to_string())?;
-        Ok(Globs { base: base.to_path_buf(), typed: patterns.to_vec(), patterns: built })
+        all.push(part);
+        let built = all.iter().map(|part| part.build().map_err(|error| error.to_string()));
+        Ok(Globs { base: base.to_path_buf(), typed: patterns.to_vec(), patterns: built.collect::<Result<_, _>>()? })
     }
 
     /// Whether they find a file, whose path is absolute and without links. Of a file elsewhere the names of all folders count.
     pub fn find(&self, place: &Path) -> bool {
-        self.patterns.matched_path_or_any_parents(self.inside(place), false).is_ignore()
+        self.matched(&self.inside(place), false).is_ignore()
+    }
+
+    /// What the last pattern that finds a path says of it; or else of the nearest folder above that one finds.
+    fn matched(&self, inside: &Path, is_folder: bool) -> Match<()> {
+        let of = |(above, path): (usize, &Path)| {
+            let parts = self.patterns.iter().rev();
+            parts.map(|part| part.matched(path, is_folder || above > 0).map(drop)).find(|found| !found.is_none())
+        };
+        inside.ancestors().enumerate().find_map(of).unwrap_or(Match::None)
     }
 
     /// Those that find none of some places, as they were typed; of each is said whether it is a folder. One that takes files back
     /// finds these.
     ///
-    /// Cost: each pattern is tried on the places up to the first that it finds.
+    /// Cost: so many patterns at a time are tried on all places together, and each on the places that some of them find, up to the
+    /// first.
     pub fn find_nothing(&self, places: &[(&Path, bool)]) -> Vec<&str> {
-        if self.typed.is_empty() {
-            return Vec::new();
-        }
         let inside: Vec<(PathBuf, bool)> =
             places.iter().map(|(place, is_folder)| (self.inside(place), *is_folder)).collect();
-        let finds = |pattern: &&String| {
-            let alone = Globs::new(&self.base, &[pattern.to_string()]).ok();
-            alone.is_some_and(|alone| {
-                let finds = |(place, is_folder): &(PathBuf, bool)| {
-                    !alone.patterns.matched_path_or_any_parents(place, *is_folder).is_none()
-                };
-                inside.iter().any(finds)
-            })
+        let of_some = |patterns: &[String]| {
+            let found = Globs::new(&self.base, patterns).ok();
+            move |place: &&(PathBuf, bool)| {
+                found.as_ref().is_some_and(|globs| !globs.matched(&place.0, place.1).is_none())
+            }
         };
-        self.typed.iter().filter(|pattern| !finds(pattern)).map(String::as_str).collect()
+        let mut nothing = Vec::new();
+        for patterns in self.typed.chunks(TOGETHER) {
+            let near: Vec<&(PathBuf, bool)> = inside.iter().filter(of_some(patterns)).collect();
+            let finds = |pattern: &&String| near.iter().any(of_some(std::slice::from_ref(*pattern)));
+            nothing.extend(patterns.iter().filter(|pattern| !finds(pattern)).map(String::as_str));
+        }
+        nothing
     }
 
     /// A path from the folder.
     fn inside(&self, place: &Path) -> PathBuf {
         let names = place.strip_prefix(&self.base).unwrap_or(place).components();
         names.filter(|part| matches!(part, Component::Normal(_))).collect()
+    }
+}
+
+/// Lists of patterns.
+pub struct Lists {
+    lists: Vec<Globs>,
+    /// What some of so many lists may find: all their patterns but those that take back.
+    together: Vec<Globs>,
+}
+
+impl Lists {
+    /// Lists from a folder, whose path is absolute and without links.
+    ///
+    /// # Errors
+    /// One of them is wrong: the error names it.
+    pub fn new(base: &Path, lists: &[&[String]]) -> Result<Self, String> {
+        let finding = |lists: &[&[String]]| {
+            let patterns = lists.iter().copied().flatten().filter(|pattern| !pattern.starts_with('!'));
+            Globs::new(base, &patterns.cloned().collect::<Vec<_>>())
+        };
+        Ok(Lists {
+            lists: lists.iter().map(|list| Globs::new(base, list)).collect::<Result<_, _>>()?,
+            together: lists.chunks(TOGETHER).map(finding).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The numbers of the lists that find a file, whose path is absolute and without links; ascending.
+    ///
+    /// Cost: a part of the lists is tried one by one only if some of them finds the file.
+    pub fn find(&self, place: &Path) -> Vec<usize> {
+        let some = self.lists.chunks(TOGETHER).zip(&self.together).enumerate().filter(|(_, (_, all))| all.find(place));
+        some.flat_map(|(part, (lists, _))| {
+            let found = lists.iter().enumerate().filter(|(_, list)| list.find(place));
+            found.map(move |(number, _)| TOGETHER * part + number)
+        })
+        .collect()
     }
 }
 
@@ -103,6 +200,59 @@ fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_find_what_all_find_together(
+            globs in prop::collection::vec("!?(/|\\./)?[ab*]{1,2}(/[ab*]{1,2}){0,2}/?", 1..9),
+            path in "[ab]{1,2}(/[ab]{1,2}){0,3}",
+            is_folder: bool,
+        ) {
+            let mut all = builder(Path::new("/docs"));
+            globs.iter().for_each(|glob| add(&mut all, glob).unwrap());
+            let expected = all.build().unwrap().matched_path_or_any_parents(&path, is_folder).map(drop);
+            for most in [0, 5, COMPILED_BYTES] {
+                let parts = Globs::in_parts(Path::new("/docs"), &globs, most).unwrap();
+                prop_assert_eq!(format!("{:?}", parts.matched(Path::new(&path), is_folder)), format!("{expected:?}"));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lists_find_what_each_finds_alone(
+            lists in prop::collection::vec(prop::collection::vec("!?/?[ab*]{1,2}(/[ab*]{1,2}){0,2}/?", 1..3), 0..150),
+            path in "[ab]{1,2}(/[ab]{1,2}){0,3}",
+        ) {
+            let (base, place) = (Path::new("/docs"), Path::new("/docs").join(path));
+            let finds = |list: &Vec<String>| Globs::new(base, list).unwrap().find(&place);
+            let expected: Vec<usize> = (0..lists.len()).filter(|&number| finds(&lists[number])).collect();
+            let all: Vec<&[String]> = lists.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(Lists::new(base, &all).unwrap().find(&place), expected);
+            // Each pattern by itself, whatever it does with what it finds.
+            let patterns = lists.concat();
+            let nothing = |pattern: &&String| {
+                let builder = &mut builder(base);
+                add(builder, pattern).unwrap();
+                let inside = place.strip_prefix(base).unwrap();
+                builder.build().unwrap().matched_path_or_any_parents(inside, false).is_none()
+            };
+            let expected: Vec<&String> = patterns.iter().filter(nothing).collect();
+            let globs = Globs::new(base, &patterns).unwrap();
+            prop_assert_eq!(globs.find_nothing(&[(&place, false)]), expected);
+        }
+    }
+
+    #[test]
+    fn too_many_are_refused_before_they_are_compiled() {
+        let most = vec!["a*b".to_string(); MAX_GLOBS];
+        assert!(Globs::new(Path::new("/"), &most).is_ok());
+        let error = Globs::new(Path::new("/"), &[most, vec!["c".into()]].concat()).err().unwrap();
+        assert!(error.starts_with("too many globs: at most 4096 in all, and 256 KiB; "), "{error}");
+        let long = vec!["*a?[!b]{c,d}".repeat(LONGEST / 12); 1 + MAX_BYTES / (LONGEST / 12 * 12)];
+        assert!(Globs::new(Path::new("/"), &long).err().unwrap().starts_with("too many globs"));
+    }
 
     fn finds(patterns: &[&str], place: &str) -> bool {
         let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();

@@ -19,9 +19,9 @@
 //! unused.rs    what of the configuration does nothing
 //! ```
 
-mod baseline;
+pub(super) mod baseline;
 mod command;
-mod config;
+pub(super) mod config;
 mod copies;
 mod globs;
 mod pages;
@@ -199,14 +199,13 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
 
 fn tell(tree: &Tree, terminal: &Terminal) {
     tree.failed.iter().for_each(|failed| terminal.failed(failed));
-    tree.notices.iter().for_each(|notice| terminal.warning(&escaped(notice)));
+    tree.notices.iter().for_each(|notice| terminal.warning(notice));
 }
 
 fn tell_stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
     for Entry { paths: [a, b], text, .. } in stale {
         let baseline = baseline.unwrap_or(Path::new("")).display();
-        let what = escaped(&format!("{a} and {b}: {text}"));
-        terminal.warning(&format!("{baseline}: accepted, and not there any more: {what}"));
+        terminal.warning(&format!("{baseline}: accepted, and not there any more: {a} and {b}: {text}"));
     }
     if !stale.is_empty() {
         terminal.line("--update-baseline drops what is not there any more");

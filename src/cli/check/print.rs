@@ -1,6 +1,6 @@
 //! What was asked, as `dedup.toml`.
 
-use super::super::terminal::{Terminal, escaped};
+use super::super::terminal::Terminal;
 use super::super::{Status, usage_error};
 use super::config::{Check, Config, File, NAME};
 use super::paths::{behind, way};
@@ -22,7 +22,7 @@ const WITHOUT_KEYS: [&str; 3] = ["hidden", "no-ignore-files", "since"];
 /// A folder is not there, or standard output cannot be written.
 pub fn print(given: &ArgMatches, check: Check, config: &Config, terminal: &Terminal) -> Result<Status, Error> {
     terminal.line(&match &config.path {
-        Some(path) => format!("{} is read; what is printed starts from its folder", escaped(&path.to_string_lossy())),
+        Some(path) => format!("{} is read; what is printed starts from its folder", path.display()),
         None if given.get_flag("no-config") => "what is printed starts from the current folder".to_string(),
         None => format!("there is no {NAME}; what is printed starts from the current folder"),
     });
@@ -35,7 +35,7 @@ pub fn print(given: &ArgMatches, check: Check, config: &Config, terminal: &Termi
         check.ignore.extend(typed);
     } else {
         let why = if takes_back { "what ! takes back is of its own list" } else { "globs start from elsewhere there" };
-        typed.iter().for_each(|glob| terminal.warning(&format!("--ignore '{}' is not printed: {why}", escaped(glob))));
+        typed.iter().for_each(|glob| terminal.warning(&format!("--ignore '{glob}' is not printed: {why}")));
     }
     for name in WITHOUT_KEYS.iter().filter(|name| given.value_source(name) == Some(ValueSource::CommandLine)) {
         terminal.warning(&format!("--{name} is not printed: {NAME} has no key for it"));

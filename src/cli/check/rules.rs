@@ -1,7 +1,7 @@
 //! Which findings count: what the configuration says of some files.
 
 use super::config::{Check, Config, Rule};
-use super::globs::Globs;
+use super::globs::Lists;
 use super::pages::Page;
 use neardups::Error;
 use neardups::check::{Finding, Kind, Place, size};
@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 /// What the configuration says of some files.
 pub struct Rules {
-    allow: Vec<Globs>,
-    rules: Vec<(Globs, Rule)>,
+    allow: Lists,
+    finding: Lists,
+    rules: Vec<Rule>,
 }
 
 /// What is done with a finding that counts at all.
@@ -23,9 +24,11 @@ pub enum Verdict {
 
 impl Rules {
     pub fn new(check: &Check, config: &Config) -> Result<Self, Error> {
-        let allow = check.allow.iter().map(|allow| config.globs(&allow.paths));
-        let rules = check.rule.iter().map(|rule| Ok((config.globs(&rule.paths)?, rule.clone())));
-        Ok(Rules { allow: allow.collect::<Result<_, Error>>()?, rules: rules.collect::<Result<_, Error>>()? })
+        let base = config.base()?;
+        let allow: Vec<&[String]> = check.allow.iter().map(|allow| &allow.paths[..]).collect();
+        let rules: Vec<&[String]> = check.rule.iter().map(|rule| &rule.paths[..]).collect();
+        let [allow, finding] = [allow, rules].map(|lists| Lists::new(&base, &lists).map_err(Error::Usage));
+        Ok(Rules { allow: allow?, finding: finding?, rules: check.rule.clone() })
     }
 
     /// The same, for these pages.
@@ -33,11 +36,7 @@ impl Rules {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
         let of_page = pages.iter().map(|page| {
-            let finds = |globs: &Globs| globs.find(&page.place);
-            let scope = Scope {
-                allow: self.allow.iter().map(finds).collect(),
-                rules: self.rules.iter().map(|(globs, _)| finds(globs)).collect(),
-            };
+            let scope = Scope { allow: self.allow.find(&page.place), rules: self.finding.find(&page.place) };
             *numbers.entry(scope.clone()).or_insert_with(|| {
                 scopes.push(scope);
                 scopes.len() - 1
@@ -47,11 +46,11 @@ impl Rules {
     }
 }
 
-/// Which of the entries and rules are about a page.
+/// The numbers of the entries and rules that are about a page, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Scope {
-    allow: Vec<bool>,
-    rules: Vec<bool>,
+    allow: Vec<usize>,
+    rules: Vec<usize>,
 }
 
 /// What is asked of each page.
@@ -59,7 +58,7 @@ pub struct Scopes<'a> {
     /// The number of the scope of each page.
     pub of_page: Vec<usize>,
     scopes: Vec<Scope>,
-    rules: &'a [(Globs, Rule)],
+    rules: &'a [Rule],
     pages: &'a [Page],
 }
 
@@ -67,9 +66,9 @@ impl Scopes<'_> {
     /// What is done with a finding. `None` if it does not reach what is asked of these files.
     pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
-        let mut rules = self.rules.iter().zip(a.rules.iter().zip(&b.rules));
-        let is_allowed = || a.allow.iter().zip(&b.allow).any(|(a, b)| *a && *b);
-        match rules.all(|((_, rule), (a, b))| !(*a || *b) || self.reaches(finding, rule)) {
+        let mut rules = a.rules.iter().chain(&b.rules).map(|&number| &self.rules[number]);
+        let is_allowed = || a.allow.iter().any(|number| b.allow.binary_search(number).is_ok());
+        match rules.all(|rule| self.reaches(finding, rule)) {
             false => None,
             true if is_allowed() => Some(Verdict::Allowed),
             true => Some(Verdict::Told),

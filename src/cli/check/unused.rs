@@ -1,7 +1,7 @@
 //! What of the configuration does nothing in a run: globs that find no page, rules that ask for what is asked for anyway.
 
 use super::super::out_file::place;
-use super::super::terminal::{Terminal, escaped};
+use super::super::terminal::Terminal;
 use super::config::{Check, Config};
 use super::globs::Globs;
 use super::pages::{Selection, Tree};
@@ -21,7 +21,7 @@ pub fn tell(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let name = config.path.as_deref().unwrap_or(Path::new("")).to_string_lossy().into_owned();
-    let warn = |message: String| terminal.warning(&escaped(&message));
+    let warn = |message: String| terminal.warning(&message);
     let files = tree.pages.iter().map(|page| &page.place).chain(&tree.left_out);
     let passed_by = tree.passed_by.iter().map(|(place, is_folder)| (place.as_path(), *is_folder));
     let places: Vec<(&Path, bool)> = files.map(|place| (place.as_path(), false)).chain(passed_by).collect();
@@ -36,12 +36,10 @@ pub fn tell(
     }
     if !is_empty && is_whole(config, check)? {
         unused(&format!("{name}: ignore"), ignored);
-        for allow in &check.allow {
-            unused(&format!("{name}: [[check.allow]]"), &config.globs(&allow.paths)?);
-        }
-        for rule in &check.rule {
-            unused(&format!("{name}: [[check.rule]]"), &config.globs(&rule.paths)?);
-        }
+        let allow: Vec<String> = check.allow.iter().flat_map(|allow| allow.paths.clone()).collect();
+        unused(&format!("{name}: [[check.allow]]"), &config.globs(&allow)?);
+        let rules: Vec<String> = check.rule.iter().flat_map(|rule| rule.paths.clone()).collect();
+        unused(&format!("{name}: [[check.rule]]"), &config.globs(&rules)?);
     }
     let general = config.check.min_words.unwrap_or(Options::default().min_words);
     for words in check.rule.iter().filter_map(|rule| rule.min_words).filter(|&words| words < general) {

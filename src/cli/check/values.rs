@@ -1,8 +1,10 @@
 //! Values of a TOML file with their places, so that what is wrong is told by file, line, key and value.
 
 use super::super::terminal::escaped;
+use super::globs;
 use neardups::Error;
 use neardups::similarity::jaccard_whatever;
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -15,6 +17,8 @@ const TOLD: usize = 100;
 pub struct Toml<'a> {
     pub path: &'a Path,
     pub text: &'a str,
+    /// The globs in it that were read so far.
+    pub globs: Cell<globs::Count>,
 }
 
 impl<'a> Toml<'a> {
@@ -24,11 +28,7 @@ impl<'a> Toml<'a> {
     /// It is no TOML: the error shows the line.
     pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, Error> {
         DeTable::parse(self.text).map_err(|error| {
-            // Of what is nested too deep the parser does not say where it is.
-            let Some(place) = error.span().map(|span| span.start) else {
-                let path = escaped(&self.path.to_string_lossy());
-                return Error::Usage(format!("{path}: {}", error.message().trim_end()));
-            };
+            let place = error.span().map_or_else(|| self.too_deep(), |span| span.start);
             let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
             let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
             let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -37,6 +37,20 @@ impl<'a> Toml<'a> {
             let why = if is_text { "no value (texts stand in quotes)" } else { error.message().trim_end() };
             self.wrong(place, &format!("`{}`: {why}", told(line)))
         })
+    }
+
+    /// Where keys are nested too deep, of which the parser does not say the place: the first line up to which it says so.
+    ///
+    /// Cost: the file is parsed once for each doubling of its lines.
+    fn too_deep(&self) -> usize {
+        let starts: Vec<usize> =
+            std::iter::once(0).chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|end| end + 1)).collect();
+        let is_too_deep = |&start: &usize| {
+            let end = starts[starts.partition_point(|other| other <= &start)..].first();
+            let lines = &self.text[..end.copied().unwrap_or(self.text.len())];
+            DeTable::parse(lines).is_err_and(|error| error.span().is_none())
+        };
+        starts[starts.partition_point(|start| !is_too_deep(start)).min(starts.len() - 1)]
     }
 
     /// The line of a place, counted from 1.
@@ -161,6 +175,18 @@ impl<'a> Value<'a> {
             (false, _) => format!("`{key} = {value}`"),
         };
         self.toml.wrong(place.start, &format!("{shown}: {what}"))
+    }
+
+    /// A glob, which counts towards the most that a file may have.
+    ///
+    /// # Errors
+    /// It is not a glob, or one too many.
+    pub fn glob(&self) -> Result<&'a str, Error> {
+        let glob = self.text().ok_or_else(|| self.wrong("expected a glob in quotes"))?;
+        let mut count = self.toml.globs.get();
+        let is_glob = count.add(glob).and_then(|()| globs::check(glob));
+        self.toml.globs.set(count);
+        is_glob.map(|()| glob).map_err(|why| self.wrong(why))
     }
 
     /// A whole number that is not negative.

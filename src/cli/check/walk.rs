@@ -156,7 +156,7 @@ fn patterns(folder: &Path, file: &Path, room: &mut u64) -> Result<Gitignore, Str
         }
         _ = builder.add_line(None, &without_braces(line));
     }
-    let patterns = builder.build().map_err(|error| format!(": {error}"))?;
+    let patterns = builder.build().map_err(|error| format!(": too many patterns, or too long ones: {error}"))?;
     *room = left;
     Ok(patterns)
 }

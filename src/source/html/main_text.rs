@@ -20,6 +20,11 @@ const MAX_BYTES: usize = 2 << 20;
 /// The longest attribute that is kept.
 const MAX_ATTRIBUTE: usize = 200;
 
+/// Characters of a text for which the library's serializer looks for the next `<` or `>` of that text: `&`, and those that UTF-8
+/// starts with the byte C2. A text of many of them costs their number times its length, so that after so many a comment starts
+/// another text. The library takes comments away before it does anything else.
+const MAX_SEARCHES: usize = 256;
+
 /// Elements that keep their names; other blocks become `div`.
 const KEPT: &[&str] = &[
     "article",
@@ -58,7 +63,11 @@ const ATTRIBUTES: &[&str] = &["aria-hidden", "class", "hidden", "id", "role", "s
 
 /// The main text, if there is one to be found within the bounds.
 pub(super) fn main_text(html: &str) -> Option<String> {
-    let page = rewritten(html)?;
+    text_of(rewritten(html)?)
+}
+
+/// What the library finds in the page that it is to see.
+fn text_of(page: String) -> Option<String> {
     let config = Config { disable_json_ld: true, max_elements_to_parse: MAX_ELEMENTS + 10, ..Config::default() };
     let article = Readability::new(page, None, Some(config)).ok()?.parse().ok()?;
     Some(text(&article.content)).filter(|text| !text.is_empty())
@@ -66,7 +75,7 @@ pub(super) fn main_text(html: &str) -> Option<String> {
 
 /// The page as the library is to see it; `None` beyond the bounds.
 fn rewritten(html: &str) -> Option<String> {
-    let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0 };
+    let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0, searches: 0 };
     let (mut templates, mut inside) = (0u64, Content::Data);
     for token in Tokens::new(html) {
         match token {
@@ -108,6 +117,8 @@ struct Page<'a> {
     /// Whether a link is open, in the innermost block.
     link: bool,
     elements: usize,
+    /// How many characters that cost a search the text has, since its beginning or the last comment in it.
+    searches: usize,
 }
 
 impl<'a> Page<'a> {
@@ -166,17 +177,19 @@ impl<'a> Page<'a> {
             && let Some((_, kept)) = self.open.pop()
         {
             self.out.extend(["</", kept, ">"]);
+            self.searches = 0;
         }
     }
 
     fn end_link(&mut self) {
         if std::mem::take(&mut self.link) {
             self.out.push_str("</a>");
+            self.searches = 0;
         }
     }
 
     fn tag(&mut self, name: &str, attributes: &str) {
-        self.elements += 1;
+        (self.elements, self.searches) = (self.elements + 1, 0);
         self.out.extend(["<", name]);
         let mut seen = 0u32;
         for (name, value) in Attributes::new(attributes) {
@@ -193,6 +206,14 @@ impl<'a> Page<'a> {
 
     fn push(&mut self, run: &str, as_it_stands: bool) {
         for c in run.chars() {
+            // A reference to a character starts with `&` too.
+            if matches!(c, '&' | '\u{80}'..='\u{bf}') {
+                if self.searches == MAX_SEARCHES {
+                    self.out.push_str("<!---->");
+                    self.searches = 0;
+                }
+                self.searches += 1;
+            }
             match c {
                 '<' => self.out.push_str("&lt;"),
                 '&' if as_it_stands => self.out.push_str("&amp;"),
@@ -240,6 +261,57 @@ mod tests {
         let library = Readability::new(page, None, None).unwrap();
         // With html, head and body.
         assert_eq!(library.doc.select("*").length(), written + 3, "{html}");
+    }
+
+    /// How many bytes the library's serializer looks at in the texts of a page, as html5ever 0.40 does it: for each character that
+    /// may be escaped, all that is left of the text up to the next `<` or `>`.
+    fn searched(page: &str) -> usize {
+        let of_text = |run: &str| {
+            let mut text = String::new();
+            super::super::unescape(run, &mut text);
+            let (mut searched, mut left) = (0, text.as_bytes());
+            while !left.is_empty() {
+                let end = left.iter().position(|byte| b"<>".contains(byte)).unwrap_or(left.len());
+                let next = left[..end].iter().position(|byte| b"&\xc2".contains(byte)).unwrap_or(end);
+                searched += end;
+                left = &left[left.len().min(next + 1)..];
+            }
+            searched
+        };
+        Tokens::new(page).map(|token| if let Token::Text(run) = token { of_text(run) } else { 0 }).sum()
+    }
+
+    #[test]
+    fn texts_of_many_references_are_linear() {
+        for bit in ["&#", "&", "&amp;", "& ", "&a", "&#171;", "\u{a0}", "«", "a · b", "<&", "&gt", "<b>&</b>", "&\0"]
+        {
+            for html in [bit.repeat(200_000 / bit.len()), format!("<pre>{}", bit.repeat(200_000 / bit.len()))] {
+                let page = rewritten(&html).unwrap();
+                assert!(
+                    searched(&page) <= (MAX_SEARCHES + 2) * page.len(),
+                    "{bit}: {} of {}",
+                    searched(&page),
+                    page.len()
+                );
+                assert!(page.len() <= 6 * html.len(), "{bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_many_references_are_read_as_they_were() {
+        for bit in ["&#", "& ", "a &amp; b, ", "&lt;b&gt; c", "&ampd", "a · b", "«\u{a0}»", "x &#6"] {
+            for repeats in [1, 255, 256, 257, 1000] {
+                let html = format!(
+                    "<article><h1>a</h1><p>{}</p><p>{}</p>",
+                    "A word, and more. ".repeat(50),
+                    bit.repeat(repeats)
+                );
+                let page = rewritten(&html).unwrap();
+                assert_eq!(text_of(page.clone()), text_of(page.replace("<!---->", "")), "{bit} {repeats}");
+                assert!(repeats < 1000 || page.contains("<!---->"), "{bit}");
+            }
+        }
     }
 
     #[test]

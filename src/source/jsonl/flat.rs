@@ -5,7 +5,7 @@
 //! are passed over by vectors and nothing is allocated.
 
 use super::Record;
-use crate::kernel::json::plain_prefix;
+use crate::kernel::{Level, json::plain_prefix};
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
     /// The rest of a string that has no escapes, after its opening quotation mark.
     fn plain_string(&mut self) -> Option<&'a str> {
         let start = self.at;
-        self.at += plain_prefix(&self.line.as_bytes()[start..]);
+        self.at += plain_prefix(Level::current(), &self.line.as_bytes()[start..]);
         let end = self.at;
         self.expect(b'"')?;
         Some(&self.line[start..end])
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
     fn string(&mut self, buffer: &mut String) -> Option<Str<'a>> {
         let bytes = self.line.as_bytes();
         let first = self.at;
-        self.at += plain_prefix(&bytes[first..]);
+        self.at += plain_prefix(Level::current(), &bytes[first..]);
         if self.peek()? == b'"' {
             self.at += 1;
             return Some(Str::Raw(&self.line[first..self.at - 1]));
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
                 _ => return None,
             }
             start = self.at;
-            self.at += plain_prefix(&bytes[start..]);
+            self.at += plain_prefix(Level::current(), &bytes[start..]);
         }
         self.at += 1;
         Some(Str::Unescaped(start_in_buffer..buffer.len()))
@@ -181,7 +181,7 @@ impl<'a> Cursor<'a> {
     fn skip_string(&mut self) -> Option<()> {
         let bytes = self.line.as_bytes();
         loop {
-            self.at += plain_prefix(&bytes[self.at..]);
+            self.at += plain_prefix(Level::current(), &bytes[self.at..]);
             match self.peek()? {
                 b'"' => break,
                 b'\\' => self.at += 1 + unescape(&bytes[self.at + 1..])?.1,

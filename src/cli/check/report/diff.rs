@@ -3,10 +3,9 @@
 use super::super::copies::{Copy, Piece, Place, first};
 use super::left_out;
 use crate::cli::arguments::counted;
-use crate::cli::terminal::escaped;
+use crate::cli::terminal::Styled;
 use anstyle::Style;
 use neardups::check::Kind;
-use std::fmt::Write;
 use std::ops::Range;
 
 /// Around a difference of whole files so many shared words are shown on either side.
@@ -18,17 +17,17 @@ const FIRST: usize = 10;
 
 /// How the places differ, in about so many characters: `[-words-]` that the place looked at does not have, `{+words+}` that only it has.
 /// What they share is shown too, of whole files a few words around each difference. The styles are of the one and the other.
-pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> String {
+pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> Styled {
     let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
     let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     let is_file = copy.kind == Kind::File;
     if is_file && !pieces.iter().any(|piece| is_edit(Some(piece))) {
         let order = if copy.is_reordered() { " in another order" } else { "" };
-        return format!("The same words{order}.");
+        return Styled::default().text(&format!("The same words{order}."));
     }
-    let mut diff = Diff { text: String::new(), length: 0, most, is_file, styles };
+    let mut diff = Diff { text: Styled::default(), length: 0, most, is_file, styles };
     if copy.is_reordered() {
-        diff.text.push_str("Some of it is in another order. ");
+        diff.text.push("Some of it is in another order. ");
     }
     for (number, piece) in pieces.iter().enumerate() {
         if diff.length >= most {
@@ -48,7 +47,8 @@ pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> String {
             }
         }
     }
-    diff.text.trim_end().to_string()
+    diff.text.trim_end();
+    diff.text
 }
 
 /// How many of the words that only one place has are shown. What a larger file has besides the one that it contains is of no interest.
@@ -64,7 +64,7 @@ fn shown(copy: &Copy, side: usize, words: usize) -> usize {
 const MARKS: [[&str; 2]; 2] = [["[-", "-]"], ["{+", "+}"]];
 
 struct Diff {
-    text: String,
+    text: Styled,
     /// How many characters of the places are shown, and how many may be.
     length: usize,
     most: usize,
@@ -84,7 +84,7 @@ impl Diff {
             self.put(place.text(words.start..words.start + head));
         }
         if !self.text.ends_with("… ") {
-            self.text.push_str("… ");
+            self.text.push("… ");
         }
         if tail > 0 {
             self.put(place.text(words.end - tail..words.end));
@@ -101,14 +101,16 @@ impl Diff {
                 continue;
             }
             let (text, space) = place.text(words.start..words.start + shown);
-            _ = write!(self.text, "{style}{open}");
+            self.text.open(style);
+            self.text.push(open);
             self.put((text, ""));
             if shown < words.len() {
                 let left = format!("{}{}", if shown > 0 { " " } else { "" }, left_out(words.len() - shown));
                 self.length += left.chars().count();
-                self.text.push_str(&left);
+                self.text.push(&left);
             }
-            _ = write!(self.text, "{close}{style:#}");
+            self.text.push(close);
+            self.text.close(style);
             behind = if shown < words.len() { " " } else { space };
         }
         self.space(behind);
@@ -118,25 +120,25 @@ impl Diff {
     fn put(&mut self, (text, space): (&str, &str)) {
         let shown = first(text, self.most.saturating_sub(self.length).max(20));
         self.length += shown.chars().count();
-        self.text.push_str(&escaped(&shown.replace("\n\n", PARAGRAPH)));
+        self.text.push(&shown.replace("\n\n", PARAGRAPH));
         if shown.len() < text.len() {
-            self.text.push('…');
+            self.text.push("…");
         }
         self.space(space);
     }
 
     fn space(&mut self, space: &str) {
-        self.text.push_str(&escaped(&space.replace("\n\n", PARAGRAPH)));
+        self.text.push(&space.replace("\n\n", PARAGRAPH));
     }
 
     /// That there is more, and how many differences are in that.
     fn end(&mut self, edits: usize) {
-        self.text.truncate(self.text.trim_end().len());
-        if !self.text.ends_with('…') {
-            self.text.push_str(" …");
+        self.text.trim_end();
+        if !self.text.ends_with("…") {
+            self.text.push(" …");
         }
         if edits > 0 {
-            _ = write!(self.text, " and {}", counted(edits as u64, "more difference"));
+            self.text.push(&format!(" and {}", counted(edits as u64, "more difference")));
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Annotations of GitHub Actions: workflow commands that its runner reads from standard output.
 
 use super::Outcome;
+use crate::cli::terminal::{escaped, escaped_lines};
 use std::fmt::Write;
 
-/// Accepted copies are not there. Paths start where the repository does.
+/// Accepted copies are not there. What the runner shows of them, and prints in its log, is escaped. Paths start where the repository does.
 pub fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
     for copy in outcome.told() {
@@ -14,13 +15,13 @@ pub fn render(outcome: &Outcome) -> String {
         _ = writeln!(
             out,
             "::warning file={},line={},endLine={},col={},endColumn={},title=Copied {}::{}",
-            property(&outcome.path(here)),
+            property(&escaped_lines(&outcome.path(here))),
             start.line,
             end.line,
             start.column,
             end.column,
             copy.name(),
-            data(&message),
+            data(&escaped(&message)),
         );
     }
     out

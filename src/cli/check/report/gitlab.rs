@@ -1,6 +1,7 @@
 //! The code quality report of GitLab.
 
 use super::Outcome;
+use crate::cli::terminal::escaped;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub fn render(outcome: &Outcome) -> String {
             *times += 1;
             let digest = Sha1::digest(format!("{known_by}\n{times}"));
             json!({
-                "description": format!("Copied: {summary}; the other place is {other}:{}", there.stretch.start.line),
+                "description": escaped(&format!("Copied: {summary}; the other place is {other}:{}", there.stretch.start.line)),
                 "check_name": format!("copied-{}", copy.name()),
                 "fingerprint": digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
                 "severity": "minor",

@@ -3,8 +3,9 @@
 use super::super::copies::{Copy, Piece, first};
 use super::{Outcome, left_out};
 use crate::cli::check::baseline::Entry;
-use minijinja::Environment;
+use crate::cli::terminal::escaped;
 use minijinja::value::Serde;
+use minijinja::{Environment, escape_formatter};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +89,10 @@ struct Row<'a> {
 
 pub fn render(outcome: &Outcome) -> String {
     let mut environment = Environment::new();
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) => escape_formatter(out, state, &minijinja::Value::from(visible(text))),
+        None => escape_formatter(out, state, value),
+    });
     environment.add_template("page.html", include_str!("page.html")).expect("the template is well formed");
     let template = environment.get_template("page.html").expect("it was added");
     // What people should do something about comes first.
@@ -105,6 +110,12 @@ pub fn render(outcome: &Outcome) -> String {
         left_off,
     }));
     page.expect("all that the template asks for is there")
+}
+
+/// A text in which what would change how the rest is shown is visible instead; line ends stay.
+fn visible(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(escaped).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn shown<'a>(number: usize, copy: &'a Copy<'a>) -> Shown<'a> {

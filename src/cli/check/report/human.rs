@@ -3,9 +3,8 @@
 use super::super::copies::{Copy, Place};
 use super::Outcome;
 use super::diff::word_diff;
-use crate::cli::terminal::escaped;
+use crate::cli::terminal::Styled;
 use anstyle::{AnsiColor, Style};
-use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -17,25 +16,22 @@ const SHOWN: usize = 600;
 
 /// Accepted copies are not shown. Colours are for a terminal; whoever writes this to something else takes them away.
 pub fn render(outcome: &Outcome) -> String {
-    let mut out = String::new();
+    let mut out = Styled::default();
     for (number, copy) in outcome.told().enumerate() {
-        if number > 0 {
-            out.push('\n');
-        }
-        one(copy, &mut out);
+        out = one(copy, if number > 0 { out.end_line() } else { out });
     }
-    out
+    out.into_string()
 }
 
-fn one(copy: &Copy, out: &mut String) {
+fn one(copy: &Copy, out: Styled) -> Styled {
     let (here, there) = copy.looked_at();
-    let line = |place: &Place| format!("{}:{}", escaped(&place.page.path), place.stretch.start);
+    let line = |place: &Place| format!("{}:{}", place.page.path, place.stretch.start);
     let accepted = if copy.known { " (accepted)" } else { "" };
-    _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}{accepted}", line(here), escaped(&copy.summary()));
-    _ = writeln!(out, "{DIM}{}{DIM:#}: the other place{}", line(there), under(there));
-    _ = writeln!(out, "    {}", word_diff(copy, SHOWN, [RED, GREEN]));
+    let out = out.styled(BOLD, &line(here)).text(&format!(": {}{accepted}", copy.summary())).end_line();
+    let out = out.styled(DIM, &line(there)).text(&format!(": the other place{}", under(there))).end_line();
+    out.text("    ").then(&word_diff(copy, SHOWN, [RED, GREEN])).end_line()
 }
 
 fn under(place: &Place) -> String {
-    place.heading.as_ref().map_or(String::new(), |heading| format!(", under “{}”", escaped(heading)))
+    place.heading.as_ref().map_or(String::new(), |heading| format!(", under “{heading}”"))
 }

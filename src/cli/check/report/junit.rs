@@ -4,6 +4,7 @@ use super::super::copies::Copy;
 use super::Outcome;
 use super::diff::word_diff;
 use crate::cli::arguments::counted;
+use crate::cli::terminal::escaped;
 use anstyle::Style;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -43,12 +44,14 @@ fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
 fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
     let (here, there) = copy.looked_at();
     let place = format!("{}:{}", there.page.path, there.stretch.start);
-    let name = legal(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start));
-    let (class, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
-    let attributes = [("classname", class.as_str()), ("name", &name), ("file", &class), ("line", &line)];
+    let name = legal(&escaped(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start)));
+    let (file, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
+    // Whoever opens the file needs its path as it is; all else is for people.
+    let class = legal(&escaped(&here.page.path));
+    let attributes = [("classname", class.as_str()), ("name", &name), ("file", &file), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
-        let message = legal(&format!("{}; the other place is {place}", copy.summary()));
-        let text = legal(&word_diff(copy, SHOWN, [Style::new(); 2]));
+        let message = legal(&escaped(&format!("{}; the other place is {place}", copy.summary())));
+        let text = legal(&word_diff(copy, SHOWN, [Style::new(); 2]).into_string());
         let failure =
             writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
         failure.write_text_content(BytesText::new(&text))?;

@@ -2,6 +2,7 @@
 
 use super::super::copies::{Copy, Place};
 use super::Outcome;
+use crate::cli::terminal::escaped;
 use neardups::check::Kind;
 use serde_json::{Value, json};
 use std::fs;
@@ -90,9 +91,9 @@ fn location(outcome: &Outcome, place: &Place) -> Value {
     })
 }
 
-/// Text in a message in which brackets are no link.
+/// Text in a message in which brackets are no link, and nothing changes how the rest is shown.
 fn literal(text: &str) -> String {
-    text.replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
+    escaped(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
 }
 
 /// Where a file is: from the base, unless it was told by its absolute path or is outside of the repository.

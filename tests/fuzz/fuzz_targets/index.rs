@@ -1,7 +1,0 @@
-#![no_main]
-
-#[path = "../entries.rs"]
-#[allow(dead_code)]
-mod entries;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| entries::index(bytes));
