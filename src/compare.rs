@@ -105,8 +105,9 @@ pub fn compare(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
-    let Setup { mut algorithm, tokenizer: own, warnings, refusal } =
-        recipe.prepare(median_tokens(texts, tokenizer, seed))?;
+    let median_tokens = median_tokens(texts, tokenizer, seed);
+    let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(median_tokens)?;
+    algorithm.set_median_tokens(median_tokens);
     let (own, name) = own.map_or((None, None), |(own, name)| (Some(own), Some(name)));
     let tokens = texts.map(|text| {
         let mut tokens = Tokens::new(algorithm.reads(), seed);
@@ -220,7 +221,8 @@ fn judge(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], copies: bool) -> (
     evidence.agreement = algorithm.agreement(one, other);
     evidence.similarity = similarity;
     evidence.distance = similarity.and_then(|similarity| algorithm.distance(similarity));
-    evidence.found_with = similarity.and_then(|similarity| algorithm.found_with(similarity));
+    evidence.found_with =
+        if copies { algorithm.found_with(Similarity::ONE) } else { algorithm.pair_found_with(&a, &b) };
     (evidence, verdict)
 }
 

@@ -285,9 +285,10 @@ impl Scores {
         self.labelled.saturating_sub(self.right)
     }
 
-    /// The part of the pairs found that is right; 1 if none was found. Ignored ones do not count.
-    pub fn precision(&self) -> f64 {
-        part(self.right, self.right + self.wrong)
+    /// The part of the pairs found that is right; `None` if none was found. Ignored ones do not count.
+    pub fn precision(&self) -> Option<f64> {
+        let found = self.right + self.wrong;
+        (found > 0).then(|| part(self.right, found))
     }
 
     /// The part of the labelled pairs that was found; 1 if there is none.
@@ -295,9 +296,9 @@ impl Scores {
         part(self.right, self.labelled)
     }
 
-    /// The harmonic mean of precision and recall: `2·right / (2·right + wrong + missed)`.
-    pub fn f1(&self) -> f64 {
-        part(2 * self.right, 2 * self.right + self.wrong + self.missed())
+    /// The harmonic mean of precision and recall, `2·right / (2·right + wrong + missed)`; `None` where there is no precision.
+    pub fn f1(&self) -> Option<f64> {
+        self.precision().map(|_| part(2 * self.right, 2 * self.right + self.wrong + self.missed()))
     }
 }
 
@@ -586,9 +587,10 @@ impl Sweep {
     }
 }
 
-/// The point with the highest F1, the strictest of equals. Points come loosest first.
+/// The point with the highest F1, the strictest of equals; `None` if no point has one. Points come loosest first.
 pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
-    points.iter().copied().max_by(|a, b| a.1.f1().total_cmp(&b.1.f1()))
+    let with_f1 = points.iter().copied().filter_map(|point| Some((point.1.f1()?, point)));
+    with_f1.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, point)| point)
 }
 
 #[cfg(test)]
@@ -674,10 +676,10 @@ mod tests {
         }
         assert_eq!(scores, Scores { labelled: 4, right: 2, wrong: 2, ignored: 1 });
         assert_eq!((scores.predicted(), scores.missed()), (5, 2));
-        assert_eq!((scores.precision(), scores.recall(), scores.f1()), (0.5, 0.5, 0.5));
+        assert_eq!((scores.precision(), scores.recall(), scores.f1()), (Some(0.5), 0.5, Some(0.5)));
         let three = Scores { labelled: 10, right: 3, wrong: 1, ignored: 0 };
         // Harmonic mean of 3/4 and 3/10.
-        assert_eq!((three.precision(), three.recall(), three.f1()), (0.75, 0.3, 6.0 / 14.0));
+        assert_eq!((three.precision(), three.recall(), three.f1()), (Some(0.75), 0.3, Some(6.0 / 14.0)));
     }
 
     #[test]
@@ -686,10 +688,11 @@ mod tests {
             let scores = Scores { labelled, right, wrong, ignored: 9 };
             (scores.precision(), scores.recall(), scores.f1())
         };
-        assert_eq!(measures(0, 0, 0), (1.0, 1.0, 1.0));
-        assert_eq!(measures(5, 0, 0), (1.0, 0.0, 0.0));
-        assert_eq!(measures(0, 0, 5), (0.0, 1.0, 0.0));
-        assert_eq!(measures(5, 0, 5), (0.0, 0.0, 0.0));
+        // Of no pairs found, no part is right or wrong, also if some were found that do not count.
+        assert_eq!(measures(0, 0, 0), (None, 1.0, None));
+        assert_eq!(measures(5, 0, 0), (None, 0.0, None));
+        assert_eq!(measures(0, 0, 5), (Some(0.0), 1.0, Some(0.0)));
+        assert_eq!(measures(5, 0, 5), (Some(0.0), 0.0, Some(0.0)));
     }
 
     #[test]
@@ -781,6 +784,7 @@ mod tests {
         assert_eq!([0.0, 2.0, 3.0, 4.0].map(|bits_apart| bits.at(swept, bits_apart).predicted()), [1, 1, 2, 3]);
         assert_eq!(best(&bits.points(swept)).unwrap().0, 3.0);
         assert_eq!(best(&[]), None);
+        assert_eq!(best(&[(0.5, Scores { labelled: 3, ..Scores::default() })]), None);
     }
 
     #[test]

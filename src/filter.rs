@@ -1,9 +1,10 @@
-//! The stream: documents come in one by one, and new ones go out. What is no document passes.
+//! The stream: documents come in one by one, and new ones go out. Records without a document pass through.
 //!
 //! One thread reads what is there, others make signatures, and the calling one decides in input order. So many chunks and no more are
-//! between reading and deciding: while a dear one is signed the others wait, and so does the input. Decisions go out when the input
+//! between reading and deciding: while an expensive one is signed the others wait, and so does the input. Decisions go out when the input
 //! pauses, and when there are many: first the index is written, then they leave.
 
+use crate::algorithm::minhash::sketch::stored_name;
 use crate::algorithm::{Algorithm, Learns, Recipe, Setup};
 use crate::engine::{Observer, workers};
 use crate::error::Error;
@@ -90,6 +91,10 @@ impl Plan {
         // What is worked out from the others says nothing, and numbers with a point are the same only as they are written.
         let given = self.algorithm.resolved().into_iter().filter(|(name, _)| !name.starts_with("recall"));
         for (name, value) in given {
+            let value = match (name, value.as_str()) {
+                ("sketch", Some(sketch)) => json!(stored_name(sketch)),
+                _ => value,
+            };
             let value = if value.is_f64() { json!(value.to_string()) } else { value };
             header.insert(name.replace('_', " "), value);
         }
@@ -109,7 +114,7 @@ pub struct Counts {
     pub documents: u64,
     /// Let through for the first time, those without features included.
     pub fresh: u64,
-    /// Let through again: the same id and tokens as before.
+    /// Let through again: the same id and tokens as before, with an index in a file.
     pub known: u64,
     /// Near-duplicates.
     pub duplicates: u64,
@@ -317,7 +322,7 @@ struct Signed {
     permits: Receiver<()>,
 }
 
-/// Reads and signs on threads of their own, which end when nobody listens any more, or with the process: reading can wait for ever.
+/// Reads and signs on threads of their own, which end when the receiver is dropped, or with the process: reading can wait for ever.
 fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Signed {
     let (permit, permits) = sync_channel(IN_FLIGHT * threads);
     // These have no bounds of their own: the permits bound both.

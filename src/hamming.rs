@@ -144,9 +144,46 @@ pub fn binomial(n: usize, k: usize) -> f64 {
 
 /// Probability that one sign bit differs between two feature vectors of this cosine: `θ / π`, `θ = arccos(c)` (Charikar, STOC
 /// 2002, section 3). With hash bits in the place of normal deviates it holds where many features differ; a single feature more
-/// on one side flips bits up to √(π/2) ≈ 1.25 times as often, one replaced by another 0.89 times.
+/// on one side flips bits up to √(π/2) ≈ 1.25 times as often ([`bits_differ_at_most`]), one replaced by another 0.89 times.
 pub fn bits_differ(cosine: f64) -> f64 {
     cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI
+}
+
+/// The probability that one sign bit differs, whatever it is that makes two feature vectors of at least this cosine differ: that of
+/// copies one of which has a single feature more, which differ most often, but never less than [`bits_differ`].
+///
+/// Of `n` features that weigh the same, one more leaves a cosine of `√(n / (n + 1))`. It changes a bit iff the sum of `n` signs is 0 and
+/// the next sign is +1, or, of an odd number, iff the sum is 1 and the next sign is −1: with probability `½·C(2m, m) / 4^m`, where
+/// `m = ⌈n / 2⌉`, which is at most `1 / √(2π·(2m + ½))`. The smallest `n` that reaches the cosine differs most.
+///
+/// With other weights it holds as far as the weights of the features that both have make the sum as good as normal. It does not if a
+/// few equal ones outweigh all others together: those cancel each other out in many bits, where any feature more then decides.
+pub fn bits_differ_at_most(cosine: f64) -> f64 {
+    let cosine = cosine.clamp(0.0, 1.0);
+    let others = cosine * cosine / (1.0 - cosine * cosine);
+    if !others.is_finite() {
+        return 0.0;
+    }
+    // Of a cosine that was rounded up in the last of six digits, the number is still meant.
+    let pairs = ((others * (1.0 - 1e-5)).ceil() / 2.0).ceil().max(1.0);
+    let lone = 1.0 / (2.0 * std::f64::consts::PI * (2.0 * pairs + 0.5)).sqrt();
+    lone.max(bits_differ(cosine))
+}
+
+/// How much more often than with probability `θ / π` a sign bit differs, where these are the differences of the weights between
+/// two vectors: the mean of the absolute sum of the differences with random signs, as a part of what it is for many of them.
+pub fn excess_of(differences: &[f64]) -> f64 {
+    let deviation = differences.iter().map(|d| d * d).sum::<f64>().sqrt();
+    if deviation == 0.0 || differences.len() > 10 {
+        return 1.0;
+    }
+    let signed = |signs: u32| {
+        let terms = differences.iter().enumerate();
+        terms.map(|(i, d)| if signs >> i & 1 == 1 { *d } else { -d }).sum::<f64>().abs()
+    };
+    let all = 1u32 << differences.len();
+    let mean = (0..all).map(signed).sum::<f64>() / f64::from(all);
+    mean / deviation / (2.0 / std::f64::consts::PI).sqrt()
 }
 
 /// The cosine at which this share of the bits differs on average: `cos(π·share)`.
@@ -154,16 +191,25 @@ pub fn cosine_of(share: f64) -> f64 {
     (std::f64::consts::PI * share).cos()
 }
 
-/// Probability that two fingerprints of `bits` bits are at most `distance` apart when their feature vectors have this
-/// cosine: the bits differ independently with probability `θ / π` ([`bits_differ`]).
-pub fn probability_within(bits: usize, distance: usize, cosine: f64) -> f64 {
-    let p = bits_differ(cosine);
+/// Probability that two fingerprints of `bits` bits are at most `distance` apart when each bit differs with probability `p`,
+/// independently of the others: [`bits_differ`] where many features differ, at most [`bits_differ_at_most`] in any case.
+pub fn probability_within(bits: usize, distance: usize, p: f64) -> f64 {
     if p == 0.0 {
         return 1.0;
     }
     // Terms in logarithms: powers of p underflow at 128 bits.
     let term = |i: usize| (binomial(bits, i).ln() + i as f64 * p.ln() + (bits - i) as f64 * (-p).ln_1p()).exp();
     (0..=distance).map(term).sum::<f64>().min(1.0)
+}
+
+/// A sentence for plans on how surely a pair at a cosine is found, by a distance.
+pub(crate) fn stated(bits: usize, distance: usize, cosine: f64) -> String {
+    let [single, many] =
+        [bits_differ_at_most(cosine), bits_differ(cosine)].map(|differ| probability_within(bits, distance, differ));
+    format!(
+        "the curve is for copies of which one has a single word more, which are found least surely; at a cosine of {cosine} they are found with \
+         probability {single:.4}, pairs that differ in many words with {many:.4}"
+    )
 }
 
 /// What one number of blocks costs for a self-join of `documents` fingerprints.

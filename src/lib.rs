@@ -12,6 +12,7 @@
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`kernel`] | inner loops by vectors, each beside its plain version: the only unsafe code |
 //! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
+//! | [`replace`] | a file that takes the place of another, all or nothing |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
 //! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
@@ -85,6 +86,7 @@ pub mod kernel;
 pub mod lexicon;
 pub mod passages;
 pub mod prose;
+pub mod replace;
 pub mod report;
 pub mod similarity;
 pub mod source;

@@ -188,9 +188,17 @@ pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity>
 ///
 /// Cost: a walk along both.
 pub fn jaccard_whatever(a: &[u64], b: &[u64]) -> Similarity {
-    let shared = overlap_at_least(a, b, 0).unwrap_or(0) as u64;
+    let (shared, either) = shared(a, b);
     // Of two empty ones 0/1.
-    Similarity::ratio(shared, (a.len() as u64 + b.len() as u64 - shared).max(1))
+    Similarity::ratio(shared, either.max(1))
+}
+
+/// How many elements two ascending multisets share, and how many are in at least one of them.
+///
+/// Cost: a walk along both.
+pub fn shared(a: &[u64], b: &[u64]) -> (u64, u64) {
+    let shared = overlap_at_least(a, b, 0).unwrap_or(0) as u64;
+    (shared, a.len() as u64 + b.len() as u64 - shared)
 }
 
 /// The exact cosine similarity of two ascending multisets, however low; 0 if one is empty.

@@ -6,7 +6,8 @@
 # write to the index: a second one is refused, and tries again the next night.
 #
 # Where some records could not be read, the others are done. A file that breaks off is tried again the next night, and the next file is
-# taken. Either way the file is named, and the status is 3 at the end. A signal ends the night.
+# taken. Either way the file is named, and the status at the end is 3 if some records could not be read, 2 if
+# a file was not done. A signal ends the night.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh IN INDEX OUT" >&2; exit 2; }
 in=$1 index=$2 out=$3
@@ -23,10 +24,10 @@ for file in "$in"/*; do
     dedup filter --quiet --index "$index" --id-field url < "$file" > "$part" || status=$?
     if [ "$status" -eq 3 ]; then
         echo "cron.sh: $file: some records could not be read" >&2
-        end=3
+        [ "$end" -eq 2 ] || end=3
     elif [ "$status" -ne 0 ]; then
         echo "cron.sh: $file: not done: status $status" >&2
-        end=3
+        end=2
         # Stopped by a signal: so are we.
         case $status in 130 | 143) exit "$status" ;; esac
         continue

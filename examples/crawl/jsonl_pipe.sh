@@ -8,10 +8,8 @@ set -eu
 index=$1 fresh=$2 dropped=$3
 
 # A run that was killed while it wrote leaves half a line. It gets an end, so that what comes now is not glued to it; its page comes
-# whole when it is fed again.
-for file in "$fresh" "$dropped"; do
-    if [ -s "$file" ] && [ "$(tail -c 1 "$file" | wc -l)" -eq 0 ]; then
-        echo >> "$file"
-    fi
-done
+# whole when it is fed again. (dedup looks after the file of duplicates.)
+if [ -s "$fresh" ] && [ "$(tail -c 1 "$fresh" | wc -l)" -eq 0 ]; then
+    echo >> "$fresh"
+fi
 dedup filter --index "$index" --expire 30d --text-field text --id-field url --duplicates "$dropped" >> "$fresh"

@@ -39,21 +39,21 @@ impl Bands {
         self.bands * self.rows
     }
 
-    /// Probability that a pair of this similarity shares a band: `1 − (1 − sʳ)ᵇ`.
+    /// Probability that a pair shares a band if its slots agree independently with probability `s`: `1 − (1 − sʳ)ᵇ`.
     pub fn probability(self, similarity: f64) -> f64 {
         let agree = similarity.powi(self.rows as i32);
         if agree >= 1.0 { 1.0 } else { -(self.bands as f64 * (-agree).ln_1p()).exp_m1() }
     }
+}
 
-    /// The probability at similarities from 0.1 to 1 and at the threshold.
-    pub fn curve(self, threshold: f64) -> Vec<(f64, f64)> {
-        let mut at: Vec<f64> = (2..=20).map(|twentieth| twentieth as f64 / 20.0).collect();
-        if !at.iter().any(|s| (s - threshold).abs() < 1e-9) {
-            at.push(threshold);
-            at.sort_by(f64::total_cmp);
-        }
-        at.into_iter().map(|s| (s, self.probability(s))).collect()
+/// Similarities that plans show: from 0.1 to 1, and the threshold.
+pub fn similarities(threshold: f64) -> Vec<f64> {
+    let mut at: Vec<f64> = (2..=20).map(|twentieth| twentieth as f64 / 20.0).collect();
+    if !at.iter().any(|s| (s - threshold).abs() < 1e-9) {
+        at.push(threshold);
+        at.sort_by(f64::total_cmp);
     }
+    at
 }
 
 #[cfg(test)]

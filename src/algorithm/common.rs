@@ -168,6 +168,10 @@ impl Algorithm for WithoutCommon {
         self.inner.found_with(similarity)
     }
 
+    fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
+        self.inner.pair_found_with(a, b)
+    }
+
     fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
         self.inner.agreement(a, b)
     }
@@ -190,6 +194,10 @@ impl Algorithm for WithoutCommon {
 
     fn tune(&mut self, fingerprints: usize) {
         self.inner.tune(fingerprints);
+    }
+
+    fn set_median_tokens(&mut self, median_tokens: usize) {
+        self.inner.set_median_tokens(median_tokens);
     }
 
     fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {

@@ -313,6 +313,12 @@ pub trait Algorithm: Send + Sync {
         None
     }
 
+    /// The probability that these two documents share a key, given what [`compare`](Self::compare) reads of them. By default that of
+    /// their [`similarity`](Self::similarity), [`found_with`](Self::found_with). For looking at single pairs; never asked for in a scan.
+    fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
+        self.similarity(a, b).and_then(|similarity| self.found_with(similarity))
+    }
+
     /// What [`odds`](Self::odds) reads; `None`, the default, where two documents that are not reported have no similarity.
     fn odds_read(&self) -> Option<Compares> {
         None
@@ -320,11 +326,11 @@ pub trait Algorithm: Send + Sync {
 
     /// How similar two documents with fingerprints are, also below the threshold, and with what probability such a pair is
     /// reported. For measuring what was found against what was promised. By default the
-    /// [`similarity`](Self::similarity) and its [`found_with`](Self::found_with), or 0 below the threshold.
+    /// [`similarity`](Self::similarity) and [`pair_found_with`](Self::pair_found_with), or 0 below the threshold.
     fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
         let similarity = self.similarity(a, b)?;
         let reported = self.compare(a, b).is_some();
-        Some(Odds { similarity, found: if reported { self.found_with(similarity).unwrap_or(1.0) } else { 0.0 } })
+        Some(Odds { similarity, found: if reported { self.pair_found_with(a, b).unwrap_or(1.0) } else { 0.0 } })
     }
 
     /// How far two fingerprints agree, for people: the parts that fingerprints are made of. By default their keys.
@@ -356,6 +362,10 @@ pub trait Algorithm: Send + Sync {
     /// Told how many distinct fingerprints there are, before the first key is asked for. May choose other keys if that is
     /// faster; must not change which pairs are found.
     fn tune(&mut self, _fingerprints: usize) {}
+
+    /// Called with the median number of tokens of the documents that have any, once it is known. May change what is stated in
+    /// [`resolved`](Self::resolved) and [`found_with`](Self::found_with); must not change fingerprints, keys or similarities.
+    fn set_median_tokens(&mut self, _median_tokens: usize) {}
 
     /// What users should know now that it has learned, and that so many documents were read, of so many of which no fingerprint
     /// could be made; a sentence each.

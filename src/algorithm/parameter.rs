@@ -308,8 +308,10 @@ pub static RECALL: Parameter = Parameter {
     default: "0.99",
     values: Values::Probability,
     help: "Probability that a pair exactly at the threshold is found",
-    details: "MinHash: the bands are chosen so that a pair at the threshold is found with at least this probability, and pairs above it more \
-              surely; what is reported is verified exactly, so a higher recall costs time, never precision. SimHash, random projection: goes with --cosine.",
+    details: "MinHash: the bands are chosen so that a pair at the threshold is found with at least this probability, whatever the length of its \
+              documents, and pairs above it more surely; what is reported is verified exactly, so a higher recall costs time, never \
+              precision. SimHash, random projection: goes with --cosine, and holds also for copies that differ by a single inserted, removed \
+              or replaced word, provided that no few words outweigh all others of a document together.",
 };
 
 /// `--cosine`.
@@ -319,7 +321,7 @@ pub static COSINE: Parameter = Parameter {
     default: "auto",
     values: Values::AutoThreshold,
     help: "Look for pairs of this cosine similarity",
-    details: "SimHash: takes the least distance that a pair at this cosine keeps with probability --recall (7 for 0.98 at recall 0.9), \
+    details: "SimHash: takes the least distance that a pair at this cosine keeps with probability --recall (8 for 0.98 at recall 0.9), \
               instead of --distance. Random projection: reports the pairs whose exact cosine of token counts is at least this, each \
               found with probability --recall or more, instead of --agree; the counts are those of --weights.",
 };

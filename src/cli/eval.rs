@@ -1,7 +1,7 @@
 //! `dedup eval`: what an algorithm finds, measured against labels.
 
 use super::arguments::{self, counted};
-use super::out_file::OutFile;
+use super::outputs::{OutFile, Outputs};
 use super::plot::Plot;
 use super::preparation::{self, Described};
 use super::problems::Rejects;
@@ -32,7 +32,8 @@ pub fn command() -> Command {
              the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
              Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
              all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} a document. Ids are those that dedup scan prints. \
-             Precision is over the pairs found that are not to be ignored; the clusters are those that pairs connect, over all \
+             Precision is over the pairs found that are not to be ignored; if there are none, precision and F1 are null in the output and a \
+             dash in the table. The clusters are those that pairs connect, over all \
              documents.",
         )
         .after_help(
@@ -100,8 +101,10 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let sweep = given.get_flag("sweep");
     let labels_read: Vec<PathBuf> = [truth.clone()].into_iter().chain(ignore.clone()).collect();
     let paths = input::paths(given, &labels_read)?;
-    let inputs = [&paths[..], &labels_read].concat();
-    let plot = path("plot").map(|plot| OutFile::create("plot", &plot, &inputs)).transpose()?;
+    let mut outputs = Outputs::new();
+    outputs.read_by(given)?;
+    labels_read.iter().try_for_each(|labels| outputs.reads(labels, "the labels"))?;
+    let plot = path("plot").map(|plot| outputs.file(&plot, "--plot")).transpose()?;
 
     // What is wrong with the options shows before anything is read.
     let mut runs: Vec<Run> = Vec::new();
@@ -147,7 +150,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         prepared,
         engine,
         allow_empty: given.get_flag("allow-empty"),
-        rejects: Cell::new(given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?),
+        rejects: Cell::new(outputs.rejects(given)?),
     };
     let mut input = Input::new(paths, input::source_options(given)?);
     if swept.is_none() {
@@ -216,13 +219,15 @@ fn scan(
     let observer: &dyn Observer = if first { &terminal } else { &again };
     let outcome = engine::scan(source, None, recipe, &request.engine, observer);
     terminal.done();
-    let checked = outcome.and_then(|outcome| {
-        terminal.finish_rejects()?;
+    let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
         input::check_not_empty(request.allow_empty, documents, failed, skipped)?;
         if outcome.report.counts.repeated_ids > 0 {
             outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
-            return Err(usage_error("labels name documents by their ids, and some documents have the same id"));
+            return Err(usage_error(
+                "labels name documents by their ids, and some documents have the same id: --id-field names another field \
+                 (--id-field none makes ids of places, FILE:LINE)",
+            ));
         }
         Ok(outcome)
     });
@@ -282,7 +287,9 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         row.extend(
             [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
         );
-        row.extend([scores.precision(), scores.recall(), scores.f1(), ari, accuracy].map(four));
+        row.extend(
+            [scores.precision(), Some(scores.recall()), scores.f1(), Some(ari), Some(accuracy)].map(four_or_dash),
+        );
         table.row(row);
         ran.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
         // Told once, with the algorithm that they are about.
@@ -347,7 +354,7 @@ fn run_sweep(
             row.extend(
                 [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
             );
-            row.extend([scores.precision(), scores.recall(), scores.f1()].map(four));
+            row.extend([scores.precision(), Some(scores.recall()), scores.f1()].map(four_or_dash));
             table.row(row);
         }
     }
@@ -356,7 +363,7 @@ fn run_sweep(
     lines.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
-        lines.push(format!("best: {name} {value}, F1 {}", four(scores.f1())));
+        lines.push(format!("best: {name} {value}, F1 {}", four_or_dash(scores.f1())));
     }
     lines.iter().for_each(|line| terminal.line(line));
     if let Some(file) = plot {
@@ -369,15 +376,15 @@ fn run_sweep(
 fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Option<(f64, Scores)>) -> String {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at: Vec<f64> = points.iter().map(|point| point.0).collect();
-    let heights = |measure: fn(&Scores) -> f64| points.iter().map(|(_, scores)| measure(scores)).collect();
-    let label = best.map(|(value, scores)| (value, format!("best F1 {} at {value}", four(scores.f1()))));
+    let heights = |measure: fn(&Scores) -> Option<f64>| points.iter().map(|(_, scores)| measure(scores)).collect();
+    let label = best.map(|(value, scores)| (value, format!("best F1 {} at {value}", four_or_dash(scores.f1()))));
     Plot {
         title: &format!("{algorithm}: precision, recall and F1 by {name}"),
         axis: name,
         at: &at,
         curves: &[
             ("precision", heights(Scores::precision)),
-            ("recall", heights(Scores::recall)),
+            ("recall", heights(|scores| Some(scores.recall()))),
             ("F1", heights(Scores::f1)),
         ],
         mark: label.as_ref().map(|(value, label)| (*value, label.as_str())),
@@ -399,6 +406,11 @@ fn four(measure: f64) -> String {
     format!("{measure:.4}")
 }
 
+/// A dash for what there is nothing of.
+fn four_or_dash(measure: Option<f64>) -> String {
+    measure.map_or_else(|| "-".into(), four)
+}
+
 /// One line of the output.
 #[derive(Serialize)]
 struct Record<'a> {
@@ -408,9 +420,9 @@ struct Record<'a> {
     documents: u64,
     truth_pairs: u64,
     predicted_pairs: u64,
-    precision: f64,
+    precision: Option<f64>,
     recall: f64,
-    f1: f64,
+    f1: Option<f64>,
     ari: f64,
     right: u64,
     wrong: u64,
@@ -504,9 +516,9 @@ struct Point<'a> {
     distance: Option<u32>,
     truth_pairs: u64,
     predicted_pairs: u64,
-    precision: f64,
+    precision: Option<f64>,
     recall: f64,
-    f1: f64,
+    f1: Option<f64>,
     right: u64,
     wrong: u64,
     missed: u64,

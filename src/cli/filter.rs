@@ -1,21 +1,25 @@
 //! `dedup filter`: the stream.
 
 use super::arguments::{self, bytes, count, counted};
-use super::out_file::OutFile;
+use super::duplicates::{Duplicates, has_no_id};
+use super::input::OnError;
+use super::outputs::{Failure, OutFile, Outputs, refuse_closed_output, with_stats, write_stats};
+use super::problems::Rejects;
 use super::terminal::Terminal;
-use super::{Status, input, preparation, usage_error};
+use super::{Status, input, mark, preparation, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Sync};
 use neardups::similarity::Similarity;
-use neardups::source::{self, Format, Live, PageText};
+use neardups::source::{self, Format, Live, PageText, Problem};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use sha1::{Digest, Sha1};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +44,7 @@ pub fn command() -> Command {
              With --format warc pages are decided on, by their URI and text. Whole records go out, uncompressed. Every record that holds no \
              page to read passes in its place: warcinfo, requests, metadata, revisits, images; those of a page that is dropped too.\n\n\
              With --index FILE what was let through is remembered over restarts and crashes: a document is in the index before its line \
-             leaves. The same id with the same text, fed again, is let through again, so that feeding again what may have been lost is \
+             leaves. The same id with the same tokens, fed again, is let through again, so that feeding again what may have been lost is \
              safe. An index belongs to the options that it was made with, and to one writer at a time.",
         )
         .after_help(
@@ -61,6 +65,11 @@ pub fn command() -> Command {
                 .long("mark")
                 .action(ArgAction::SetTrue)
                 .help("Let duplicates through too, with a field 'dedup' that says of what")
+                .long_help(
+                    "Let duplicates through too, with a field 'dedup' that says of what. Of the records that leave, only duplicates have \
+                     such a field: one that comes with a record is removed from it, or replaced, and counted. Fields of that name within \
+                     other fields stay.",
+                )
                 .conflicts_with("duplicates"),
         )
         .arg(
@@ -68,15 +77,20 @@ pub fn command() -> Command {
                 .long("duplicates")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Append a verdict for each duplicate to this file"),
+                .help("Append a verdict for each duplicate to this file")
+                .long_help(
+                    "Append a verdict for each duplicate to this file. It is written before the documents behind the duplicate leave. What \
+                     an interrupted run wrote is not written again when the documents behind the last line that arrived are fed again, as \
+                     far as they have ids. One process can write to the file at a time.",
+                ),
         )
         .arg(
             Arg::new("drop-known")
                 .long("drop-known")
                 .action(ArgAction::SetTrue)
-                .help("Drop documents that come again with the same id and text, as duplicates of themselves")
+                .help("Drop documents that come again with the same id and tokens, as duplicates of themselves")
                 .long_help(
-                    "Drop documents that come again with the same id and text, as duplicates of themselves, such as pages that are crawled \
+                    "Drop documents that come again with the same id and tokens, as duplicates of themselves, such as pages that are crawled \
                      again. Without it they are let through again, so that whatever a crash may have lost can be fed again.",
                 ),
         )
@@ -100,6 +114,10 @@ pub fn command() -> Command {
                 .requires("index"),
         )
         .args(signing_args())
+        .args([
+            input::on_error_arg("drop"),
+            input::rejects_arg().help("Append each record that was rejected to a file, as JSON lines: its place in this run, the reason and, where it is at hand, the record"),
+        ])
         .arg(
             Arg::new("stats")
                 .long("stats")
@@ -271,6 +289,29 @@ pub(super) fn stop_on_signals() -> Arc<AtomicBool> {
 
 /// Filters standard input.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+    let index = given.get_one::<PathBuf>("index").map(PathBuf::as_path);
+    let mut outputs = Outputs::new();
+    outputs.read_by(given)?;
+    if let Some(index) = index {
+        outputs.writes(index, "the index")?;
+    }
+    // Refused before a file is touched, that of the statistics too.
+    if let Some(duplicates) = given.get_one::<PathBuf>("duplicates") {
+        outputs.appends(duplicates, "--duplicates")?;
+    }
+    if let Some(rejects) = given.get_one::<PathBuf>("rejects") {
+        outputs.appends(rejects, "--rejects")?;
+    }
+    let stats = outputs.stats(given)?;
+    with_stats(stats, |stats| {
+        if index.is_some() {
+            refuse_closed_output()?;
+        }
+        filter_input(given, stats)
+    })
+}
+
+fn filter_input(given: &ArgMatches, stats: &mut Option<OutFile>) -> Result<Status, Error> {
     let started = Instant::now();
     let options = stream_options(given)?;
     let (mark, is_warc) = (given.get_flag("mark"), options.format == Format::Warc);
@@ -281,17 +322,23 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         }
         _ => {}
     }
+    if mark
+        && let Some(flag) = ["text-field", "id-field"].into_iter().find(|flag| {
+            let path = given.get_one::<String>(flag).expect("has a default");
+            path.split('.').next() == Some(mark::KEY)
+        })
+    {
+        return Err(usage_error(format!("--mark writes the field '{}', and --{flag} reads it", mark::KEY)));
+    }
     let (plan, header) = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
     let limits = Limits {
         max_documents: given.get_one("max-docs").copied(),
         memory: given.get_one("memory").copied(),
         ..forgetting(given)
     };
-    let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, &[])).transpose()?;
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
+    let rejects = given.get_one::<PathBuf>("rejects").map(|path| Rejects::append(path)).transpose()?;
+    let terminal = Terminal::new(given.get_flag("quiet"), None).with_rejects(rejects);
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
-    let duplicates = given.get_one::<PathBuf>("duplicates");
-    let duplicates = duplicates.map(|path| Duplicates::open(path, given.get_one::<PathBuf>("index"))).transpose()?;
     let mut index = match given.get_one::<PathBuf>("index") {
         None => Index::in_memory(Arc::clone(&plan.algorithm), limits),
         Some(path) => {
@@ -303,19 +350,27 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
             opened(path, (&plan, &header), &options, &terminal)?
         }
     };
+    let duplicates = given.get_one::<PathBuf>("duplicates");
+    let duplicates = duplicates.map(|path| Duplicates::open(path)).transpose()?;
     let stop = stop_on_signals();
     let remembered = index.len();
     let drops_known = given.get_flag("drop-known");
     let mut sink = Output {
         out: Vec::new(),
+        waiting: 0,
         mark,
+        replaced_fields: 0,
         drops_known,
+        on_error: input::on_error(given),
         remembers: given.contains_id("index"),
-        told_of_names: false,
+        reported_names: false,
         is_warc,
         duplicates,
+        may_repeat: index.was_interrupted(),
+        has_decided: false,
+        counts: Counts::default(),
         terminal: &terminal,
-        told: Instant::now(),
+        reported_at: Instant::now(),
         pace: Pace::default(),
         started,
     };
@@ -323,12 +378,35 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, &mut sink);
     terminal.done();
-    let counts = match result {
-        // Whoever reads has seen enough. What is in the index and did not leave leaves when it is fed again.
-        Err(error) if error.is_closed_pipe() => return Ok(Status::Done),
-        result => result?,
-    };
+    let result = result.and_then(|counts| sink.finish().map(|()| counts));
+    let counts = *result.as_ref().unwrap_or(&sink.counts);
     let seconds = started.elapsed().as_secs_f64();
+    let mut finish_stats = |error: Option<&Error>| {
+        let pace = index.pace();
+        let record = Stats {
+            r#type: "stats",
+            counts,
+            remembered: index.len(),
+            bytes_held: index.bytes_held(),
+            bytes_stored: index.bytes_stored(),
+            capped: index.capped(),
+            seconds,
+            seconds_deciding: pace.total.as_secs_f64(),
+            longest_decision: pace.longest.as_secs_f64(),
+            replaced_fields: mark.then_some(sink.replaced_fields),
+            error: error.map(Failure::from),
+        };
+        write_stats(stats.take(), &record, error)
+    };
+    if let Err(error) = result {
+        // Whoever reads has seen enough, and nothing is remembered that did not leave: a quiet end, with statistics.
+        if error.is_closed_pipe() {
+            finish_stats(None)?;
+            return Ok(ended(&counts, &stop, &terminal));
+        }
+        finish_stats(Some(&error))?;
+        return Err(error);
+    }
     terminal.line(&format!(
         "{}: {} let through, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
@@ -350,10 +428,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         bytes(index.bytes_stored() as f64),
     ));
     if counts.featureless > 0 {
-        terminal.line(&format!(
-            "let through without a look: {} with too few features",
-            counted(counts.featureless, "document")
-        ));
+        terminal.line(&format!("passed unchecked: {} with too few features", counted(counts.featureless, "document")));
     }
     if index.capped() > 0 {
         terminal.line(&format!(
@@ -369,24 +444,23 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
     }
     if counts.failed > 0 {
-        terminal.line(&format!("not read, and not let through: {}", counted(counts.failed, "record")));
-    }
-    if let Some(stats) = stats {
-        let (bytes_held, bytes_stored) = (index.bytes_held(), index.bytes_stored());
-        let (remembered, capped, pace) = (index.len(), index.capped(), index.pace());
-        let record = Stats {
-            r#type: "stats",
-            counts,
-            remembered,
-            bytes_held,
-            bytes_stored,
-            capped,
-            seconds,
-            seconds_deciding: pace.total.as_secs_f64(),
-            longest_decision: pace.longest.as_secs_f64(),
+        let happened = match (input::on_error(given), counts.failed) {
+            (OnError::Keep, 1) => "was passed on",
+            (OnError::Keep, _) => "were passed on",
+            (_, 1) => "was dropped",
+            _ => "were dropped",
         };
-        stats.write(&(json(&record) + "\n"))?;
+        terminal.line(&format!("{} {happened}", counted(counts.failed, "unreadable record")));
     }
+    if sink.replaced_fields > 0 {
+        terminal.line(&format!(
+            "{} had a field '{}' of {} own, which was removed or replaced",
+            counted(sink.replaced_fields, "record"),
+            mark::KEY,
+            if sink.replaced_fields == 1 { "its" } else { "their" }
+        ));
+    }
+    finish_stats(None)?;
     Ok(ended(&counts, &stop, &terminal))
 }
 
@@ -407,52 +481,28 @@ fn digest(path: &Path) -> Result<String, Error> {
     Ok(Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The file of duplicates: verdicts, appended.
-struct Duplicates {
-    file: File,
-    path: PathBuf,
-    lines: Vec<u8>,
-}
-
-impl Duplicates {
-    /// Neither the index nor the input.
-    fn open(path: &Path, index: Option<&PathBuf>) -> Result<Self, Error> {
-        let stdin = PathBuf::from("/dev/stdin");
-        for other in index.into_iter().chain([&stdin]) {
-            if path == other
-                || path
-                    .canonicalize()
-                    .is_ok_and(|path| path.is_file() && other.canonicalize().is_ok_and(|other| other == path))
-            {
-                return Err(usage_error(format!("--duplicates would write into {}, which is read", path.display())));
-            }
-        }
-        let failed = |error| Error::output(format!("cannot write {}", path.display()), error);
-        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
-        // What was killed within a line left half of it.
-        let mut last = [b'\n'];
-        if file.seek(SeekFrom::End(-1)).is_ok() {
-            file.read_exact(&mut last).map_err(failed)?;
-        }
-        if last != *b"\n" {
-            file.write_all(b"\n").map_err(failed)?;
-        }
-        Ok(Duplicates { file, path: path.to_path_buf(), lines: Vec::new() })
-    }
-}
-
 /// Writes to standard output.
 struct Output<'a> {
     out: Vec<u8>,
+    /// How many documents in it are let through, and remembered if there is an index.
+    waiting: u64,
     mark: bool,
+    /// Records that came with a field that `--mark` writes.
+    replaced_fields: u64,
     drops_known: bool,
-    /// Whether there is an index, and whether it was said that documents have no ids.
+    on_error: OnError,
+    /// Whether there is an index, and whether it was reported that documents have no ids.
     remembers: bool,
-    told_of_names: bool,
+    reported_names: bool,
     is_warc: bool,
     duplicates: Option<Duplicates>,
+    /// Whether the last run was interrupted, so that this one may begin with what that one decided.
+    may_repeat: bool,
+    has_decided: bool,
+    /// What was counted when documents left the last time.
+    counts: Counts,
     terminal: &'a Terminal,
-    told: Instant,
+    reported_at: Instant,
     /// How decisions went until then.
     pace: Pace,
     started: Instant,
@@ -502,14 +552,19 @@ struct Stats {
     /// Of that, deciding, and the slowest decision.
     seconds_deciding: f64,
     longest_decision: f64,
+    /// With `--mark`, records that came with a field of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_fields: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure>,
 }
 
 pub(super) fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("strings and numbers make JSON")
 }
 
-/// How often the rate is told.
-const TELL: Duration = Duration::from_secs(30);
+/// How often the rate is reported.
+const REPORT_EVERY: Duration = Duration::from_secs(30);
 
 impl Output<'_> {
     /// The last line of a stream may have no end. What comes after it, perhaps in another run, is a line of its own.
@@ -517,6 +572,17 @@ impl Output<'_> {
         if !self.out.ends_with(b"\n") {
             self.out.push(b'\n');
         }
+    }
+
+    /// Adds a record with the field that `--mark` writes, or without one of that name.
+    fn marked(&mut self, line: &[u8], field: Option<&str>) {
+        self.replaced_fields += u64::from(mark::write_marked(line, field, &mut self.out));
+        self.end_line();
+    }
+
+    /// What is left to do at the end of the stream.
+    fn finish(&mut self) -> Result<(), Error> {
+        self.duplicates.as_mut().map_or(Ok(()), Duplicates::finish)
     }
 }
 
@@ -532,11 +598,18 @@ impl Sink for Output<'_> {
     }
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        if self.remembers && !self.told_of_names && id.starts_with("-:") {
-            self.told_of_names = true;
+        if self.remembers && !self.reported_names && has_no_id(id) {
+            self.reported_names = true;
             self.terminal.warning(&format!(
                 "{id} has no id: it is called by its number in this run, and so is another one in the next; --id-field says where ids are"
             ));
+        }
+        if !std::mem::replace(&mut self.has_decided, true)
+            && !self.may_repeat
+            && !matches!(decision, Decision::Known)
+            && let Some(duplicates) = &mut self.duplicates
+        {
+            duplicates.is_new();
         }
         let itself;
         let decision = match decision {
@@ -546,36 +619,62 @@ impl Sink for Output<'_> {
             }
             decision => decision,
         };
-        let Decision::Duplicate { of, similarity } = decision else { return self.passed(line) };
+        let Decision::Duplicate { of, similarity } = decision else {
+            self.waiting += 1;
+            if self.mark {
+                self.marked(line, None);
+                return Ok(());
+            }
+            return self.passed(line);
+        };
         if let Some(duplicates) = &mut self.duplicates {
-            duplicates.lines.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
-            duplicates.lines.push(b'\n');
+            duplicates.push(id, &json(&Verdict::new(id, decision)));
         }
         if self.mark {
-            // A line that was read as an object ends with its brace.
-            let end = line.trim_ascii_end().len().saturating_sub(1);
-            let empty = line[..end].trim_ascii_end().ends_with(b"{");
-            self.out.extend_from_slice(&line[..end]);
             let field = json(&Duplicate { duplicate_of: of, similarity: similarity.value() });
-            let comma = if empty { "" } else { "," };
-            self.out.extend_from_slice(format!("{comma}\"dedup\":{field}").as_bytes());
-            self.out.extend_from_slice(&line[end..]);
-            self.end_line();
+            self.marked(line, Some(&field));
         }
         Ok(())
     }
 
+    fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        let failed = |what: &str| {
+            let why = io::Error::other(format!("{problem}{what}"));
+            Err(Error::input(format!("--on-error {}", input::name_of(self.on_error)), why))
+        };
+        match (self.on_error, record) {
+            (OnError::Drop, _) => Ok(()),
+            (OnError::Keep, Some(record)) if self.mark => {
+                self.marked(record, None);
+                Ok(())
+            }
+            (OnError::Keep, Some(record)) => self.passed(record),
+            (OnError::Keep, None) => failed(", and cannot be passed on: what is before it was let through"),
+            (OnError::Fail, _) => failed(": what is before it was let through"),
+        }
+    }
+
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
-        if let Some(Duplicates { file, path, lines }) = &mut self.duplicates {
-            file.write_all(lines).map_err(|error| Error::output(format!("cannot write {}", path.display()), error))?;
-            lines.clear();
+        self.terminal.flush_rejects()?;
+        self.counts = *counts;
+        // Before the documents behind them: what is fed again starts there.
+        if let Some(duplicates) = &mut self.duplicates {
+            duplicates.flush()?;
         }
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();
-        written.map_err(|error| Error::output("cannot write results", error))?;
-        if self.told.elapsed() > TELL {
-            self.told = Instant::now();
+        let waiting = take(&mut self.waiting);
+        written.map_err(|error| match waiting {
+            1.. if self.remembers => {
+                let advice =
+                    "the index remembers documents that did not leave: feed again from the last line that arrived";
+                Error::output("cannot write results", io::Error::other(format!("{error}; {advice}")))
+            }
+            _ => Error::output("cannot write results", error),
+        })?;
+        if self.reported_at.elapsed() > REPORT_EVERY {
+            self.reported_at = Instant::now();
             let (pace, mean) = (index.pace(), index.pace().mean_since(self.pace));
             self.pace = pace;
             self.terminal.line(&format!(

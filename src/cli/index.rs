@@ -5,12 +5,13 @@ use super::filter::{
     Verdict, duration, ended, forgetting, forgetting_args, json, opened, signing, signing_args, stop_on_signals,
     stream_options,
 };
+use super::outputs::Outputs;
 use super::terminal::Terminal;
 use super::{Status, input};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::filter::{Counts, Sink, filter};
 use neardups::index::{self, Compacted, Decision, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove};
-use neardups::source::Live;
+use neardups::source::{Live, Problem};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
 use serde_json::Value;
@@ -150,6 +151,11 @@ struct Document<'a> {
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let (name, given) = given.subcommand().expect("clap asks for one of its subcommands");
     let path = given.get_one::<PathBuf>("file").expect("clap asks for it");
+    let mut outputs = Outputs::new();
+    outputs.writes(path, "the index")?;
+    if ["query", "add"].contains(&name) {
+        outputs.read_by(given)?;
+    }
     match name {
         "stats" => stats(path),
         "verify" => verify(path, given),
@@ -253,7 +259,16 @@ fn stream(
     result.map(|counts| (counts, index, ended(&counts, &stop, &terminal)))
 }
 
-/// Prints a verdict for each document.
+/// The verdict on a record that could not be read.
+#[derive(Serialize)]
+struct Unread<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    keep: bool,
+    error: &'a str,
+}
+
+/// Prints a verdict for each record that holds a document, or should.
 #[derive(Default)]
 struct Verdicts(Vec<u8>);
 
@@ -264,6 +279,15 @@ impl Sink for Verdicts {
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
         self.0.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
+        self.0.push(b'\n');
+        Ok(())
+    }
+
+    fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+        self.0.extend_from_slice(
+            json(&Unread { r#type: "verdict", id: &id, keep: true, error: &problem.message }).as_bytes(),
+        );
         self.0.push(b'\n');
         Ok(())
     }

@@ -63,7 +63,7 @@ pub fn input_args() -> Vec<Arg> {
     .collect()
 }
 
-/// What becomes of records that cannot be read: `--on-error`.
+/// What happens to records that cannot be read: `--on-error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// They are kept: nobody can tell what is in them.
@@ -86,10 +86,15 @@ pub fn on_error_arg(default: &'static str) -> Arg {
         "on-error",
         "WHAT",
         ON_ERROR.iter().map(|&(name, _, help)| (name, help)),
-        "What becomes of records that cannot be read",
+        "What happens to records that cannot be read",
     )
     .default_value(default)
     .help_heading("Options of the input")
+}
+
+/// How a choice is typed.
+pub fn name_of(on_error: OnError) -> &'static str {
+    ON_ERROR.iter().find(|row| row.1 == on_error).expect("each has a row").0
 }
 
 /// What was chosen.
@@ -105,7 +110,7 @@ pub fn rejects_arg() -> Arg {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .help_heading("Options of the input")
-        .help("Write each record or file that was rejected to a file, as JSON lines: its place, the reason, the record as it came")
+        .help("Write each record or file that was rejected to a file, as JSON lines: its place, the reason and, where it is at hand, the record")
 }
 
 /// `--allow-empty`.
@@ -167,7 +172,7 @@ pub fn run_args() -> Vec<Arg> {
             .allow_negative_numbers(true)
             .default_value("0")
             .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
-        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Nothing on standard error but why the status is 2"),
+        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Only errors and failures on standard error: why the status is 2 or 3"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(RUN_OPTIONS))

@@ -1,14 +1,13 @@
 //! `dedup lexicon`: counts of terms, in a file.
 
 use super::arguments::{self, bytes, count, counted};
-use super::problems::Rejects;
+use super::outputs::Outputs;
 use super::terminal::Terminal;
 use super::{Status, input, preparation};
 use clap::{Arg, ArgMatches, Command};
 use neardups::source::{Input, Source};
 use neardups::{Error, engine};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 
 /// `dedup lexicon`.
 pub fn command() -> Command {
@@ -73,13 +72,14 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
         threads: given.get_one::<u64>("threads").map_or(0, |&n| n as usize),
         ..engine::Options::default()
     };
+    let mut outputs = Outputs::new();
+    outputs.read_by(given)?;
     let mut input = Input::new(input::paths(given, &[])?, input::source_options(given)?);
-    let rejects = given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?;
+    let rejects = outputs.rejects(given)?;
     let terminal = Terminal::new(given.get_flag("quiet"), input.total_bytes()).with_rejects(rejects);
     let counting = engine::count_terms(&mut input, &options, &terminal);
     terminal.done();
-    let (terms, counts) = counting?;
-    terminal.finish_rejects()?;
+    let (terms, counts) = terminal.finish_rejects(counting)?;
     input::check_not_empty(given.get_flag("allow-empty"), counts.documents, counts.failed, counts.skipped)?;
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());

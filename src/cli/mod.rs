@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod compare;
+mod duplicates;
 mod eval;
 mod filter;
 pub mod fuzzing;
@@ -10,7 +11,8 @@ mod generate;
 mod index;
 mod input;
 mod lexicon;
-mod out_file;
+mod mark;
+mod outputs;
 mod plan;
 mod plot;
 mod preparation;
@@ -63,7 +65,7 @@ pub fn run() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
-    let result = match matches.subcommand() {
+    let result = outputs::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // Results would be right at any level, but whoever forces one measures it.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
         Some(("scan", given)) => scan::run(given),
@@ -77,7 +79,7 @@ pub fn run() -> ExitCode {
         Some(("completions", given)) => generate::completions(given, command()),
         Some(("man", given)) => generate::man(given, command()),
         _ => unreachable!("clap asks for one of its subcommands"),
-    };
+    });
     match result {
         Ok(status) => status.into(),
         // Whoever read our output has seen enough.

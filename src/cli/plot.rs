@@ -9,8 +9,8 @@ pub struct Plot<'a> {
     pub axis: &'a str,
     /// Where the points of every curve stand, ascending.
     pub at: &'a [f64],
-    /// Names and heights, one for each point.
-    pub curves: &'a [(&'a str, Vec<f64>)],
+    /// Names and heights, one for each point; a curve passes over points where it has none.
+    pub curves: &'a [(&'a str, Vec<Option<f64>>)],
     /// A point of the axis to mark, and what to write there.
     pub mark: Option<(f64, &'a str)>,
 }
@@ -63,6 +63,7 @@ impl Plot<'_> {
             let stroke = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"");
             let mut points = String::new();
             for (&at, &height) in self.at.iter().zip(heights) {
+                let Some(height) = height else { continue };
                 let gap = if points.is_empty() { "" } else { " " };
                 // Strings take everything.
                 _ = write!(points, "{gap}{:.1},{:.1}", self.x(at), self.y(height));
@@ -145,7 +146,14 @@ mod tests {
     use super::*;
 
     fn plot(at: &[f64], heights: &[f64], mark: Option<(f64, &str)>) -> String {
-        Plot { title: "a < b", axis: "threshold", at, curves: &[("F1", heights.to_vec())], mark }.svg()
+        Plot {
+            title: "a < b",
+            axis: "threshold",
+            at,
+            curves: &[("F1", heights.iter().copied().map(Some).collect())],
+            mark,
+        }
+        .svg()
     }
 
     #[test]

@@ -2,18 +2,20 @@
 //! records in the file of `--rejects`.
 
 use super::arguments::count;
-use super::terminal::escaped;
+use super::duplicates::open_to_append;
+use super::outputs::{cannot_write, replacement};
 use neardups::Error;
+use neardups::replace::Replacement;
 use neardups::source::{Problem, ProblemKind, Severity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// So many problems of a kind are printed.
-const PRINTED: u64 = 10;
+pub const PRINTED: usize = 10;
 
 /// What came up so far.
 #[derive(Default)]
@@ -36,21 +38,29 @@ impl Problems {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counted.entry((problem.severity, problem.kind)).or_default();
         *count += 1;
-        *count <= PRINTED
+        *count <= PRINTED as u64
     }
 
     /// How many of each kind were not printed, a line each; asked once.
     pub fn unprinted(&self) -> Vec<(Severity, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let more = counted.into_iter().filter(|&(_, total)| total > PRINTED);
+        let more = counted.into_iter().filter(|&(_, total)| total > PRINTED as u64);
         more.map(|((severity, kind), total)| {
             let advice = match self.rejects {
                 None if kind.is_rejection() => " (--rejects FILE lists all)",
                 _ => "",
             };
-            (severity, format!("{} more of the kind '{}'{advice}", count(total - PRINTED), kind.name()))
+            (severity, format!("{} more of the kind '{}'{advice}", count(total - PRINTED as u64), kind.name()))
         })
         .collect()
+    }
+
+    /// What was rejected until now is in the file, if that is added to.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.rejects.as_ref().map_or(Ok(()), Rejects::flush)
     }
 
     /// Ends the file of what was rejected.
@@ -65,9 +75,18 @@ impl Problems {
 /// The file of `--rejects`: a record each, in input order.
 pub struct Rejects {
     path: PathBuf,
-    /// The error ends it.
-    out: Mutex<Result<BufWriter<File>, io::Error>>,
+    /// The first error ends it.
+    writer: Mutex<io::Result<Writer>>,
 }
+
+struct Writer {
+    out: BufWriter<File>,
+    /// What it becomes part of at the end; none if it is appended to, or is a pipe or a device.
+    replacement: Option<Replacement>,
+}
+
+/// What a line of it begins with.
+const START: &[u8] = b"{\"type\":\"rejected\",";
 
 /// A line of it.
 #[derive(Serialize)]
@@ -87,11 +106,30 @@ struct Rejected<'a> {
 }
 
 impl Rejects {
-    /// A new file.
-    pub fn create(path: &PathBuf) -> Result<Self, Error> {
-        let file =
-            File::create(path).map_err(|error| Error::output(format!("cannot write {}", path.display()), error))?;
-        Ok(Rejects { path: path.clone(), out: Mutex::new(Ok(BufWriter::new(file))) })
+    /// A file that takes the place of an older one when the run is done.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let opened = match path.metadata() {
+            Ok(found) if !found.is_file() => File::options().write(true).open(path).map(|file| (file, None)),
+            found => replacement(path, found.is_ok()).and_then(|mut new| Ok((new.file().try_clone()?, Some(new)))),
+        };
+        Self::new(path, opened)
+    }
+
+    /// A file that is added to, for runs that go on for ever.
+    ///
+    /// # Errors
+    /// It cannot be written, or has another writer.
+    pub fn append(path: &Path) -> Result<Self, Error> {
+        Self::new(path, open_to_append(path, START).map(|(file, _)| (file, None)))
+    }
+
+    fn new(path: &Path, opened: io::Result<(File, Option<Replacement>)>) -> Result<Self, Error> {
+        let (file, replacement) = opened.map_err(|error| cannot_write(path, error))?;
+        let writer = Writer { out: BufWriter::new(file), replacement };
+        Ok(Rejects { path: path.to_path_buf(), writer: Mutex::new(Ok(writer)) })
     }
 
     fn add(&self, problem: &Problem) {
@@ -105,23 +143,30 @@ impl Rejects {
             error: &problem.message,
             content: content.as_deref(),
         };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(file) = &mut *out {
-            let written = serde_json::to_writer(&mut *file, &record).map_err(io::Error::from);
-            if let Err(error) = written.and_then(|()| file.write_all(b"\n")) {
-                *out = Err(error);
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(Writer { out, .. }) = &mut *writer {
+            let written = serde_json::to_writer(&mut *out, &record).map_err(io::Error::from);
+            if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
+                *writer = Err(error);
             }
         }
     }
 
-    fn finish(&self) -> Result<(), Error> {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = match std::mem::replace(&mut *out, Err(io::ErrorKind::BrokenPipe.into())) {
-            Ok(mut file) => file.flush().map(|()| *out = Ok(file)),
-            Err(error) => Err(error),
+    /// What was added can be read, unless the file is to take the place of another.
+    fn flush(&self) -> Result<(), Error> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushed = match &mut *writer {
+            Ok(Writer { out, .. }) => out.flush(),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
-        let path = escaped(&self.path.display().to_string());
-        // Not an error of standard output: a pipe that closed there must not look like one that closed here.
-        ended.map_err(|error| Error::output(format!("cannot write {path}"), io::Error::other(error)))
+        flushed.map_err(|error| cannot_write(&self.path, error))
+    }
+
+    /// Ends it.
+    fn finish(&self) -> Result<(), Error> {
+        self.flush()?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let replacement = writer.as_mut().ok().and_then(|writer| writer.replacement.take());
+        replacement.map_or(Ok(()), Replacement::commit).map_err(|error| cannot_write(&self.path, error))
     }
 }

@@ -2,9 +2,8 @@
 
 use super::arguments::{self, Ordered, bytes, count, counted};
 use super::input::OnError;
-use super::out_file::OutFile;
+use super::outputs::{Failure, OutFile, Outputs, with_stats, write_stats};
 use super::preparation::Described;
-use super::problems::Rejects;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::parser::ValueSource;
@@ -96,7 +95,6 @@ struct Request {
     keep: KeepPolicy,
     on_error: OnError,
     quiet: bool,
-    stats: Option<OutFile>,
     tokenizer: String,
     preset: Option<&'static str>,
     prepared: Option<Described>,
@@ -105,6 +103,12 @@ struct Request {
 
 /// Scans, writes the results, and says how it went.
 pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+    let mut outputs = Outputs::new();
+    outputs.read_by(given)?;
+    with_stats(outputs.stats(given)?, |stats| scan(given, &mut outputs, stats))
+}
+
+fn scan(given: &ArgMatches, outputs: &mut Outputs, stats_file: &mut Option<OutFile>) -> Result<Status, Error> {
     let started = Instant::now();
     let (entry, recipe) = arguments::recipe(given)?;
     let compares = recipe.prepare(0)?.algorithm.compares();
@@ -117,7 +121,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let options = input::source_options(given)?;
     let against: Vec<PathBuf> = given.get_many("against").into_iter().flatten().cloned().collect();
     let paths = input::paths(given, &against)?;
-    let mut request = request(given, &[&paths[..], &against].concat())?;
+    let request = request(given)?;
     check_reference(&against)?;
     let mut input = Input::new(paths, options.clone());
     // A file that is named on both sides is one document, and is asked about.
@@ -129,30 +133,38 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         None => total(&input),
         Some(reference) => total(&input).zip(total(reference)).map(|(a, b)| a + b),
     };
-    let rejects = given.get_one::<PathBuf>("rejects").map(Rejects::create).transpose()?;
+    let rejects = outputs.rejects(given)?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let outcome = engine::scan(&mut input, against, &recipe, &request.engine, &terminal);
     terminal.done();
-    let outcome = outcome?;
-    terminal.finish_rejects()?;
+    let outcome = terminal.finish_rejects(outcome)?;
     let failed = outcome.report.counts.failed;
-    if failed > 0 && request.on_error == OnError::Fail {
-        let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-        return Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: nothing was written"))));
-    }
     outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
 
-    let (written, closed) = match write(&outcome, &request) {
+    let results = match request.on_error {
+        OnError::Fail if failed > 0 => {
+            let what =
+                if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
+            let why = io::Error::other(format!("{what} failed: no results were written"));
+            Err(Error::input("--on-error fail", why))
+        }
+        _ => write(&outcome, &request),
+    };
+    let Counts { unnamed, documents, references, skipped, .. } = outcome.report.counts;
+    let (written, closed, failure) = match results {
+        Ok(written) => {
+            let allowed = given.get_flag("allow-empty");
+            (written, false, input::check_not_empty(allowed, documents, failed, skipped).err())
+        }
         // Whoever read the results has seen enough: a quiet end, but not one without statistics and a status.
-        Err(error) if error.is_closed_pipe() => (Written::default(), true),
-        written => (written?, false),
+        Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
+        Err(error) => (Written::default(), true, Some(error)),
     };
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
         summarise(&terminal, &outcome.report, &request, &written, input, started);
     }
-    let Counts { unnamed, documents, references, skipped, .. } = outcome.report.counts;
     if documents == 1 && references == 0 {
         terminal.warning(
             "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
@@ -167,11 +179,12 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
             options.id_field
         ));
     }
-    if let Some(file) = request.stats.take() {
-        let stats = stats(&outcome.report, &request, &written, input, started);
-        file.write(&(serde_json::to_string(&stats).expect("numbers and strings make JSON") + "\n"))?;
+    let error = failure.as_ref().map(Failure::from);
+    let stats = Stats { error, ..stats(&outcome.report, &request, &written, input, started) };
+    write_stats(stats_file.take(), &stats, failure.as_ref())?;
+    if let Some(failure) = failure {
+        return Err(failure);
     }
-    input::check_not_empty(given.get_flag("allow-empty"), documents, failed, skipped)?;
     Ok(Status::of_input(failed))
 }
 
@@ -185,7 +198,7 @@ fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-fn request(given: &ArgMatches, inputs: &[PathBuf]) -> Result<Request, Error> {
+fn request(given: &ArgMatches) -> Result<Request, Error> {
     let named = |name: &str| given.get_one::<String>(name).map(String::as_str);
     let emit = EMITS.iter().find(|(name, ..)| named("emit") == Some(name)).expect("clap knows the names").1;
     let keep = named("keep").map(|typed| KEEP_POLICIES.iter().find(|(name, ..)| *name == typed).expect("clap knows").1);
@@ -202,14 +215,12 @@ fn request(given: &ArgMatches, inputs: &[PathBuf]) -> Result<Request, Error> {
             "--on-error keep and --on-error drop have an effect only on verdicts: add --emit verdicts",
         ));
     }
-    let stats = given.get_one::<PathBuf>("stats").map(|path| OutFile::create("stats", path, inputs));
     let (engine, prepared) = input::engine_options(given)?;
     Ok(Request {
         emit,
         keep: keep.unwrap_or_default(),
         on_error,
         quiet: given.get_flag("quiet"),
-        stats: stats.transpose()?,
         tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
         preset: arguments::chosen_preset(given)?.map(|preset| preset.name),
         prepared,
@@ -244,7 +255,9 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
             written.dropped = Some(kept.dropped());
             kept.verdicts(|verdict| {
                 written.records += 1;
-                let keep = verdict.keep && (verdict.error.is_none() || request.on_error == OnError::Keep);
+                // A file that is skipped by rule is not the records' fault, and is never to be deleted.
+                let is_failed = verdict.error.is_some() && !verdict.is_skipped;
+                let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
                 out.verdict(&Verdict { keep, ..verdict })
             })?;
         }
@@ -304,7 +317,7 @@ fn summarise(
 fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
     let source::Counts { hidden, textless, .. } = input;
-    let skipped = skipped - input.same;
+    let skipped = skipped.saturating_sub(input.same);
     let names = if input.same == 1 { "further name of a file left out" } else { "further names of files left out" };
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
     let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
@@ -358,6 +371,8 @@ struct Stats<'a> {
     /// Further names of files that were read, which count as skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     same: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure>,
 }
 
 fn stats<'a>(
@@ -391,5 +406,6 @@ fn stats<'a>(
         preset: request.preset,
         textless: Some(input.textless).filter(|&count| count > 0),
         same: Some(input.same).filter(|&count| count > 0),
+        error: None,
     }
 }

@@ -154,12 +154,27 @@ impl Terminal {
         Terminal { problems: Problems::with_rejects(rejects), ..self }
     }
 
-    /// Ends the file of what was rejected.
+    /// What was rejected until now is in its file, if that is added to.
     ///
     /// # Errors
     /// It could not be written.
-    pub fn finish_rejects(&self) -> Result<(), Error> {
-        self.problems.finish()
+    pub fn flush_rejects(&self) -> Result<(), Error> {
+        self.problems.flush()
+    }
+
+    /// Ends the file of what was rejected, however the run went.
+    ///
+    /// # Errors
+    /// That of the run, or that the file could not be written.
+    pub fn finish_rejects<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        match (self.problems.finish(), result) {
+            (Err(failure), Err(reason)) => {
+                error(&failure);
+                Err(reason)
+            }
+            (Err(failure), Ok(_)) => Err(failure),
+            (Ok(()), result) => result,
+        }
     }
 
     /// A line for people.

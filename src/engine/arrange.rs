@@ -56,6 +56,8 @@ pub struct Verdict<'a> {
     pub featureless: bool,
     /// Why it could not be read, and so was not compared.
     pub error: Option<&'a str>,
+    /// Whether that is by rule, such as for a file that holds no text: it counts as skipped, not as failed.
+    pub is_skipped: bool,
     /// Where it stands, if ids do not tell documents apart.
     pub at: Option<At<'a>>,
     /// Where the document stands that it is a near-duplicate of, if ids do not tell documents apart.
@@ -497,6 +499,7 @@ impl<'a> Kept<'a> {
                 cluster: cluster.filter(|&number| number > 0),
                 featureless: corpus.is_featureless(document),
                 error: None,
+                is_skipped: false,
                 at: place(document),
                 duplicate_of_at: reason.and_then(|(by, _)| place(by)),
             })?;
@@ -507,7 +510,7 @@ impl<'a> Kept<'a> {
     /// The verdict on a record that could not be read: as long as nobody can tell what is in it, it is kept.
     fn rejected(&self, rejection: usize) -> Verdict<'a> {
         let corpus = &self.outcome.corpus;
-        let (id, at, error) = corpus.rejections.get(rejection);
+        let (id, at, error, is_skipped) = corpus.rejections.get(rejection);
         Verdict {
             id,
             keep: true,
@@ -515,6 +518,7 @@ impl<'a> Kept<'a> {
             cluster: None,
             featureless: false,
             error: Some(error),
+            is_skipped,
             at: corpus.ids_repeat().then_some(at),
             duplicate_of_at: None,
         }

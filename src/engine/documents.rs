@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::outline::Parities;
 use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
-use crate::source::{Place, Problem};
+use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -242,8 +242,8 @@ pub(super) struct Rejections {
     /// What each is called, back to back, and where that ends.
     labels: String,
     label_ends: Vec<usize>,
-    /// Whether that is an id of its own.
-    has_id: Vec<bool>,
+    /// Whether that is an id of its own, and whether the record was skipped by rule.
+    flags: Vec<(bool, bool)>,
     /// Why each was rejected, by its number among the messages.
     reasons: Vec<u32>,
     messages: Vec<String>,
@@ -259,7 +259,7 @@ impl Rejections {
             None => _ = write!(self.labels, "{}", problem.place),
         }
         self.label_ends.push(self.labels.len());
-        self.has_id.push(problem.id.is_some());
+        self.flags.push((problem.id.is_some(), problem.severity == Severity::Skipped));
         let next = self.messages.len() as u32;
         let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
         if number == next {
@@ -270,7 +270,7 @@ impl Rejections {
 
     /// The ids of those whose id could be read.
     pub fn own_ids(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).filter(|&rejection| self.has_id[rejection]).map(|rejection| self.get(rejection).0)
+        (0..self.len()).filter(|&rejection| self.flags[rejection].0).map(|rejection| self.get(rejection).0)
     }
 
     /// How many there are.
@@ -283,16 +283,17 @@ impl Rejections {
         self.before[rejection]
     }
 
-    /// What it is called, where it stands, and why it was rejected.
-    pub fn get(&self, rejection: usize) -> (&str, At<'_>, &str) {
+    /// What it is called, where it stands, why it was rejected, and whether that was by rule.
+    pub fn get(&self, rejection: usize) -> (&str, At<'_>, &str, bool) {
         let start = rejection.checked_sub(1).map_or(0, |before| self.label_ends[before]);
         let label = &self.labels[start..self.label_ends[rejection]];
-        (label, self.places.at(rejection as u32), &self.messages[self.reasons[rejection] as usize])
+        let reason = &self.messages[self.reasons[rejection] as usize];
+        (label, self.places.at(rejection as u32), reason, self.flags[rejection].1)
     }
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        let each = size_of::<(u32, u32, usize, bool, u32)>() * self.before.len();
+        let each = size_of::<(u32, u32, usize, (bool, bool), u32)>() * self.before.len();
         let messages = 2 * self.messages.iter().map(|message| message.len() + size_of::<String>()).sum::<usize>();
         (each + self.labels.len() + messages) as u64
     }

@@ -254,6 +254,7 @@ pub fn scan(
     let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
     let mut corpus = corpus::Corpus::gather(documents, against, &mut counts)?;
     setup.algorithm.tune(corpus.distinct());
+    setup.algorithm.set_median_tokens(median_tokens);
     let algorithm = &*setup.algorithm;
     let spilled = columns.as_ref().map_or(0, columns::Columns::bytes_spilled);
     let mut keys = group::Keys::new(algorithm, &mut corpus, columns);

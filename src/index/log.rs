@@ -14,11 +14,11 @@
 
 use super::coded::{decode, encode, fits};
 use super::repeat::{NO_PLACE, Past};
-use super::replace::{Replacement, remove_stale};
 use super::shape::Shape;
 use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::{Error, IndexFault};
+use crate::replace::{Replacement, remove_stale};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -351,13 +351,14 @@ impl Log {
         Ok((Log { file, written, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
-    /// A log in a new file that is to [take the place](Replacement::put) of another.
-    pub fn beside(new: &Replacement, header: &Value) -> Result<Self, Error> {
-        let failed = |error| Error::io(format!("cannot write {}", new.path().display()), error);
+    /// A log in a new file that is to [take the place](Replacement::commit_exact) of another.
+    pub fn beside(new: &mut Replacement, header: &Value) -> Result<Self, Error> {
+        let path = new.path().to_path_buf();
+        let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
         let mut file = new.file().try_clone().map_err(failed)?;
         let header = file_header(header);
         file.write_all(&header).map_err(failed)?;
-        let (written, path) = (header.len() as u64, new.path().to_path_buf());
+        let written = header.len() as u64;
         Ok(Log { file: Some((file, path)), written, synced: written, is_due: true, ..Log::in_memory() })
     }
 
@@ -587,7 +588,7 @@ fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
         match file.try_lock() {
             // While it was opened another may have come into its place.
             Ok(()) if is_at(&file, path).map_err(failed)? => {
-                remove_stale(path, MAGIC);
+                remove_stale(path);
                 return Ok(file);
             }
             Ok(()) | Err(TryLockError::WouldBlock) => {}

@@ -2,10 +2,11 @@
 
 use super::log::{self, End, Kind, Log, Repair, Stored};
 use super::repeat::{BEGIN, Past, Tail, name};
-use super::replace::Replacement;
 use crate::error::Error;
+use crate::replace::Replacement;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 /// What an index file says of itself.
@@ -53,7 +54,7 @@ pub fn header(path: &Path) -> Result<Option<Value>, Error> {
 /// The file cannot be read, is no index, or is damaged; or what `each` returns.
 ///
 /// # Cost
-/// The file is read twice if something was removed; memory, 8 bytes for each that was.
+/// The file is read twice. Memory: 8 bytes for each document that was removed.
 pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) -> Result<Summary, Error> {
     let mut stored = Stored::open(path)?;
     stored.reads.skips_evidence = true;
@@ -184,8 +185,11 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
         })?;
         too_many = too_many.saturating_sub(window);
     }
-    let new = Replacement::beside(path, old)?;
-    let mut log = Log::beside(&new, &stored.header)?;
+    let failed = |error| Error::io(format!("cannot replace the index {}", path.display()), error);
+    let mut new = Replacement::new(path).map_err(failed)?;
+    // Before the work is done, not only after it.
+    new.check_exact().map_err(failed)?;
+    let mut log = Log::beside(&mut new, &stored.header)?;
     let (mut documents, mut dropped) = (0, 0);
     // How many decisions were written down since the last run began, and the first of them that is kept.
     let (mut has_begun, mut count, first) = (false, 0u64, tail.count - tail.past().len() as u64);
@@ -235,7 +239,12 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
     log.seal()?;
     let after = log.len();
-    new.put(path, old)?;
+    if !log::is_at(old, new.target()).map_err(failed)? {
+        return Err(failed(io::Error::other("it was moved or replaced meanwhile")));
+    }
+    let target = new.target().to_path_buf();
+    new.commit_exact().map_err(failed)?;
+    log::sync_folder(&target);
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
 }
 

@@ -25,7 +25,6 @@ mod log;
 mod maintain;
 mod outlines;
 mod repeat;
-mod replace;
 mod run;
 mod shape;
 mod signature;
@@ -69,7 +68,8 @@ pub enum Sync {
 pub enum Decision {
     /// It is new, and is remembered from now on.
     Fresh,
-    /// It was let through before, with this id and these tokens: it is let through again.
+    /// It was let through before, with this id and these tokens: it is let through again. Only of an index in a file, which is fed again
+    /// after a crash.
     Known,
     /// It gives the algorithm nothing to compare: let through.
     Featureless,
@@ -197,6 +197,9 @@ pub struct Index {
     pace: Pace,
     /// A buffer.
     candidates: Vec<u32>,
+    was_interrupted: bool,
+    /// Whether it is in a file.
+    is_stored: bool,
 }
 
 impl Index {
@@ -241,6 +244,8 @@ impl Index {
             index.log.start_at(&end)?;
         }
         index.is_noted = tail.is_on;
+        index.is_stored = true;
+        index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.places.is_empty();
         // What was dropped for a document that was removed since is decided on again.
         let is_there = |place: &u64| index.number_of(*place).is_some_and(|document| !index.removed.contains(&document));
         let past = tail.past().filter(|past| past.original.as_ref().is_none_or(is_there)).collect();
@@ -276,6 +281,8 @@ impl Index {
             capped: 0,
             pace: Pace::default(),
             candidates: Vec::new(),
+            was_interrupted: false,
+            is_stored: false,
         }
     }
 
@@ -287,6 +294,11 @@ impl Index {
     /// Those that count for a window: the expired ones too.
     fn counted(&self) -> u64 {
         self.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
+    }
+
+    /// Whether the last run that let a document through did not end by itself, so that what it decided last may be fed again.
+    pub fn was_interrupted(&self) -> bool {
+        self.was_interrupted
     }
 
     /// Whether none is.
@@ -576,7 +588,9 @@ impl Index {
         for &document in &candidates {
             let record = self.log.read(self.places[document as usize])?;
             // What was added was never let through, and is not now.
-            let counts = !record.is_added || self.mode == Mode::Add;
+            // Without a file nothing outlives the run, and nobody has to feed anything again: it is a copy.
+            let may_repeat = self.is_stored || signature.featureless;
+            let counts = !record.is_added && may_repeat || self.mode == Mode::Add;
             known |= record.id == id && record.sequence == signature.sequence && counts;
         }
         self.candidates = candidates;

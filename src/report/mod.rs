@@ -244,6 +244,7 @@ mod tests {
             cluster: Some(1),
             featureless: false,
             error: None,
+            is_skipped: false,
             at: None,
             duplicate_of_at: None,
         };

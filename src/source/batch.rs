@@ -235,6 +235,19 @@ impl Records {
                 each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
                 continue;
             };
+            // What is behind a comma that should have been quoted would be lost. Delimiters alone at the end of a row are common.
+            let surplus =
+                (columns.count..fields.len()).any(|field| fields.get(field).is_some_and(|field| !field.is_empty()));
+            if surplus {
+                let message = format!(
+                    "{} fields, and the header has {}: a field with delimiters in it must be quoted",
+                    fields.len(),
+                    columns.count
+                );
+                let id = id.map(|id| decode::fragment(id).text.into_owned());
+                each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
+                continue;
+            }
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
             emit(number, each, self.place(line), id, decode::fragment(text));
         }
@@ -431,7 +444,7 @@ mod tests {
 
     #[test]
     fn rows_with_too_few_fields_and_without_id() {
-        let columns = Columns { delimiter: b',', text: 1, id: Some(2) };
+        let columns = Columns { delimiter: b',', text: 1, id: Some(2), count: 4 };
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
             "1|x\ny",

@@ -172,6 +172,8 @@ pub(super) struct Columns {
     pub delimiter: u8,
     pub text: usize,
     pub id: Option<usize>,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl Columns {
@@ -181,7 +183,7 @@ impl Columns {
         fields.split(header);
         let position = |field: &FieldPath| fields.iter().position(|name| name == field.name().as_bytes());
         match position(&options.text_field) {
-            Some(text) => Ok(Columns { delimiter, text, id: position(&options.id_field) }),
+            Some(text) => Ok(Columns { delimiter, text, id: position(&options.id_field), count: fields.len() }),
             None => {
                 let names = fields.iter().map(String::from_utf8_lossy);
                 let here = super::jsonl::display_names(names, fields.len());
@@ -248,9 +250,12 @@ mod tests {
         let options = Options::default();
         assert_eq!(
             Columns::find(b',', b"id,\"text\",x", &options),
-            Ok(Columns { delimiter: b',', text: 1, id: Some(0) })
+            Ok(Columns { delimiter: b',', text: 1, id: Some(0), count: 3 })
         );
-        assert_eq!(Columns::find(b'\t', b"text\tx", &options), Ok(Columns { delimiter: b'\t', text: 0, id: None }));
+        assert_eq!(
+            Columns::find(b'\t', b"text\tx", &options),
+            Ok(Columns { delimiter: b'\t', text: 0, id: None, count: 2 })
+        );
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with --text-field)");
     }

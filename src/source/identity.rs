@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::path::Path;
 
 /// What a file is, whatever it is called: its device and inode; where there are none, its path without links.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     #[cfg(unix)]
     inode: (u64, u64),

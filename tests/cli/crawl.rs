@@ -45,7 +45,8 @@ fn what_a_killed_run_left_half_is_not_glued_to_what_comes() {
     let pages: Vec<&str> = PAGES.lines().collect();
     let expected = [r#"{"url":"http://old"}"#, r#"{"url":"http://a/1","text":"The ol"#];
     assert_eq!(fresh.lines().collect::<Vec<_>>(), [&expected[..], &[pages[0], pages[2], pages[0], pages[2]]].concat());
-    assert_eq!(lines(&shell, "dropped.jsonl"), 2);
+    // What is fed again is a duplicate already.
+    assert_eq!(lines(&shell, "dropped.jsonl"), 1);
 }
 
 #[cfg(feature = "main-content")]
@@ -106,7 +107,7 @@ fn a_file_with_trouble_does_not_keep_the_next_from_its_turn() {
     shell.sh("gzip -c cut.jsonl | head -c 60 > in/2.jsonl.gz").done();
     shell.write("in/3.jsonl", PAGES);
     let first = run(&shell, "cron.sh in seen.idx out");
-    assert_eq!(first.status, 3);
+    assert_eq!(first.status, 2);
     assert!(first.stderr.contains("cron.sh: in/1.jsonl: some records could not be read\n"), "{}", first.stderr);
     assert!(first.stderr.contains("cron.sh: in/2.jsonl.gz: not done: status 2\n"), "{}", first.stderr);
     assert_eq!(shell.sh("ls out").done(), "1.jsonl.new.jsonl\n3.jsonl.new.jsonl\n");

@@ -56,6 +56,42 @@ fn a_pipe_closed_from_the_start_is_a_quiet_end() {
 }
 
 #[test]
+fn a_gate_does_not_open_because_nobody_reads_its_report() {
+    let shell = Shell::new();
+    let text = "The quick brown fox jumps over the lazy dog near the bank of the river while the old heron watches it from the reeds. ";
+    shell.write("a.md", text.repeat(3));
+    shell.write("b.md", text.repeat(3));
+    for (arguments, status) in
+        [("check a.md b.md -q", 1), ("check a.md b.md -q --report jsonl --report sarif=r.sarif", 1)]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = shell.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(run.status.code(), Some(status), "{arguments}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+    assert!(shell.folder().join("r.sarif").exists());
+}
+
+/// A pipe that is not standard output is an output like any other.
+#[test]
+fn a_reader_of_another_output_that_went_away_is_an_error() {
+    let shell = Shell::new();
+    let lines: String =
+        (0..3000).map(|n| format!("{{\"id\":{},\"text\":\"one two three four five six {}\"}}\n", n, n / 2)).collect();
+    shell.write("in.jsonl", &lines);
+    shell.write("bad.jsonl", "no JSON\n".repeat(30_000));
+    for line in [
+        "dedup filter -q --index i.idx --duplicates pipe < in.jsonl > out",
+        "dedup filter -q --rejects pipe < bad.jsonl > out",
+        "dedup scan in.jsonl -q --rejects pipe bad.jsonl > out",
+    ] {
+        let run = shell.sh(&format!("rm -f pipe; mkfifo pipe; (head -c 10 pipe > /dev/null) & {line}; echo status $?"));
+        assert!(run.stdout.contains("status 2"), "{line}: {} {}", run.stdout, run.stderr);
+        assert!(run.stderr.contains("error: output: cannot write pipe"), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_file_that_may_not_be_read_is_named_and_the_rest_scanned() {
     let shell = Shell::new();
     fs::create_dir(shell.folder().join("all")).unwrap();

@@ -25,7 +25,7 @@ fn minhash_finds_the_pairs_of_the_fixtures_and_no_others() {
         let printed = shell.dedup(&format!("eval -q --truth fixtures/{truth}.jsonl {scanned}")).done();
         let found = records::evals(&printed);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].measures(), [1.0; 4], "{truth}");
+        assert_eq!(found[0].measures(), [Some(1.0); 4], "{truth}");
         assert!(found[0].truth_pairs > 0);
     }
 }
@@ -101,10 +101,10 @@ fn bins_hold_the_labelled_pairs_by_their_exact_similarity() {
     };
     type Curve<'a> = &'a dyn Fn(f64) -> f64;
     let runs: [(&str, (u64, u64), Curve<'_>); 4] = [
-        ("--shingle 3", (4, 5), &bands(16, 6)),
-        ("--shingle 3 --threshold 0.5 --bands 4 --rows 4", (1, 2), &bands(4, 4)),
+        ("--shingle 3 --sketch classic", (4, 5), &bands(16, 6)),
+        ("--shingle 3 --threshold 0.5 --bands 4 --rows 4 --sketch classic", (1, 2), &bands(4, 4)),
         ("--shingle 3 --exact --threshold 0.6", (3, 5), &|_| 1.0),
-        ("--shingle 3 --supershingles 6x14", (0, 1), &six),
+        ("--shingle 3 --supershingles 6x14 --sketch classic", (0, 1), &six),
     ];
     for (options, (p, q), curve) in runs {
         let expected = by_similarity(&shell, &truth, 3);
@@ -212,6 +212,24 @@ fn the_form_of_labels_and_the_way_in_change_nothing() {
     ] {
         assert!(shell.sh(line).done() == expected, "{line}");
     }
+}
+
+#[test]
+fn of_nothing_found_there_is_no_precision() {
+    let shell = Shell::new();
+    shell.write("two.jsonl", "{\"id\":1,\"text\":\"abcdefgh abcdefgh\"}\n{\"id\":2,\"text\":\"stuvwxyz stuvwxyz\"}\n");
+    shell.write("truth.jsonl", "{\"cluster\":[1,2]}\n");
+    let run = shell.dedup("eval --truth truth.jsonl two.jsonl");
+    let eval = &records::evals(&run.stdout)[0];
+    assert_eq!((eval.measures(), eval.counts()), ([None, Some(0.0), None, Some(0.0)], [1, 0, 0, 0, 1, 0]));
+    assert!(run.stdout.contains("\"precision\":null,\"recall\":0.0,\"f1\":null,"), "{}", run.stdout);
+    let row = run.stderr.lines().find(|line| line.contains("  minhash  ")).expect("a row of the table");
+    let cells: Vec<&str> = row.split_whitespace().skip(2).collect();
+    assert_eq!(cells, ["0", "0", "0", "1", "0", "-", "0.0000", "-", "0.0000", "0.0000"], "{row}");
+    // Nor is there a best threshold.
+    let swept = shell.dedup("eval --truth truth.jsonl two.jsonl --sweep --plot swept.svg");
+    assert!(!swept.stdout.contains("best") && !swept.stderr.contains("best"), "{}", swept.stderr);
+    assert!(!std::fs::read_to_string(shell.folder().join("swept.svg")).unwrap().contains("NaN"));
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! | `check_reports` | reports of copies, by the rules of those who read them |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
+//! | `outputs` | what may be written, and what a file that is replaced keeps |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | passages stand where it says |
 //! | `eval` | measures against a plain count |
@@ -33,6 +34,7 @@ mod generated;
 pub mod golden;
 mod index_files;
 mod killed;
+mod outputs;
 mod plan;
 pub mod records;
 mod same_bytes;

@@ -153,6 +153,99 @@ pub struct Stats {
     pub preset: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub textless: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    pub kind: String,
+    pub message: String,
+}
+
+impl Failure {
+    /// What standard error says of it, without colours.
+    pub fn said(&self) -> String {
+        let kinds = "usage output disk index-damaged index-options index-locked memory empty input";
+        assert!(kinds.split(' ').any(|kind| kind == self.kind), "{}", self.kind);
+        format!("dedup: error: {}: {}\n", self.kind, self.message)
+    }
+}
+
+/// What `--stats` writes if a command failed before it had anything to count.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedStats {
+    r#type: String,
+    version: String,
+    pub error: Failure,
+}
+
+/// What `dedup filter --stats` writes.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterStats {
+    r#type: String,
+    pub counts: FilterCounts,
+    pub remembered: u64,
+    bytes_held: u64,
+    bytes_stored: u64,
+    capped: u64,
+    seconds: Box<RawValue>,
+    seconds_deciding: Box<RawValue>,
+    longest_decision: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_fields: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterCounts {
+    pub documents: u64,
+    pub fresh: u64,
+    pub known: u64,
+    pub duplicates: u64,
+    featureless: u64,
+    repaired: u64,
+    fell_back: u64,
+    pub failed: u64,
+    passed: u64,
+    bytes: u64,
+}
+
+/// Statistics of a filter.
+#[track_caller]
+pub fn filter_stats(line: &str) -> FilterStats {
+    let each = |counts: &FilterCounts| counts.fresh + counts.known + counts.duplicates == counts.documents;
+    let stats: FilterStats = checked(line.trim_end(), |stats: &FilterStats| stats.r#type == "stats");
+    assert!(each(&stats.counts), "{line}");
+    stats
+}
+
+/// The ids of duplicates, which `dedup filter --duplicates` writes.
+#[track_caller]
+pub fn filter_verdicts(output: &str) -> Vec<String> {
+    let check = |verdict: &Verdict| {
+        let value = verdict.similarity.as_deref().and_then(similarity);
+        verdict.r#type == "verdict"
+            && !verdict.keep
+            && verdict.duplicate_of.is_some()
+            && value.is_some()
+            && verdict.cluster.is_none()
+            && verdict.note.is_none()
+    };
+    output.lines().map(|line| checked::<Verdict>(line, check).id).collect()
+}
+
+/// Statistics of a command that failed early.
+#[track_caller]
+pub fn failed_stats(line: &str) -> Failure {
+    let check = |stats: &FailedStats| stats.r#type == "stats" && stats.version == env!("CARGO_PKG_VERSION");
+    checked::<FailedStats>(line.trim_end(), check).error
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -547,19 +640,30 @@ fn number(raw: &RawValue) -> f64 {
 /// Labelled, found, right, wrong, missed, ignored pairs.
 type PairCounts = [u64; 6];
 
-/// Whether the measures are those of the counts.
-fn measured([labelled, found, right, wrong, missed, ignored]: PairCounts, measures: [f64; 3]) -> bool {
+/// A number, or null.
+fn number_or_null(raw: &RawValue) -> Option<f64> {
+    (raw.get() != "null").then(|| number(raw))
+}
+
+/// Whether the measures are those of the counts. Where no pair was found that counts, there is no precision and no F1.
+fn measured([labelled, found, right, wrong, missed, ignored]: PairCounts, measures: [Option<f64>; 3]) -> bool {
     let part = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
+    let counted = right + wrong > 0;
     labelled == right + missed
         && found == right + wrong + ignored
-        && measures == [part(right, right + wrong), part(right, labelled), part(2 * right, 2 * right + wrong + missed)]
+        && measures
+            == [
+                counted.then(|| part(right, right + wrong)),
+                Some(part(right, labelled)),
+                counted.then(|| part(2 * right, 2 * right + wrong + missed)),
+            ]
 }
 
 impl Eval {
     fn check(&self) -> bool {
         let [precision, recall, f1, ari] = self.measures();
         measured(self.counts(), [precision, recall, f1])
-            && (-1.0..=1.0).contains(&ari)
+            && ari.is_some_and(|ari| (-1.0..=1.0).contains(&ari))
             && (0.0..=1.0).contains(&self.accuracy())
             && self.bins_add_up()
             && !inner::<BTreeMap<String, Value>>(&self.parameters).is_empty()
@@ -582,8 +686,8 @@ impl Eval {
     }
 
     /// Precision, recall, F1, ARI.
-    pub fn measures(&self) -> [f64; 4] {
-        [&self.precision, &self.recall, &self.f1, &self.ari].map(|raw| number(raw))
+    pub fn measures(&self) -> [Option<f64>; 4] {
+        [&self.precision, &self.recall, &self.f1, &self.ari].map(|raw| number_or_null(raw))
     }
 
     pub fn counts(&self) -> PairCounts {
@@ -593,7 +697,7 @@ impl Eval {
 
 impl SweepPoint {
     fn check(&self) -> bool {
-        measured(self.counts(), [&self.precision, &self.recall, &self.f1].map(|raw| number(raw)))
+        measured(self.counts(), [&self.precision, &self.recall, &self.f1].map(|raw| number_or_null(raw)))
             && self.threshold.is_some() != self.distance.is_some()
     }
 
@@ -607,8 +711,8 @@ impl SweepPoint {
         threshold.or(self.distance.map(f64::from)).expect("one of the two")
     }
 
-    pub fn f1(&self) -> f64 {
-        number(&self.f1)
+    pub fn f1(&self) -> Option<f64> {
+        number_or_null(&self.f1)
     }
 
     pub fn is_best(&self) -> bool {

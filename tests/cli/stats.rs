@@ -1,6 +1,8 @@
 //! `--stats`: one object, whose numbers agree with what was printed and said.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::process::Stdio;
 
 use super::records::{self, Counts, Stats};
 use super::shell::{Run, Shell};
@@ -56,7 +58,8 @@ fn what_was_resolved_and_warned_of() {
     let parameters = stats.parameters();
     assert_eq!((&parameters["bands"], &parameters["rows"], &parameters["shingle"]), (&9.into(), &13.into(), &5.into()));
     let recall = parameters["recall_at_threshold"].as_f64().unwrap();
-    assert!((0.398..0.4).contains(&recall), "{recall}");
+    // Of documents of the median length; independent slots would find .3988.
+    assert!((0.393..0.395).contains(&recall), "{recall}");
     assert_eq!(stats.warnings.len(), 1, "{:?}", stats.warnings);
     let (run, stats) = scan(&shell, "fixtures/markdown/docs --algo simhash --weights tf --seed 18446744073709551615");
     assert_eq!((&*stats.algo, &*stats.measure, stats.seed), ("simhash", "hamming", u64::MAX));
@@ -131,11 +134,99 @@ fn an_input_is_never_overwritten() {
     assert_eq!(run.status, 2);
 }
 
+/// The statistics of a command that failed, which say what standard error says.
+fn failure(shell: &Shell, arguments: &str, status: i32) -> records::Failure {
+    shell.write("stats.json", "older\n");
+    let run = shell.sh(&format!("dedup {arguments} --stats stats.json"));
+    assert_eq!(run.status, status, "{arguments}: {}", run.stderr);
+    let written = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    let failure = records::failed_stats(&written);
+    assert!(run.stderr.ends_with(&failure.said()), "{} {}", run.stderr, failure.said());
+    failure
+}
+
 #[test]
-fn a_refused_scan_leaves_older_statistics_alone() {
+fn a_run_that_fails_early_says_why() {
     let shell = Shell::new();
     shell.write("short", "one two three\n");
+    shell.write("a.jsonl", "{\"text\":\"one two three\"}\n");
+    shell.write("torn.idx", "no index of any kind, but long enough to be one\n");
+    shell.sh("dedup filter --index made.idx -q < a.jsonl > passed.jsonl").done();
+    for (arguments, kind) in [
+        ("scan short --format lines --algo simhash", "usage"),
+        ("scan short --distance 3", "usage"),
+        ("scan short --keep first", "usage"),
+        ("scan short --against missing", "input"),
+        ("scan short --lexicon missing --algo imatch", "input"),
+        ("filter --format csv < a.jsonl", "usage"),
+        ("filter --index torn.idx < a.jsonl", "index-damaged"),
+        ("filter --index made.idx --shingle 4 < a.jsonl", "index-options"),
+        ("filter --index . < a.jsonl", "disk"),
+        ("filter --index made.idx --temp-dir missing < a.jsonl", "disk"),
+        ("filter --duplicates short/missing < a.jsonl", "output"),
+    ] {
+        // What refuses a file before the statistics are known has none.
+        if arguments.contains("--duplicates") {
+            assert_eq!(shell.sh(&format!("dedup {arguments}")).status, 2);
+            continue;
+        }
+        assert_eq!(failure(&shell, arguments, 2).kind, kind, "{arguments}");
+    }
+}
+
+#[test]
+fn a_second_writer_is_in_the_statistics() {
+    let shell = Shell::new();
+    let mut first = shell.command("filter --index seen.idx -q");
+    let mut first = first.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // Once its line leaves it has the index.
+    writeln!(first.stdin.as_mut().unwrap(), "{{\"id\":1,\"text\":\"one two three\"}}").unwrap();
+    first.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    assert_eq!(failure(&shell, "filter --index seen.idx", 2).kind, "index-locked");
+    drop(first.stdin.take());
+    assert!(first.wait().unwrap().success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_fails_late_says_what_it_counted() {
+    let shell = Shell::new();
+    let all = "{\"id\":1,\"text\":\"one two three\"}\n{\"id\":2,\"text\":\"one two three\"}\n";
+    shell.write("all.jsonl", all);
+    let run = shell.sh("dedup scan all.jsonl -q --stats stats.json > /dev/full");
+    let stats = records::stats(&fs::read_to_string(shell.folder().join("stats.json")).unwrap()).remove(0);
+    assert_eq!((run.status, stats.counts.documents, stats.counts.pairs), (2, 2, 1));
+    assert_eq!(stats.error.map(|error| error.said()), Some(run.stderr));
+
+    let run = shell.sh("dedup filter -q --index seen.idx --stats stats.json < all.jsonl > /dev/full");
+    let stats = records::filter_stats(&fs::read_to_string(shell.folder().join("stats.json")).unwrap());
+    assert_eq!((run.status, stats.counts.documents, stats.counts.duplicates, stats.remembered), (2, 2, 1, 1));
+    let error = stats.error.unwrap();
+    assert_eq!((&*error.kind, error.said()), ("output", run.stderr));
+
+    let run = shell.sh("dedup filter -q --max-docs 1 --stats stats.json < fixtures/jsonl/docs/articles.jsonl");
+    let stats = records::filter_stats(&fs::read_to_string(shell.folder().join("stats.json")).unwrap());
+    assert_eq!((run.status, stats.counts.fresh, stats.remembered), (2, 1, 1));
+    assert_eq!(stats.error.unwrap().kind, "memory");
+    // Of two errors the first counts, and both are reported.
+    let run = shell.sh("dedup scan all.jsonl -q --stats /dev/full > /dev/full");
+    assert_eq!(
+        (run.status, run.stderr.matches("dedup: error: output: cannot write").count()),
+        (2, 2),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn statistics_that_are_refused_are_not_written() {
+    let shell = Shell::new();
+    shell.write("all.jsonl", "{\"text\":\"one two three\"}\n");
     shell.write("stats.json", "older\n");
-    assert_eq!(shell.dedup("scan short --format lines --algo simhash --stats stats.json").status, 2);
-    assert_eq!(fs::read_to_string(shell.folder().join("stats.json")).unwrap(), "older\n");
+    shell.sh("ln stats.json other.json").done();
+    for arguments in ["scan all.jsonl", "filter --index a.idx", "filter --index a.idx --shingle 0"] {
+        assert_eq!(shell.sh(&format!("dedup {arguments} --stats stats.json < all.jsonl")).status, 2);
+        assert_eq!(fs::read_to_string(shell.folder().join("stats.json")).unwrap(), "older\n");
+    }
+    assert!(!shell.folder().join("a.idx").exists());
 }

@@ -273,3 +273,56 @@ fn pairs_at_the_cosine_are_found_as_promised_with_any_seed() {
         assert!(cosine::recall(typed.parse().unwrap(), bands) >= recall.parse().unwrap());
     }
 }
+
+#[test]
+fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
+    // How often each word of a document is there: all different, and like words of a text.
+    let text_like: Vec<usize> = [12, 8, 6, 5, 4, 3, 3, 2, 2, 2, 2].into_iter().chain([1; 60]).collect();
+    for (counts, recall) in [
+        (vec![1; 100], "0.99"),
+        (vec![1; 101], "0.9"),
+        (vec![1; 20], "0.99"),
+        (vec![1; 10], "0.9"),
+        (text_like.clone(), "0.99"),
+        (text_like, "0.9"),
+    ] {
+        for edit in ["inserted", "removed", "replaced"] {
+            let pairs = 1_500;
+            let square: usize = counts.iter().map(|count| count * count).sum();
+            // The edited word occurs once.
+            let cosine = match edit {
+                "inserted" => (square as f64 / (square + 1) as f64).sqrt(),
+                "removed" => ((square - 1) as f64 / square as f64).sqrt(),
+                _ => (square - 1) as f64 / square as f64,
+            };
+            let cosine = format!("{:.8}", cosine - 1e-8);
+            let recipe = recipe("projection", &[("cosine", &cosine), ("recall", recall)]);
+            let documents: Vec<Text> = (0..pairs)
+                .flat_map(|n| {
+                    let words = counts.iter().enumerate().flat_map(|(i, &count)| vec![format!("n{n}x{i}"); count]);
+                    let mut words: Vec<String> = words.collect();
+                    let one = words.join(" ");
+                    if edit != "inserted" {
+                        words.pop();
+                    }
+                    if edit != "removed" {
+                        words.push(format!("n{n}x"));
+                    }
+                    [(format!("{n}a"), one), (format!("{n}b"), words.join(" "))]
+                })
+                .collect();
+            let outcome = outcome(&documents, &recipe);
+            let resolved = &outcome.report.resolved;
+            let stated = resolved.iter().find(|(name, _)| *name == "recall_at_threshold").unwrap().1.as_f64().unwrap();
+            let found = outcome.report.counts.pairs;
+            let errors =
+                (found as f64 - stated * f64::from(pairs)) / (f64::from(pairs) * stated * (1.0 - stated)).sqrt();
+            let words = counts.len();
+            assert!(stated >= recall.parse().unwrap(), "{words} words: {stated}");
+            assert!(
+                errors > -3.0,
+                "{words} words, one {edit}: {found} of {pairs} found, {stated} stated ({errors:+.1})"
+            );
+        }
+    }
+}

@@ -18,6 +18,7 @@ use neardups::similarity::{Similarity, Threshold, jaccard};
 use neardups::tokenizer::{CharNgram, Keep, Tokenizer, Tokens, Whitespace, Word};
 use sha1::Sha1;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The feature hash of 1e0ng/simhash: the last eight bytes of the MD5 digest, big-endian.
 pub fn md5_low_64(feature: &str) -> u64 {
@@ -134,14 +135,14 @@ fn simhash_with_md5_gives_the_same() {
 }
 
 #[test]
-fn signatures_of_datasketch() {
+fn signatures_of_datasketch_1() {
     let signature = |slots: usize, width: usize, text: &str| {
         let bands = Bands { bands: slots, rows: 1 };
         let shingles = Shingles { width, hash: ShingleHash::Sha1, count_repeats: false };
-        let minhash = MinHash::new("0.8".parse().unwrap(), shingles, Kind::Datasketch, bands);
+        let minhash = MinHash::new("0.8".parse().unwrap(), shingles, Kind::Datasketch1, bands);
         made(&minhash, &Whitespace, 9, text).fingerprint
     };
-    // MinHash(num_perm=4, seed=1).update(b'Hello'), by datasketch itself.
+    // MinHash(num_perm=4, seed=1).update(b'Hello'), by datasketch 1 itself.
     assert_eq!(signature(4, 1, "Hello"), [734825475, 960773806, 359816889, 342714745]);
     // By a few lines of Python after the public algorithm; the long one as the SHA-1 of its slots, 64 bits each, little-endian.
     let text = "the quick brown fox jumps over the lazy dog and runs away";
@@ -156,6 +157,33 @@ fn signatures_of_datasketch() {
     let bytes: Vec<u8> = long.iter().flat_map(|slot| slot.to_le_bytes()).collect();
     let digest: String = Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(digest, "e03c0175b98129dd1186946a98998342b767d5cd");
+}
+
+#[test]
+fn signatures_by_datasketch_itself() {
+    // signatures.tsv, which signatures.py printed with datasketch 2.0.0.
+    let mut compared = 0;
+    for line in include_str!("signatures.tsv").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [file, scheme, width, slots, first, digest] = fields[..] else { panic!("six fields: {line}") };
+        let kind = match scheme {
+            "affine32" => Kind::Datasketch,
+            "legacy" => Kind::Datasketch1,
+            _ => panic!("{scheme} is no scheme"),
+        };
+        let shingles = Shingles { width: width.parse().unwrap(), hash: ShingleHash::Sha1, count_repeats: false };
+        let bands = Bands { bands: slots.parse().unwrap(), rows: 1 };
+        let minhash = MinHash::new("0.8".parse().unwrap(), shingles, kind, bands);
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(file)).unwrap();
+        let signature = made(&minhash, &Whitespace, 9, &text).fingerprint;
+        let typed: Vec<String> = signature.iter().take(4).map(u64::to_string).collect();
+        assert_eq!(typed.join(" "), first, "{line}");
+        let bytes: Vec<u8> = signature.iter().flat_map(|slot| slot.to_le_bytes()).collect();
+        let got: String = Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(got, digest, "{line}");
+        compared += 1;
+    }
+    assert!(compared >= 100, "{compared} signatures");
 }
 
 #[test]

@@ -4,12 +4,13 @@
 
 use crate::support::corpus::words;
 use crate::support::random::Random;
-use crate::support::scanning::made;
+use crate::support::scanning::{made, recipe};
 use crate::support::statistics::{
     IMPROBABLE, SIGMAS, binomial, binomial_at_least, binomial_at_most, mean_and_deviation,
 };
+use neardups::algorithm::Recipe;
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::hamming::{distance, sign_bits};
+use neardups::hamming::{bits_differ, bits_differ_at_most, distance, excess_of, sign_bits};
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
 
@@ -99,6 +100,90 @@ fn bits_differ_with_the_exact_probability_whatever_the_number_of_features() {
             (observed - expected).abs() <= noise,
             "{common} common features, {own_a} and {own_b} others: {observed} differ, not {expected} ± {noise}"
         );
+    }
+}
+
+#[test]
+fn no_small_difference_moves_more_bits_than_stated() {
+    // One feature more moves most, and about as many as stated; none moves more.
+    for common in (1..=60).chain([99, 100, 101, 200, 999, 1000]) {
+        for (own_a, own_b) in [(0, 1), (1, 1), (0, 2), (1, 2), (1, 3), (2, 2), (2, 3), (5, 6), (1, 8)] {
+            let cosine = common as f64 / (((common + own_a) * (common + own_b)) as f64).sqrt();
+            let (exact, stated) = (differ(common, own_a, own_b), bits_differ_at_most(cosine));
+            let what = format!("{common} common features, {own_a} and {own_b} others: {exact} of {stated}");
+            // Among a handful of features many others are no small difference: ties weigh in, which are 0.
+            if common >= 10 * (own_a + own_b) || own_a + own_b == 1 {
+                assert!(exact <= stated * 1.0001, "{what}");
+            }
+            if (own_a, own_b) == (0, 1) {
+                assert!(exact >= stated * 0.98 - 0.003, "{what}");
+            }
+        }
+    }
+    assert_eq!((bits_differ_at_most(1.0), bits_differ_at_most(0.0)), (0.0, 0.5));
+}
+
+#[test]
+fn what_is_known_of_the_difference_says_how_many_bits_move() {
+    for (common, own_a, own_b) in [(100, 0, 1), (101, 0, 1), (300, 1, 1), (301, 1, 2), (400, 2, 3), (401, 20, 20)] {
+        let cosine = common as f64 / (((common + own_a) * (common + own_b)) as f64).sqrt();
+        let stated = bits_differ(cosine) * excess_of(&vec![1.0; own_a + own_b]);
+        let exact = differ(common, own_a, own_b);
+        assert!((stated / exact - 1.0).abs() < 0.02, "{common}, {own_a}, {own_b}: {stated}, not {exact}");
+    }
+}
+
+#[test]
+fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
+    // Documents of different words each, whose copies have a word more, less or replaced; at exactly their cosine.
+    let bits = |resolved: &[(&str, serde_json::Value)]| {
+        resolved.iter().find(|(name, _)| *name == "distance").unwrap().1.as_u64().unwrap() as u32
+    };
+    for (length, recall) in [(50, "0.9"), (51, "0.9"), (100, "0.9"), (101, "0.95"), (300, "0.8"), (20, "0.99")] {
+        for grams in ["1", "1+2"] {
+            for edit in ["inserted", "removed", "replaced"] {
+                let pairs = 1_500;
+                let all: Vec<[Vec<String>; 2]> = (0..pairs)
+                    .map(|n| {
+                        let word = |i: usize| format!("n{n}x{i}");
+                        let one: Vec<String> = (0..length).map(word).collect();
+                        let (mut other, at) = (one.clone(), n * 7 % length);
+                        match edit {
+                            "inserted" => other.insert(at, word(length)),
+                            "removed" => _ = other.remove(at),
+                            _ => other[at] = word(length),
+                        }
+                        [one, other]
+                    })
+                    .collect();
+                // Features that both have, of how many; an edit at an end changes fewer pairs of neighbours, so the cosine is that inside.
+                let both = length - usize::from(edit != "inserted");
+                let ([a, b], common) = match (grams, edit) {
+                    ("1", "inserted") => ([length, length + 1], both),
+                    ("1", "removed") => ([length, length - 1], both),
+                    ("1", _) => ([length, length], both),
+                    (_, "inserted") => ([2 * length - 1, 2 * length + 1], 2 * length - 2),
+                    (_, "removed") => ([2 * length - 1, 2 * length - 3], 2 * length - 4),
+                    (_, _) => ([2 * length - 1, 2 * length - 1], 2 * length - 4),
+                };
+                let cosine = format!("{:.8}", common as f64 / ((a * b) as f64).sqrt() - 1e-8);
+                let settings = [("grams", grams), ("cosine", &*cosine), ("recall", recall), ("force", "true")];
+                let recipe = recipe("simhash", &settings);
+                let algorithm = recipe.prepare(length).unwrap().algorithm;
+                let most = bits(&algorithm.resolved());
+                let near = |[a, b]: &&[Vec<String>; 2]| {
+                    let code = |words: &[String]| made(&*algorithm, &Word, 3, &words.join(" ")).fingerprint;
+                    distance(&code(a), &code(b)) <= most
+                };
+                let found = all.iter().filter(near).count();
+                let recall: f64 = recall.parse().unwrap();
+                let errors = (found as f64 - recall * pairs as f64) / (pairs as f64 * recall * (1.0 - recall)).sqrt();
+                assert!(
+                    errors > -3.0,
+                    "{length} words, grams {grams}, one {edit}: {found} of {pairs} within {most} ({errors:+.1})"
+                );
+            }
+        }
     }
 }
 

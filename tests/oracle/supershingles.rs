@@ -6,6 +6,7 @@ use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{features, made, outcome, pairs, recipe};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
+use neardups::algorithm::minhash::curve::Curve;
 use neardups::algorithm::minhash::sketch::{Kind, Sketch};
 use neardups::algorithm::minhash::supershingles::{Shape, Supershingles};
 use neardups::algorithm::{Algorithm, Recipe};
@@ -23,7 +24,7 @@ fn minima(kind: Kind, slots: usize, set: &[u64]) -> Vec<u64> {
             })
             .collect(),
         // Their plain versions stand beside them.
-        Kind::Fss | Kind::Datasketch => {
+        Kind::Fss | Kind::Datasketch | Kind::Datasketch1 => {
             let mut signature = Vec::new();
             Sketch::new(kind, slots).signature(set, &mut signature);
             signature
@@ -121,9 +122,9 @@ fn pairs_are_found_as_often_as_the_curve_says() {
     let mut random = Random::new(21);
     for kind in [Kind::Fss, Kind::Classic] {
         let detector = Supershingles::new(1, kind, shape);
-        for either in [200, 1000] {
+        for either in [100, 200, 1000] {
             for percent in [80, 85, 90, 95, 98] {
-                let trials = 2000;
+                let trials = 4000;
                 let found = (0..trials).filter(|_| {
                     let elements = random.words(either);
                     let (common, own) = elements.split_at(either * percent / 100);
@@ -136,10 +137,13 @@ fn pairs_are_found_as_often_as_the_curve_says() {
                     detector.compare(&fingerprint(own_a), &fingerprint(own_b)).is_some()
                 });
                 let found = found.count();
-                let expected = shape.probability(percent as f64 / 100.0);
+                let curve = Curve::new(kind, shape);
+                let expected = curve.found((either * percent / 100) as f64, either as f64);
+                let errors =
+                    (found as f64 - expected * trials as f64) / (trials as f64 * expected * (1.0 - expected)).sqrt();
                 let chance = binomial_at_least(trials, expected, found).min(binomial_at_most(trials, expected, found));
                 assert!(
-                    chance > IMPROBABLE,
+                    chance > IMPROBABLE && (errors.abs() < 3.5 || expected > 0.999),
                     "{kind:?}, sets of {either}, at 0.{percent}: {found} of {trials} found, not {expected}"
                 );
             }

@@ -10,11 +10,14 @@
 //! [`sketch::Kind::Datasketch`].
 //!
 //! **Formula.** `J(A, B) = |A ∩ B| / |A ∪ B|` over the sets of shingles. A slot of the signature agrees with probability
-//! `J`; with `b` bands of `r` slots a pair is a candidate with probability `1 − (1 − Jʳ)ᵇ`. With supershingles a pair is reported if at least `b` of `m′` groups
-//! of `l` slots are equal, each of which is with probability `Jˡ`. With `--count-repeats` the sets are of shingles with their
-//! occurrence (Broder's option A), so that `J` is that of the multisets, `Σ min / Σ max` over the counts.
+//! `J`; a pair is a candidate if one of `b` bands of `r` slots is equal. With supershingles a pair is reported if at least `b` of `m′`
+//! groups of `l` slots are equal. With independent slots, as those of the classic sketch are, the probability of the first is
+//! `1 − (1 − Jʳ)ᵇ`; the slots of the default sketch depend on each other, and its probabilities on the number of shingles: [`curve`].
+//! With `--count-repeats` the sets are of shingles with their occurrence (Broder's option A), so that `J` is that of the multisets,
+//! `Σ min / Σ max` over the counts.
 //!
-//! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the threshold and the recall ([`bands`]); `w` from the median
+//! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the threshold and the recall, so that pairs of any length reach it
+//! ([`curve::for_recall`]); `w` from the median
 //! length of the documents ([`shingle_width`]).
 //!
 //! **Cost.** About `max(n, K ln K)` hash evaluations a document of `n` shingles with the default sketch (`K = b·r` slots),
@@ -23,6 +26,7 @@
 //! **Where it is weak.** Short documents: one changed word spoils `w` shingles (with `w = 5` a document needs 49 words for one
 //! substitution to stay at 0.8). A document quoted whole inside a much longer one has a low Jaccard similarity.
 
+pub mod curve;
 pub mod exact;
 pub mod sketch;
 pub mod supershingles;
@@ -34,9 +38,10 @@ use super::shingles::ShingleHash;
 use super::{Agreement, Algorithm, Compares, Entry, Features, Plan, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever, shared};
 use crate::tokenizer::{CharNgram, Keep, Tokens};
 use bands::Bands;
+use curve::Curve;
 use exact::ExactJoin;
 use serde_json::{Value, json};
 use sketch::Sketch;
@@ -105,11 +110,14 @@ static SKETCH: Parameter = Parameter {
         ("classic", "one independent hash function a slot"),
         (
             "datasketch",
-            "bit by bit what the MinHash of datasketch makes of the same shingles, joined by a space; takes --hash sha1",
+            "bit by bit what the MinHash of datasketch 2 makes by default of the same shingles, joined by a space; takes --hash sha1",
         ),
+        ("datasketch1", "the same for datasketch 1, whose scheme datasketch 2 calls legacy"),
     ]),
     help: "How signatures are made",
-    details: "They find the same pairs up to chance; signatures of one cannot be compared with those of another.",
+    details: "Signatures of one cannot be compared with those of another. With independent slots a pair is found with probability \
+              1 - (1 - J^r)^b. The slots of fss depend on each other: on documents of up to some hundred shingles it finds more of the \
+              pairs where that is above .6, and fewer where it is below. dedup plan shows the curve for a length of the documents.",
 };
 static BANDS: Parameter = Parameter {
     name: "bands",
@@ -208,13 +216,22 @@ pub struct MinHash {
     shingles: Shingles,
     sketch: Sketch,
     bands: Bands,
+    /// How many shingles the documents have for which probabilities are stated; `None` for whatever length.
+    features: Option<usize>,
+    /// Whether tokens are runs of characters that were not asked for, so that lengths are not counted in them.
+    short_text: bool,
 }
 
 impl MinHash {
     /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
     /// Signatures of [`sketch::Kind::Datasketch`] are those of datasketch if shingles are hashed by SHA-1.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>, sketch: sketch::Kind, bands: Bands) -> Self {
-        MinHash { threshold, shingles: shingles.into(), sketch: Sketch::new(sketch, bands.slots()), bands }
+        let sketch = Sketch::new(sketch, bands.slots());
+        MinHash { threshold, shingles: shingles.into(), sketch, bands, features: None, short_text: false }
+    }
+
+    fn curve(&self) -> Curve {
+        Curve::new(self.sketch.kind(), self.bands)
     }
 }
 
@@ -278,7 +295,16 @@ impl Algorithm for MinHash {
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {
-        Some(self.bands.probability(similarity.value()))
+        Some(self.curve().at(similarity.value(), self.features))
+    }
+
+    fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
+        let (shared, either) = shared(a, b);
+        Some(self.curve().found_quickly(shared as f64, either.max(1) as f64))
+    }
+
+    fn set_median_tokens(&mut self, median_tokens: usize) {
+        self.features = features_of(self.shingles.width, median_tokens, self.short_text);
     }
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
@@ -293,7 +319,7 @@ impl Algorithm for MinHash {
             ("sketch", json!(self.sketch.kind().name())),
             ("bands", json!(self.bands.bands)),
             ("rows", json!(self.bands.rows)),
-            ("recall_at_threshold", json!(self.bands.probability(self.threshold.as_f64()))),
+            ("recall_at_threshold", json!(self.curve().at(self.threshold.as_f64(), self.features))),
         ]);
         resolved
     }
@@ -316,14 +342,18 @@ pub fn shingle_width(median_tokens: usize) -> Option<usize> {
 /// The sizes that characters come in when documents are too short for word shingles.
 const SHORT_TEXT_CHARACTERS: usize = 4;
 
+/// About how many characters a token has, with the space after it.
+const CHARACTERS_A_TOKEN: usize = 6;
+
 /// How signatures are made, and of which hash of shingles.
 fn resolve_sketch(settings: &Settings) -> Result<(sketch::Kind, ShingleHash), Error> {
     let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
     let hash = if settings.has(&HASH) { ShingleHash::of(settings)? } else { sketch.shingle_hash() };
-    if sketch == sketch::Kind::Datasketch && hash != sketch.shingle_hash() {
+    if sketch.shingle_hash() == ShingleHash::Sha1 && hash != ShingleHash::Sha1 {
         return Err(Error::Usage(format!(
-            "--hash {} does not go with --sketch datasketch, which is made of SHA-1 hashes: leave --hash out, or give sha1",
-            hash.name()
+            "--hash {} does not go with --sketch {}, which is made of SHA-1 hashes: leave --hash out, or give sha1",
+            hash.name(),
+            sketch.name()
         )));
     }
     Ok((sketch, hash))
@@ -357,7 +387,10 @@ fn resolve_supershingles(settings: &Settings) -> Result<Option<Shape>, Error> {
     Ok(Some(shape))
 }
 
+/// Bands that find a pair at the threshold with at least this recall, whatever the length of its documents, if not both bands and rows
+/// are given.
 fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> {
+    let kind = sketch::Kind::by_name(settings.choice(&SKETCH)?);
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let recall = settings.probability(&RECALL)?;
     let most = settings.integer(&HASHES)?.expect("never auto");
@@ -365,13 +398,17 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
     // With bands or rows given, the hashes are bounded only if that was asked for; a signature has a limit in any case.
     let limit = if hashes_given { most } else { MOST_SLOTS };
     let (chosen, limit) = match (settings.integer(&BANDS)?, settings.integer(&ROWS)?) {
-        (None, None) => (Bands::for_recall(threshold.as_f64(), recall, most), most),
+        (None, None) => (curve::for_recall(kind, threshold.as_f64(), recall, most), most),
         (None, Some(rows)) => {
-            let bands = Bands { bands: bands::needed(threshold.as_f64(), recall, rows), rows };
-            (Some(bands).filter(|bands| bands.bands.saturating_mul(rows) <= limit), limit)
+            let bands = curve::needed(kind, threshold.as_f64(), recall, rows, limit / rows);
+            (bands.map(|bands| Bands { bands, rows }), limit)
         }
         (Some(bands), None) => {
-            let fits = |choice: &Bands| choice.slots() <= limit && choice.probability(threshold.as_f64()) >= recall;
+            let fits = |choice: &Bands| {
+                choice.slots() <= limit
+                    && choice.probability(threshold.as_f64()) >= recall
+                    && Curve::new(kind, *choice).reaches(threshold.as_f64(), recall)
+            };
             ((1..=256).map(|rows| Bands { bands, rows }).rfind(fits), limit)
         }
         (Some(bands), Some(rows)) => {
@@ -422,8 +459,15 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     let (threshold, recall, bands) = resolve_bands(settings)?;
     let (sketch, hash) = resolve_sketch(settings)?;
     shingles.hash = hash;
-    let mut setup = short_text(Setup::new(MinHash::new(threshold, shingles, sketch, bands)));
-    let found = bands.probability(threshold.as_f64());
+    let mut minhash = MinHash::new(threshold, shingles, sketch, bands);
+    minhash.short_text = width.is_none();
+    let mut setup = short_text(Setup::new(minhash));
+    // Bands that were chosen reach the recall with independent slots; others are looked at more closely.
+    let is_in_doubt = bands.probability(threshold.as_f64()) < recall;
+    let found = match is_in_doubt {
+        true => Curve::new(sketch, bands).at(threshold.as_f64(), stated_features(settings, median_tokens)?),
+        false => 1.0,
+    };
     if found < recall {
         setup.warnings.push(format!(
             "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; --recall {recall} in place of --bands or --rows finds {:.1} %",
@@ -434,6 +478,20 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
         ));
     }
     Ok(setup)
+}
+
+/// How many shingles of `width` tokens there are in a document of so many tokens, if none is there twice; `None` if the number of tokens is
+/// not known. Where runs of characters take the place of tokens, a token is taken to be six characters.
+fn features_of(width: usize, tokens: usize, short_text: bool) -> Option<usize> {
+    let (width, tokens) =
+        if short_text { (SHORT_TEXT_CHARACTERS, CHARACTERS_A_TOKEN * tokens) } else { (width, tokens) };
+    (tokens > 0).then(|| (tokens + 1).saturating_sub(width).max(1))
+}
+
+/// How many shingles the documents have for which probabilities are stated, by their median length.
+fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<usize>, Error> {
+    let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
+    Ok(features_of(width.unwrap_or(1), median_tokens, width.is_none()))
 }
 
 /// What the shingle width is, and why.
@@ -475,7 +533,10 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
     let (width, why_width) = plan_width(settings, median_tokens)?;
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
     let Shape { groups, rows, least } = shape;
-    let half = shape.similarity_found_with(0.5);
+    let curve = Curve::new(resolve_sketch(settings)?.0, shape);
+    let features = stated_features(settings, median_tokens)?;
+    let at = |probability| curve.similarity_found_with(probability, features);
+    let half = at(0.5);
     let mut parameters = vec![("shingle", width, why_width)];
     parameters.extend(resolve_sketch(settings)?.1.planned(settings));
     parameters.extend([
@@ -489,7 +550,7 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
         parameters,
         curve_of: "jaccard",
         curve: [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0]
-            .map(|similarity| (similarity, shape.probability(similarity)))
+            .map(|similarity| (similarity, curve.at(similarity, features)))
             .to_vec(),
         costs: vec![
             ("fingerprint", 8.0 * groups as f64, "bytes a document"),
@@ -502,8 +563,8 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
             format!(
                 "half of the pairs at a Jaccard similarity of {half:.3} are, 1 % of those at {:.3} and 99 % of those at {:.3}: a \
                  detector of pairs at {half:.2}",
-                shape.similarity_found_with(0.01),
-                shape.similarity_found_with(0.99)
+                at(0.01),
+                at(0.99)
             ),
         ],
     })
@@ -529,21 +590,30 @@ fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Re
     let given = |parameter: &Parameter, otherwise: &str| {
         if settings.has(parameter) { "as given".to_string() } else { otherwise.to_string() }
     };
-    let found = bands.probability(threshold.as_f64());
+    let kind = resolve_sketch(settings)?.0;
+    let curve = Curve::new(kind, bands);
+    let features = stated_features(settings, median_tokens)?;
+    let found = curve.at(threshold.as_f64(), features);
     let fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
     let recall_row = if fixed {
         ("recall", json!((found * 1e4).round() / 1e4), "of the bands and rows given, at the threshold".to_string())
     } else {
         ("recall", json!(recall), given(&RECALL, "default: wanted at the threshold"))
     };
-    let fss = settings.choice(&SKETCH)? == "fss";
     let slots = bands.slots() as f64;
     let shingles = median_tokens.max(1) as f64;
-    let evaluations = if fss { (slots * slots.ln() + slots * 0.58).max(shingles) } else { shingles * slots };
-    let mut notes = vec![format!(
-        "a pair at {threshold} is found with probability {:.4}; every reported pair is verified exactly",
-        found
-    )];
+    let evaluations =
+        if kind == sketch::Kind::Fss { (slots * slots.ln() + slots * 0.58).max(shingles) } else { shingles * slots };
+    let mut notes = vec![match features {
+        Some(features) if kind == sketch::Kind::Fss => format!(
+            "a pair at {threshold} is found with probability {found:.4} if its documents have {features} shingles each, and with at least \
+             {:.4} whatever their length; every reported pair is verified exactly",
+            curve.lowest(threshold.as_f64())
+        ),
+        _ => format!(
+            "a pair at {threshold} is found with probability {found:.4}; every reported pair is verified exactly"
+        ),
+    }];
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
         notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
     }
@@ -562,7 +632,7 @@ fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Re
     Ok(Plan {
         parameters,
         curve_of: "jaccard",
-        curve: bands.curve(threshold.as_f64()),
+        curve: curve.points(threshold.as_f64(), features),
         costs: vec![
             ("hash evaluations a document", evaluations.round(), ""),
             ("keys", 8.0 * bands.bands as f64, "bytes a document"),
@@ -639,14 +709,22 @@ mod tests {
 
     #[test]
     fn half_of_the_pairs_as_the_help_says() {
-        let half = |least| Shape { groups: 6, rows: 14, least }.similarity_found_with(0.5);
-        assert_eq!([1, 2, 3].map(|least| (half(least) * 100.0).round()), [85.0, 91.0, 94.0]);
+        for kind in [sketch::Kind::Fss, sketch::Kind::Classic] {
+            let curve = |least| Curve::new(kind, Shape { groups: 6, rows: 14, least });
+            let half = |least, features| (curve(least).similarity_found_with(0.5, Some(features)) * 100.0).round();
+            for features in [300, 1000, 10_000] {
+                assert_eq!([1, 2, 3].map(|least| half(least, features)), [85.0, 91.0, 94.0], "{kind:?}, {features}");
+            }
+        }
     }
 
     #[test]
     fn too_few_bands_are_warned_of() {
         // What a well-known library picks for 0.8 finds 40 % of the pairs at 0.8.
         let setup = prepare(&Settings::from_pairs([("bands", "9"), ("rows", "13")]), 300).unwrap();
+        assert!(setup.warnings[0].contains("only 39.0 %"), "{:?}", setup.warnings);
+        let classic = Settings::from_pairs([("bands", "9"), ("rows", "13"), ("sketch", "classic")]);
+        let setup = prepare(&classic, 300).unwrap();
         assert!(setup.warnings[0].contains("only 39.9 %"), "{:?}", setup.warnings);
     }
 

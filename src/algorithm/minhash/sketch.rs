@@ -13,9 +13,11 @@ pub enum Kind {
     Fss,
     /// One independent hash function a slot (Broder 1997).
     Classic,
-    /// The same as the MinHash of datasketch makes, bit by bit, with its default seed. Elements are 64-bit SHA-1 hashes of
-    /// shingles ([`ShingleHash::Sha1`]), of which it takes the lower half.
+    /// The same as the MinHash of datasketch 2 makes by default (its scheme `affine32`), bit by bit, with its default seed. Elements are
+    /// 64-bit SHA-1 hashes of shingles ([`ShingleHash::Sha1`]), of which it takes the lower half.
     Datasketch,
+    /// The same as the MinHash of datasketch 1 makes (the scheme `legacy` of datasketch 2), of the same elements.
+    Datasketch1,
 }
 
 impl Kind {
@@ -25,6 +27,7 @@ impl Kind {
             Kind::Fss => "fss",
             Kind::Classic => "classic",
             Kind::Datasketch => "datasketch",
+            Kind::Datasketch1 => "datasketch1",
         }
     }
 
@@ -32,7 +35,7 @@ impl Kind {
     pub fn shingle_hash(self) -> ShingleHash {
         match self {
             Kind::Fss | Kind::Classic => ShingleHash::default(),
-            Kind::Datasketch => ShingleHash::Sha1,
+            Kind::Datasketch | Kind::Datasketch1 => ShingleHash::Sha1,
         }
     }
 
@@ -45,8 +48,19 @@ impl Kind {
             "fss" => Kind::Fss,
             "classic" => Kind::Classic,
             "datasketch" => Kind::Datasketch,
+            "datasketch1" => Kind::Datasketch1,
             _ => panic!("no sketch is called {name}"),
         }
+    }
+}
+
+/// What a stored index says for the sketch of that name. Indexes that were made while `datasketch` stood for the signatures of
+/// datasketch 1 say just that, and still hold those.
+pub(crate) fn stored_name(name: &str) -> &str {
+    match name {
+        "datasketch" => "datasketch2",
+        "datasketch1" => "datasketch",
+        other => other,
     }
 }
 
@@ -55,7 +69,7 @@ impl Kind {
 pub struct Sketch {
     kind: Kind,
     slots: usize,
-    /// For the classic sketch, an odd multiplier and an addend a slot; for that of datasketch, a factor and an addend.
+    /// For the classic sketch, an odd multiplier and an addend a slot; for those of datasketch, a factor and an addend.
     functions: Vec<(u64, u64)>,
 }
 
@@ -74,7 +88,8 @@ impl Sketch {
             Kind::Fss => Vec::new(),
             // Fixed constants: the run's seed is in the features already.
             Kind::Classic => (0..slots as u64).map(|k| (mix(2 * k + 1) | 1, mix(2 * k + 2))).collect(),
-            Kind::Datasketch => permutations(slots),
+            Kind::Datasketch => affine_permutations(slots),
+            Kind::Datasketch1 => permutations(slots),
         };
         Sketch { kind, slots, functions }
     }
@@ -103,6 +118,10 @@ impl Sketch {
                 self.classic(elements, &mut signature[start..]);
             }
             Kind::Datasketch => {
+                signature.resize(start + self.slots, EMPTY);
+                self.affine(elements, &mut signature[start..]);
+            }
+            Kind::Datasketch1 => {
                 let least = |&(a, b): &(u64, u64)| elements.iter().map(|&x| u64::from(permuted(a, b, x))).min();
                 signature.extend(self.functions.iter().filter_map(least));
             }
@@ -182,17 +201,45 @@ impl Sketch {
     }
 }
 
-/// The Mersenne prime 2⁶¹ − 1, of datasketch.
+impl Sketch {
+    /// Slot `k` is the least `a_k·h + b_k mod 2³²` of datasketch 2.
+    fn affine(&self, elements: &[u64], slots: &mut [u64]) {
+        for &element in elements {
+            let hash = finalized(element as u32);
+            for (slot, &(a, b)) in slots.iter_mut().zip(&self.functions) {
+                *slot = (*slot).min(u64::from((a as u32).wrapping_mul(hash).wrapping_add(b as u32)));
+            }
+        }
+    }
+}
+
+/// The finalizer of the 32-bit MurmurHash3 (Appleby), with which datasketch 2 mixes the lower half of an element.
+fn finalized(mut hash: u32) -> u32 {
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
+/// The odd factors and the addends below 2³² of datasketch 2: outputs of MT19937 of seed 1, first one for each factor (twice its lower 31 bits
+/// plus 1), then one for each addend.
+fn affine_permutations(slots: usize) -> Vec<(u64, u64)> {
+    let mut generator = Mt::new(1);
+    let mut draws = |map: fn(u32) -> u32| (0..slots).map(|_| u64::from(map(generator.next_u32()))).collect::<Vec<_>>();
+    let factors = draws(|value| value << 1 | 1);
+    factors.into_iter().zip(draws(|value| value)).collect()
+}
+
+/// The Mersenne prime 2⁶¹ − 1, of datasketch 1.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// What datasketch makes of an element in a slot: `((a·h + b) mod 2⁶⁴ mod (2⁶¹ − 1)) mod 2³²`, where `h` is the lower half of
+/// What datasketch 1 makes of an element in a slot: `((a·h + b) mod 2⁶⁴ mod (2⁶¹ − 1)) mod 2³²`, where `h` is the lower half of
 /// the element. Its product does not fit in 64 bits and wraps; signatures follow that.
 #[inline(always)]
 fn permuted(a: u64, b: u64, element: u64) -> u32 {
     (a.wrapping_mul(element & 0xffff_ffff).wrapping_add(b) % PRIME) as u32
 }
 
-/// The factors (from 1) and addends (from 0) below 2⁶¹ − 1 that datasketch draws with the legacy generator of numpy: MT19937
+/// The factors (from 1) and addends (from 0) below 2⁶¹ − 1 that datasketch 1 draws with the legacy generator of numpy: MT19937
 /// (Matsumoto & Nishimura 1998) of seed 1, two outputs a draw, the first one on top, of which the lowest 61 bits are taken;
 /// what is too large is drawn again.
 fn permutations(slots: usize) -> Vec<(u64, u64)> {
@@ -252,7 +299,7 @@ mod tests {
 
         #[test]
         fn order_and_repeats_do_not_matter(elements in prop::collection::vec(any::<u64>(), 1..60)) {
-            for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch] {
+            for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch, Kind::Datasketch1] {
                 let sketch = Sketch::new(kind, 32);
                 let (mut once, mut again) = (Vec::new(), Vec::new());
                 sketch.signature(&elements, &mut once);
@@ -276,7 +323,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_signature() {
-        for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch] {
+        for kind in [Kind::Fss, Kind::Classic, Kind::Datasketch, Kind::Datasketch1] {
             let mut signature = Vec::new();
             Sketch::new(kind, 8).signature(&[], &mut signature);
             assert!(signature.is_empty());
@@ -284,8 +331,16 @@ mod tests {
     }
 
     #[test]
-    fn permutations_and_slots_of_datasketch() {
-        // MinHash(num_perm=4, seed=1), by datasketch itself, of b'Hello', whose 32-bit SHA-1 is 2342453239.
+    fn permutations_of_datasketch_2() {
+        // MinHash(num_perm=5).permutations, by datasketch 2.0.0 itself.
+        let factors = [3582191691, 4270784983, 1892572953, 3715639441, 982527];
+        let addends = [550290313, 1298508491, 4290846341, 630311759, 1013994432];
+        assert_eq!(affine_permutations(5), factors.into_iter().zip(addends).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn permutations_and_slots_of_datasketch_1() {
+        // MinHash(num_perm=4, seed=1), by datasketch 1 itself, of b'Hello', whose 32-bit SHA-1 is 2342453239.
         let drawn = [
             (775169054918279404, 1758426461858698312),
             (2109959069025162, 965365488286768773),
@@ -297,7 +352,7 @@ mod tests {
         assert_eq!(permutations(200)[..4], drawn);
         let mut signature = Vec::new();
         // The upper half does not count.
-        Sketch::new(Kind::Datasketch, 4).signature(&[2342453239 | 77 << 32], &mut signature);
+        Sketch::new(Kind::Datasketch1, 4).signature(&[2342453239 | 77 << 32], &mut signature);
         assert_eq!(signature, [734825475, 960773806, 359816889, 342714745]);
         // Without wrapping at 2⁶⁴ it would be another one.
         let exact = |(a, b): (u64, u64)| ((u128::from(a) * 2342453239 + u128::from(b)) % u128::from(PRIME)) as u32;

@@ -1,11 +1,13 @@
 //! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
 
 use super::Shingles;
+use super::bands::Bands;
+use super::curve::Curve;
 use super::sketch::{Kind, Sketch};
 use crate::algorithm::{Agreement, Algorithm, Compares, Features, Odds};
 use crate::hamming::{binomial, combinations};
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, jaccard_whatever};
+use crate::similarity::{Similarity, jaccard_whatever, shared};
 use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
 
@@ -20,6 +22,13 @@ pub struct Shape {
     pub least: usize,
 }
 
+impl From<Bands> for Shape {
+    /// One of the bands must be equal.
+    fn from(Bands { bands, rows }: Bands) -> Self {
+        Shape { groups: bands, rows, least: 1 }
+    }
+}
+
 impl Shape {
     /// Slots of the signature, `m = m′·l`.
     pub fn slots(self) -> usize {
@@ -31,8 +40,9 @@ impl Shape {
         binomial(self.groups, self.least)
     }
 
-    /// Probability that a pair of this Jaccard similarity is reported: that at least `b` of `m′` supershingles are equal, each
-    /// of which is with probability `sˡ`.
+    /// Probability that a pair of this Jaccard similarity is reported if slots agree independently, as those of the classic sketch
+    /// do: that at least `b` of `m′` supershingles are equal, each of which is with probability `sˡ`. For other sketches see
+    /// [`Curve`].
     pub fn probability(self, similarity: f64) -> f64 {
         let equal = similarity.powi(self.rows as i32);
         let exactly = |count: usize| {
@@ -40,16 +50,6 @@ impl Shape {
             binomial(self.groups, count) * yes * no
         };
         (self.least..=self.groups).map(exactly).sum::<f64>().min(1.0)
-    }
-
-    /// The similarity at which a pair is reported with this probability.
-    pub fn similarity_found_with(self, probability: f64) -> f64 {
-        let (mut below, mut above) = (0.0, 1.0);
-        for _ in 0..60 {
-            let middle = (below + above) / 2.0;
-            if self.probability(middle) < probability { below = middle } else { above = middle }
-        }
-        above
     }
 }
 
@@ -138,8 +138,9 @@ impl Algorithm for Supershingles {
 
     /// By the Jaccard similarity, which is what the curve is over.
     fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
-        let similarity = jaccard_whatever(a, b);
-        Some(Odds { similarity, found: self.shape.probability(similarity.value()) })
+        let (shared, either) = shared(a, b);
+        let found = Curve::new(self.sketch.kind(), self.shape).found_quickly(shared as f64, either as f64);
+        Some(Odds { similarity: jaccard_whatever(a, b), found })
     }
 
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
@@ -191,7 +192,8 @@ mod tests {
         }
         assert_eq!((BRODER.probability(0.0), BRODER.probability(1.0)), (0.0, 1.0));
         assert_eq!((BRODER.slots(), BRODER.tables()), (84, 15.0));
-        let at = [0.01, 0.1, 0.5, 0.9, 0.99].map(|p| (BRODER.similarity_found_with(p) * 1e3).round() / 1e3);
+        let curve = Curve::new(Kind::Classic, BRODER);
+        let at = [0.01, 0.1, 0.5, 0.9, 0.99].map(|p| (curve.similarity_found_with(p, None) * 1e3).round() / 1e3);
         assert_eq!(at, [0.772, 0.844, 0.909, 0.953, 0.975]);
     }
 

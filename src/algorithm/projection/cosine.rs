@@ -13,14 +13,35 @@ use crate::tokenizer::Tokens;
 use serde_json::{Value, json};
 
 /// The most bits in a band, with the bands they need, that fit in `bits`: a bit of a pair at the threshold agrees with
-/// probability `p = 1 − θ/π`, a band of `r` with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥ recall`.
+/// probability `p` or more, a band of `r` with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥ recall`. `1 − p` is
+/// [`hamming::bits_differ_at_most`], so that copies that differ by a single word are found that surely too.
 pub fn bands(threshold: Threshold, recall: f64, bits: usize) -> Option<Bands> {
-    Bands::for_recall(1.0 - hamming::bits_differ(threshold.as_f64()), recall, bits)
+    Bands::for_recall(1.0 - hamming::bits_differ_at_most(threshold.as_f64()), recall, bits)
 }
 
-/// The probability that a pair exactly at the threshold is found.
+/// The least probability with which a pair exactly at the threshold is found: that of copies of which one has a single word more.
 pub fn recall(threshold: Threshold, bands: Bands) -> f64 {
-    bands.probability(1.0 - hamming::bits_differ(threshold.as_f64()))
+    bands.probability(1.0 - hamming::bits_differ_at_most(threshold.as_f64()))
+}
+
+/// In how many occurrences two ascending multisets differ, of each element of which they have not the same number.
+fn differences(a: &[u64], b: &[u64]) -> Vec<f64> {
+    let mut differences = Vec::new();
+    let runs = |multiset| <[u64]>::chunk_by(multiset, |x, y| x == y).peekable();
+    let (mut a, mut b) = (runs(a), runs(b));
+    loop {
+        let (one, other) = match (a.peek(), b.peek()) {
+            (None, None) => return differences,
+            (Some(x), Some(y)) if x[0] == y[0] => (a.next(), b.next()),
+            (Some(x), Some(y)) if x[0] > y[0] => (None, b.next()),
+            (None, Some(_)) => (None, b.next()),
+            (Some(_), _) => (a.next(), None),
+        };
+        let [one, other] = [one, other].map(|run| run.map_or(0.0, |run| run.len() as f64));
+        if one != other {
+            differences.push(one - other);
+        }
+    }
 }
 
 /// The detector.
@@ -109,7 +130,13 @@ impl Algorithm for ProjectedCosine {
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {
-        Some(self.bands.probability(1.0 - hamming::bits_differ(similarity.value())))
+        Some(self.bands.probability(1.0 - hamming::bits_differ_at_most(similarity.value())))
+    }
+
+    fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
+        let similarity = self.similarity(a, b)?.value();
+        let differ = hamming::bits_differ(similarity) * hamming::excess_of(&differences(a, b));
+        Some(self.bands.probability(1.0 - differ.min(0.5)))
     }
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
@@ -144,8 +171,9 @@ mod tests {
 
     #[test]
     fn bands_follow_the_cosine_and_the_recall() {
-        // By hand: b = ⌈ln 0.01 / ln(1 − (1 − θ/π)ʳ)⌉ for the most r with b·r ≤ 384.
-        let table = [(50, (51, 6)), (80, (34, 9)), (90, (28, 12)), (95, (23, 16)), (99, (14, 27)), (100, (1, 256))];
+        // By hand: b = ⌈ln 0.01 / ln(1 − (1 − p)ʳ)⌉ for the most r with b·r ≤ 384, p = 1/3, .2523 (two words and one more), .1565 (six),
+        // .1231 (ten), .0561 (fifty) and 0.
+        let table = [(50, (51, 6)), (80, (45, 8)), (90, (28, 11)), (95, (27, 14)), (99, (15, 23)), (100, (1, 256))];
         for (percent, expected) in table {
             assert_eq!(chosen(percent, 0.99, 384), expected, "at 0.{percent}");
         }

@@ -9,7 +9,8 @@
 //! **Formula.** Each token has a vector of ±1, the same in every document; the vectors of all token occurrences are added up;
 //! bit `i` is 1 iff the `i`-th sum is above 0, so that 0 gives 0. A bit differs with probability `θ / π`, `θ` the angle between
 //! the vectors of token counts: the share of agreeing bits is `1 − θ/π`, which is *not* the cosine. 12 of 384 bits is a cosine
-//! of 0.9952. Similarity is `1 − distance / bits`.
+//! of 0.9952. That is for vectors that differ in many tokens; a single token more flips bits up to 1.25 times as often
+//! ([`hamming::bits_differ_at_most`]), which is what `--recall` goes by. Similarity is `1 − distance / bits`.
 //!
 //! **Parameters.** See [`PARAMETERS`]. The bits that may differ scale with the bits: one in 32. With `--cosine` a pair is
 //! reported by its exact cosine instead, and the bits only bring candidates together ([`cosine`]). `--weights` can let each
@@ -300,7 +301,9 @@ fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u
             ("tables", json!(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
         ],
         curve_of: "cosine",
-        curve: COSINES.map(|cosine| (cosine, hamming::probability_within(bits, apart, cosine))).to_vec(),
+        curve: COSINES
+            .map(|cosine| (cosine, hamming::probability_within(bits, apart, hamming::bits_differ_at_most(cosine))))
+            .to_vec(),
         costs: vec![
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
             ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
@@ -309,6 +312,7 @@ fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u
         notes: vec![
             format!("every pair that agrees in at least {agree} of {bits} bits is found"),
             format!("that many agree on average at a cosine of {:.4}", hamming::cosine_of(apart as f64 / bits as f64)),
+            hamming::stated(bits, apart, 0.995),
         ],
     }
 }
@@ -331,15 +335,20 @@ fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Ba
             ("weights", json!(settings.text(&WEIGHTS)), given(settings, &WEIGHTS, "default")),
         ],
         curve_of: "cosine",
-        curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ(c)))).collect(),
+        curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ_at_most(c)))).collect(),
         costs: vec![
             ("keys", 8.0 * bands.bands as f64, "bytes a document"),
             ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
             ("documents compared", by_chance.round(), "pairs, if codes are random"),
         ],
         notes: vec![
-            format!("a pair at {threshold} is found with probability {found:.4}; every reported pair is verified exactly"),
-            "that is for pairs that differ in many words; one that is at the cosine by a single word more is found less surely".into(),
+            format!(
+                "a pair at {threshold} is found with probability {found:.4} at least; every reported pair is verified exactly"
+            ),
+            format!(
+                "that is for copies of which one has a single word more; pairs that differ in many words are found with probability {:.4}",
+                bands.probability(1.0 - hamming::bits_differ(threshold.as_f64()))
+            ),
         ],
     }
 }

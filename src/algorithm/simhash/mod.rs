@@ -8,7 +8,8 @@
 //!
 //! **Formula.** Bit `i` is 1 iff the features whose hash has bit `i` weigh more than those whose hash has not. For features of
 //! comparable weight a bit differs with probability `θ / π`, `θ` the angle between the two feature vectors: the share of
-//! agreeing bits is `1 − θ/π`, which is *not* the cosine. Similarity is `1 − distance / bits`.
+//! agreeing bits is `1 − θ/π`, which is *not* the cosine. A single feature more flips bits up to 1.25 times as often
+//! ([`hamming::bits_differ_at_most`]), which is what `--recall` goes by. Similarity is `1 − distance / bits`.
 //!
 //! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing 1.
 //! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most; with
@@ -29,7 +30,7 @@ use super::weights::Weigher;
 use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
 use crate::error::Error;
 use crate::hamming::{self, BlockTables};
-use crate::similarity::Similarity;
+use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::{Keep, Tokens};
 use serde_json::{Value, json};
 
@@ -222,9 +223,11 @@ impl Algorithm for SimHash {
     }
 }
 
-/// The least distance that a pair at `cosine` keeps with probability `recall`.
+/// The least distance that a pair at `cosine` keeps with probability `recall`, also if it is a single feature in which its documents
+/// differ.
 pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
-    (0..bits).find(|&k| hamming::probability_within(bits, k, cosine) >= recall).unwrap_or(bits)
+    let differ = hamming::bits_differ_at_most(cosine);
+    (0..bits).find(|&k| hamming::probability_within(bits, k, differ) >= recall).unwrap_or(bits)
 }
 
 struct Resolved {
@@ -315,7 +318,10 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
     let (least, most) = key_bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));
     let key_bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let notes = vec![format!("every pair at most {distance} of {bits} bits apart is found")];
+    let notes = vec![
+        format!("every pair at most {distance} of {bits} bits apart is found"),
+        hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),
+    ];
     let mut parameters = vec![
         ("bits", json!(bits), given(&BITS)),
         ("distance", json!(distance), chosen.into()),
@@ -331,7 +337,7 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
         parameters,
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
-            .map(|cosine| (cosine, hamming::probability_within(bits, distance, cosine)))
+            .map(|cosine| (cosine, hamming::probability_within(bits, distance, hamming::bits_differ_at_most(cosine))))
             .to_vec(),
         costs: vec![
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
@@ -348,9 +354,10 @@ mod tests {
 
     #[test]
     fn distances_for_cosines() {
-        // Least k with P(Binomial(64, arccos(c)/π) ≤ k) ≥ 0.9.
+        // Least k with P(Binomial(64, p) ≤ k) ≥ 0.9, where p = ½·C(2m, m) / 4^m for 2m = 26, 10 and 6 features and one more, at most 1 %
+        // above the exact .0777, .1231 and .1563.
         let chosen = [0.98, 0.95, 0.90].map(|cosine| distance_for(64, cosine, 0.9));
-        assert_eq!(chosen, [7, 10, 13]);
+        assert_eq!(chosen, [8, 11, 14]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The baseline: copies that are accepted, known by their words.
 
 use super::super::arguments::count;
-use super::super::out_file::{OutFile, place};
+use super::super::outputs::{OutFile, place};
 use super::super::terminal::Terminal;
 use super::copies::{Copy, fingerprint};
 use super::copies_of;
@@ -111,7 +111,7 @@ impl<'a> Baseline<'a> {
         Known { folder: &self.folder, words: words.collect(), files: files.collect() }
     }
 
-    /// Marks the copies that are accepted, those that are not new before those that are, and writes the file if it is to be updated and all pages could be read. Returns what is
+    /// Marks the copies that are accepted, those that are not new before those that are, and writes the file that is to be updated, if any, once all pages could be read. Returns what is
     /// accepted and not there any more, although the pages were looked at, or are gone.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl<'a> Baseline<'a> {
         is_new: impl Fn(&Copy) -> bool,
         tree: &Tree,
         roots: &[PathBuf],
-        update: bool,
+        update: Option<&OutFile>,
         terminal: &Terminal,
     ) -> Result<Vec<Entry>, Error> {
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
@@ -139,9 +139,7 @@ impl<'a> Baseline<'a> {
             .into_iter()
             .partition(|entry| entry.paths.iter().all(was_asked_for));
         kept.extend(others);
-        if !update {
-            return Ok(gone);
-        }
+        let Some(file) = update else { return Ok(gone) };
         if !tree.failed.is_empty() {
             terminal.warning(&format!("{}: not written, because not all files could be read", self.path.display()));
             return Ok(gone);
@@ -153,7 +151,7 @@ impl<'a> Baseline<'a> {
         let (others, dropped) =
             (part(kept.len(), "of pages that were not asked for kept"), part(gone.len(), "dropped"));
         let new = part(copies.iter().filter(|copy| !copy.known).count(), "of them new");
-        write(self.path, copies.iter().map(|copy| Entry::of(copy, &self.folder)).chain(kept).collect())?;
+        write(file, copies.iter().map(|copy| Entry::of(copy, &self.folder)).chain(kept).collect())?;
         let accepted = copies_of(copies.len());
         terminal.line(&format!("{accepted} accepted in {}{new}{others}{dropped}", self.path.display()));
         copies.iter_mut().for_each(|copy| copy.known = true);
@@ -304,8 +302,8 @@ fn places(fingerprint: &str) -> [String; 2] {
     [a, b].map(String::from)
 }
 
-fn write(path: &Path, accepted: Vec<Entry>) -> Result<(), Error> {
-    OutFile::create("baseline", path, &[])?.write(&rendered(accepted))
+fn write(file: &OutFile, accepted: Vec<Entry>) -> Result<(), Error> {
+    file.write(&rendered(accepted))
 }
 
 /// The text of a baseline.

@@ -70,7 +70,7 @@ pub fn command() -> Command {
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\
              similarity = 0.9\n\n\
-             Exit status: 0 nothing found, 1 copies found, 2 usage error or some file could not be read.", endings())
+             Exit status: 0 nothing found, 1 copies found, 2 usage error or nothing could be checked, 3 some file could not be read.", endings())
         )
         .after_help(
             "Examples:\n  dedup check docs/ README.md\n  dedup check docs/ --baseline dedup-baseline.json --update-baseline\n  \

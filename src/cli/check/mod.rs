@@ -38,6 +38,7 @@ mod walk;
 pub use command::command;
 
 use super::arguments::{bytes, count, counted};
+use super::problems::PRINTED;
 use super::terminal::{Terminal, escaped};
 use super::{Status, usage_error};
 use baseline::{Baseline, Entry};
@@ -54,7 +55,7 @@ use rules::{Rules, Verdict};
 use since::Changes;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use targets::Targets;
+use targets::{Targets, Typed};
 use walk::Walk;
 
 /// What can be done about copies, for who has not done it yet.
@@ -72,9 +73,10 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     if given.get_flag("print-config") {
         return print::print(given, check, &config, &terminal);
     }
-    let (targets, rules) = (Targets::new(&check, &config)?, Rules::new(&check, &config)?);
-    let selection = selection(given, &check, &config, &targets)?;
     let update = given.get_flag("update-baseline");
+    let typed = Typed { report: given.contains_id("report"), baseline: given.contains_id("baseline") };
+    let (targets, rules) = (Targets::new(&check, &config, typed, update)?, Rules::new(&check, &config)?);
+    let selection = selection(given, &check, &config, &targets)?;
     let baseline = match &check.baseline {
         None if update => return Err(usage_error("--update-baseline writes the file that --baseline names")),
         path => path.as_deref().map(|path| Baseline::read(path, update, &terminal)).transpose()?,
@@ -112,7 +114,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let mut stale = match &baseline {
         Some(baseline) => {
             let is_new = |copy: &Copy| changes.as_ref().is_some_and(|changes| touches(copy, changes).contains(&true));
-            baseline.settle(&mut copies, is_new, &tree, roots, update, &terminal)?
+            baseline.settle(&mut copies, is_new, &tree, roots, targets.baseline.as_ref(), &terminal)?
         }
         None => Vec::new(),
     };
@@ -122,14 +124,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         stale.clear();
     }
     let words: usize = documents.iter().map(|document| document.words.len()).sum();
-    if words == 0 {
-        let pages = counted(documents.len() as u64, "page");
-        return Err(Error::Empty(format!("no words were read in {pages}: nothing was compared")));
-    }
     let any = check.fail_on.as_deref() == Some("any");
     let root = report::repository();
     let outcome = Outcome { copies: &copies, stale: &stale, allowed, pages: tree.pages.len(), words, any, root };
-    targets.write(&outcome)?;
+    match targets.write(&outcome) {
+        // Whoever reads has seen enough; what was found counts all the same.
+        Err(error) if error.is_closed_pipe() => {}
+        written => written?,
+    }
     tell_stale(&stale, check.baseline.as_deref(), &terminal);
     tell_bounds(&found, &terminal);
     terminal.line(&format!(
@@ -148,7 +150,11 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     }
     // Who looks at nothing finds nothing: a mistyped path must not pass.
     if tree.pages.is_empty() {
-        return Err(Error::Empty("no pages were read".into()));
+        return Err(Error::Empty("no pages were read: name folders of documentation, or pages".into()));
+    }
+    if words == 0 {
+        let pages = counted(tree.pages.len() as u64, "page");
+        return Err(Error::Empty(format!("there are no words in {pages}: nothing was compared")));
     }
     let found = if fails { Status::Found } else { Status::Done };
     Ok(found.max(Status::of_input(tree.failed.len() as u64)))
@@ -198,17 +204,21 @@ fn resolve(given: &ArgMatches, config: &Config) -> Check {
 }
 
 fn tell(tree: &Tree, terminal: &Terminal) {
-    tree.failed.iter().for_each(|failed| terminal.failed(failed));
-    tree.notices.iter().for_each(|notice| terminal.warning(notice));
+    limited(&tree.failed, |failed| terminal.failed(failed));
+    limited(&tree.notices, |notice| terminal.warning(notice));
 }
 
 fn tell_stale(stale: &[Entry], baseline: Option<&Path>, terminal: &Terminal) {
-    for Entry { paths: [a, b], text, .. } in stale {
-        let baseline = baseline.unwrap_or(Path::new("")).display();
-        terminal.warning(&format!("{baseline}: accepted, and not there any more: {a} and {b}: {text}"));
-    }
+    let baseline = baseline.unwrap_or(Path::new("")).display();
+    let message = |Entry { paths: [a, b], text, .. }: &Entry| {
+        format!(
+            "{baseline}: stale: accepted, but not found in this run (gone, edited, or left out by a rule or an option): {a} and {b}: {text}"
+        )
+    };
+    let messages: Vec<String> = stale.iter().map(message).collect();
+    limited(&messages, |message| terminal.warning(message));
     if !stale.is_empty() {
-        terminal.line("--update-baseline drops what is not there any more");
+        terminal.line("--update-baseline drops stale entries");
     }
 }
 
@@ -219,6 +229,14 @@ fn tell_bounds(found: &Found, terminal: &Terminal) {
             many => format!("{} pages are", count(many as u64)),
         };
         terminal.line(&format!("{pages} so full of repeats that not all of them were compared"));
+    }
+}
+
+/// Prints the first messages of a kind, and how many more there are.
+fn limited(messages: &[String], mut print: impl FnMut(&str)) {
+    messages.iter().take(PRINTED).for_each(|message| print(message));
+    if messages.len() > PRINTED {
+        print(&format!("{} more of this kind", count((messages.len() - PRINTED) as u64)));
     }
 }
 

@@ -1,12 +1,12 @@
 //! Where reports go, and what they must not replace.
 
-use super::super::out_file::{OutFile, place};
+use super::super::outputs::{OutFile, Outputs, confine, place, refuse_links_out_of};
 use super::super::{terminal::escaped, usage_error};
 use super::config::{Check, Config};
 use super::pages::{Tree, shown};
-use super::report::{FORMATS, Outcome, Target};
+use super::report::{FORMATS, Outcome, Target, repository, repository_of};
 use neardups::Error;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,46 +20,67 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"dedup check\">\n";
 /// A report for people in a file that would be empty otherwise, and could not be told from an empty page.
 const NO_COPIES: &str = "No copies.\n";
 
-/// Reports with their files.
-pub struct Targets(Vec<(Target, Option<OutFile>)>);
+/// Reports with their files, and the file of the baseline if it is to be written.
+pub struct Targets {
+    reports: Vec<(Target, Option<OutFile>)>,
+    pub baseline: Option<OutFile>,
+    outputs: Outputs,
+}
+
+/// Which of the files that are written were named by options; the others, by the configuration.
+#[derive(Clone, Copy)]
+pub struct Typed {
+    pub report: bool,
+    pub baseline: bool,
+}
 
 impl Targets {
-    /// Tries the files, which must be different ones, and neither the baseline nor the configuration.
+    /// Tries the files, which must be different ones, and neither the baseline nor the configuration. Those that the configuration names
+    /// must be inside of its repository.
     ///
     /// # Errors
     /// Two of these are one file, or a file cannot be written.
-    pub fn new(check: &Check, config: &Config) -> Result<Self, Error> {
+    pub fn new(check: &Check, config: &Config, typed: Typed, updates: bool) -> Result<Self, Error> {
         let targets = check.report.iter().flatten().map(|report| Target::parse(report).map_err(usage_error));
         let targets = targets.collect::<Result<Vec<Target>, Error>>()?;
         if targets.iter().filter(|target| target.file.is_none()).count() > 1 {
             return Err(usage_error("one report can go to standard output; the others need FORMAT=FILE"));
         }
-        let named = [(&check.baseline, "the baseline"), (&config.path, "the configuration")];
-        let named = named.into_iter().filter_map(|(path, what)| Some((path.as_deref()?, what.to_string())));
-        let reports = targets.iter().filter_map(|target| Some((target.file.as_deref()?, format!("report {target}"))));
-        let mut taken: Vec<(PathBuf, String)> = Vec::new();
-        for (path, what) in named.chain(reports) {
-            // What is written to a pipe or device replaces nothing there.
-            if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-                continue;
+        let repositories = repositories(check, config)?;
+        let refuse_outside = |path: &Path, what: &str, is_typed: bool| {
+            if let (false, Some(own)) = (is_typed, &repositories.own) {
+                confine(path, own, what)?;
             }
-            let place = place(path);
-            if let Some((_, other)) = taken.iter().find(|(taken, _)| *taken == place) {
-                let path = escaped(&path.to_string_lossy());
-                return Err(usage_error(format!("{path} cannot be both {} and {}", escaped(other), escaped(&what))));
-            }
-            taken.push((place, what));
-        }
-        let open = |target: Target| {
-            let file = target.file.as_deref().map(|path| OutFile::create("report", path, &[])).transpose()?;
-            Ok((target, file))
+            repositories.all.iter().try_for_each(|root| refuse_links_out_of(root, path, what))
         };
-        targets.into_iter().map(open).collect::<Result<_, Error>>().map(Targets)
+        let mut outputs = Outputs::new();
+        let mut baseline = None;
+        if let Some(path) = check.baseline.as_deref() {
+            if updates {
+                refuse_outside(path, "the baseline", typed.baseline)?;
+                baseline = Some(outputs.file(path, "the baseline")?);
+            } else {
+                outputs.reads(path, "the baseline")?;
+            }
+        }
+        if let Some(path) = config.path.as_deref() {
+            outputs.reads(path, "the configuration")?;
+        }
+        let mut open = |target: Target| {
+            let file = target.file.as_deref().map(|path| {
+                let what = format!("report {target}");
+                refuse_outside(path, &what, typed.report)?;
+                outputs.file(path, &what)
+            });
+            file.transpose().map(|file| (target, file))
+        };
+        let reports = targets.into_iter().map(&mut open).collect::<Result<_, Error>>()?;
+        Ok(Targets { reports, baseline, outputs })
     }
 
     /// Files that are no pages although they may be called like some: the baseline, and reports of earlier runs.
     pub fn written(&self, check: &Check) -> Vec<PathBuf> {
-        let files = self.0.iter().filter_map(|(target, _)| target.file.as_deref());
+        let files = self.reports.iter().filter_map(|(target, _)| target.file.as_deref());
         files.filter(|file| is_report(file)).chain(check.baseline.as_deref()).map(place).collect()
     }
 
@@ -78,7 +99,15 @@ impl Targets {
         let read = tree.pages.iter().map(|page| (&page.place, &page.path));
         let looked_at: BTreeMap<&PathBuf, &String> =
             named.iter().chain(&tree.unread).map(|(place, path)| (place, path)).chain(read).collect();
-        for (target, file) in self.0.iter().filter_map(|(target, _)| Some((target, place(target.file.as_deref()?)))) {
+        if let Some((_, page)) = looked_at.iter().find(|(place, _)| self.outputs.standard_output_adds_to(place)) {
+            return Err(usage_error(format!(
+                "standard output would add to a page that is looked at, {}",
+                escaped(page)
+            )));
+        }
+        for (target, file) in
+            self.reports.iter().filter_map(|(target, _)| Some((target, place(target.file.as_deref()?))))
+        {
             if let Some(page) = looked_at.get(&file) {
                 return Err(usage_error(format!(
                     "--report {} would overwrite a page that is looked at, {}: name another file, or remove this one",
@@ -95,22 +124,45 @@ impl Targets {
     /// # Errors
     /// One cannot be written.
     pub fn write(self, outcome: &Outcome) -> Result<(), Error> {
-        for (target, file) in self.0 {
+        // Who reads standard output may have seen enough: the files are written all the same.
+        let mut closed = None;
+        for (target, file) in self.reports {
             let text = (target.format.render)(outcome);
             // Whatever colours a report has are its own; what pages have of control characters would speak to whoever
             // shows it.
             let is_coloured = target.format.name == FORMATS[0].name;
             let speaks = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-            match file {
-                Some(file) if is_coloured && text.is_empty() => file.write(NO_COPIES)?,
-                Some(file) if is_coloured => file.write(&anstream::adapter::strip_str(&text).to_string())?,
-                Some(file) => file.write(&text.replace(speaks, ""))?,
-                None if is_coloured => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write)?,
-                None => io::stdout().lock().write_all(text.replace(speaks, "").as_bytes()).map_err(cannot_write)?,
+            let written = match file {
+                Some(file) if is_coloured && text.is_empty() => file.write(NO_COPIES),
+                Some(file) if is_coloured => file.write(&anstream::adapter::strip_str(&text).to_string()),
+                Some(file) => file.write(&text.replace(speaks, "")),
+                None if is_coloured => anstream::stdout().lock().write_all(text.as_bytes()).map_err(cannot_write),
+                None => io::stdout().lock().write_all(text.replace(speaks, "").as_bytes()).map_err(cannot_write),
+            };
+            match written {
+                Err(error) if error.is_closed_pipe() => closed = Some(error),
+                written => written?,
             }
         }
-        Ok(())
+        closed.map_or_else(|| io::stdout().flush().map_err(cannot_write), Err)
     }
+}
+
+/// Folders that may be somebody else's work.
+struct Repositories {
+    /// That of the configuration, or its folder, if there is a configuration.
+    own: Option<PathBuf>,
+    /// Those of what is looked at, of the current folder and of the configuration.
+    all: BTreeSet<PathBuf>,
+}
+
+fn repositories(check: &Check, config: &Config) -> Result<Repositories, Error> {
+    let base = config.path.is_some().then(|| config.base()).transpose()?;
+    let own = base.map(|base| repository_of(&base).unwrap_or(base));
+    let looked_at = check.paths.iter().flatten().filter_map(|path| path.canonicalize().ok());
+    let looked_at = looked_at.filter_map(|path| repository_of(&path));
+    let all = own.clone().into_iter().chain(repository()).chain(looked_at).collect();
+    Ok(Repositories { own, all })
 }
 
 /// Whether a file is a report of an earlier run, as its start tells. Other reports than those for people and browsers are not told

@@ -1,6 +1,6 @@
 //! What of the configuration does nothing in a run: globs that find no page, rules that ask for what is asked for anyway.
 
-use super::super::out_file::place;
+use super::super::outputs::place;
 use super::super::terminal::Terminal;
 use super::config::{Check, Config};
 use super::globs::Globs;

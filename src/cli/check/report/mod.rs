@@ -35,8 +35,12 @@ pub struct Outcome<'a> {
 
 /// The nearest folder from the current one upward that has a `.git`, without links.
 pub fn repository() -> Option<PathBuf> {
-    let here = fs::canonicalize(env::current_dir().ok()?).ok()?;
-    here.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
+    repository_of(&fs::canonicalize(env::current_dir().ok()?).ok()?)
+}
+
+/// The nearest folder from a place upward that has a `.git`. The place is without links, and so is the folder.
+pub fn repository_of(place: &Path) -> Option<PathBuf> {
+    place.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
 }
 
 /// A mark for words that are not shown.
