@@ -248,6 +248,8 @@ pub(super) struct Rejections {
     reasons: Vec<u32>,
     messages: Vec<String>,
     numbers: HashMap<String, u32>,
+    /// Bytes of the messages, which are asked for with each batch.
+    message_bytes: usize,
 }
 
 impl Rejections {
@@ -264,6 +266,8 @@ impl Rejections {
         let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
         if number == next {
             self.messages.push(problem.message.clone());
+            // As often as they are held.
+            self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
         }
         self.reasons.push(number);
     }
@@ -294,8 +298,7 @@ impl Rejections {
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         let each = size_of::<(u32, u32, usize, (bool, bool), u32)>() * self.before.len();
-        let messages = 2 * self.messages.iter().map(|message| message.len() + size_of::<String>()).sum::<usize>();
-        (each + self.labels.len() + messages) as u64
+        (each + self.labels.len() + self.message_bytes) as u64
     }
 }
 

@@ -13,14 +13,14 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// That of the file with this metadata, which was read through the path, links followed. `None` if nothing can be said.
+    /// That of the file with this metadata, which was read through the path, links followed. `None` if it is not known.
     #[cfg(unix)]
     pub fn of(_path: &Path, metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(FileId { inode: (metadata.dev(), metadata.ino()) })
     }
 
-    /// That of the file with this metadata, which was read through the path, links followed. `None` if nothing can be said.
+    /// That of the file with this metadata, which was read through the path, links followed. `None` if it is not known.
     #[cfg(not(unix))]
     pub fn of(path: &Path, _metadata: &Metadata) -> Option<Self> {
         Some(FileId { path: path.canonicalize().ok()? })
