@@ -10,7 +10,7 @@ use crate::engine::Outcome;
 use crate::error::Error;
 use crate::similarity::Threshold;
 use crate::source::{Place, Severity, Source};
-use petgraph::unionfind::UnionFind;
+use crate::union_find::UnionFind;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -313,7 +313,7 @@ pub fn components(documents: usize, pairs: impl IntoIterator<Item = (u32, u32)>)
     for (a, b) in pairs {
         union.union(a, b);
     }
-    union.into_labeling()
+    union.into_labels()
 }
 
 /// The adjusted Rand index of two partitions, given as a label for each document: 1 for equal ones, about 0 for unrelated
@@ -390,7 +390,7 @@ pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) 
         union.union(a, b);
     });
     let clusters = components(numbers.len(), truth.pairs.iter());
-    let found = union.into_labeling();
+    let found = union.into_labels();
     Evaluation { scores, ari: adjusted_rand_index(&clusters, &found), accuracy: accuracy(&clusters, &found) }
 }
 

@@ -91,5 +91,6 @@ pub mod report;
 pub mod similarity;
 pub mod source;
 pub mod tokenizer;
+mod union_find;
 
 pub use error::{Error, ErrorKind, IndexFault};

@@ -3,7 +3,7 @@
 use super::grams::Text;
 use super::{Finding, Judgement, Kind, Options, Place};
 use crate::passages::Run;
-use petgraph::unionfind::UnionFind;
+use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ pub(super) fn told(mut candidates: Vec<(Judgement, Candidate)>, words: usize, op
 fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Options) -> bool {
     let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
     let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
-    let is_news = pairs().filter(|&(a, b)| !connected.equiv(a, b)).take(enough).count() == enough;
+    let is_news = pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
     if is_news {
         pairs().for_each(|(a, b)| _ = connected.union(a, b));
     }

@@ -8,7 +8,7 @@ use super::{Options, Report, Side};
 use crate::algorithm::{Odds, Setup};
 use crate::similarity::Similarity;
 use crate::source::Source;
-use petgraph::unionfind::UnionFind;
+use crate::union_find::UnionFind;
 use std::ops::Range;
 
 /// A reported pair; `a` comes before `b` in the input.
@@ -270,7 +270,7 @@ impl Outcome {
         }
         let decisions = self.decide(policy);
         let later = self.decide_copies(policy, &decisions);
-        Kept { outcome: self, clusters: clusters.into_labeling(), decisions, later, policy }
+        Kept { outcome: self, clusters: clusters.into_labels(), decisions, later, policy }
     }
 
     /// Copies of a document that is not kept come after it in the order of the policy, and by then a document may have been kept that is

@@ -5,7 +5,7 @@
 //! once.
 
 use super::group::Table;
-use petgraph::unionfind::UnionFind;
+use crate::union_find::UnionFind;
 use std::ops::Range;
 
 /// All loads that it takes for every two candidates of a run to be in memory together.
@@ -96,10 +96,10 @@ impl Portions {
         // A component goes by its first group.
         let mut first = vec![u32::MAX; groups];
         for &group in &order {
-            let label = components.find_mut(group) as usize;
+            let label = components.find(group) as usize;
             first[label] = first[label].min(group);
         }
-        let component: Vec<u32> = (0..groups as u32).map(|group| first[components.find_mut(group) as usize]).collect();
+        let component: Vec<u32> = (0..groups as u32).map(|group| first[components.find(group) as usize]).collect();
         order.sort_by_key(|&group| component[group as usize]);
 
         let mut loads = Vec::new();

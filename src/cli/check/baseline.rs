@@ -7,9 +7,9 @@ use super::copies::{Copy, fingerprint};
 use super::copies_of;
 use super::pages::{Page, Tree, shown};
 use super::paths::{behind, way};
+use crate::union_find::UnionFind;
 use neardups::Error;
 use neardups::check::{Finding, Kind};
-use petgraph::unionfind::UnionFind;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -286,7 +286,7 @@ impl<'a> Groups<'a> {
         }
         let mut groups = UnionFind::<usize>::new(numbers.len());
         pairs.iter().for_each(|[a, b]| _ = groups.union(numbers[a.as_str()], numbers[b.as_str()]));
-        Groups { numbers, groups: groups.into_labeling() }
+        Groups { numbers, groups: groups.into_labels() }
     }
 
     /// The group that both places are in.
