@@ -1,4 +1,4 @@
-//! How many planted copies [`neardups::check`] finds, by their length and the share of words edited.
+//! How many planted copies [`neardups::check::find`] finds, by their length and the share of words edited.
 //!
 //! ```text
 //! cargo bench --bench check_recall

@@ -3,7 +3,7 @@
 
 use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
-use neardups::check::{Document, Finding, Found, Judgement, Kind, Options, find, find_judged, word};
+use neardups::check::find::{Document, Finding, Found, Judgement, Kind, Options, find, find_judged, word};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -27,7 +27,7 @@ fn found_blocks(documents: &[Vec<u64>]) -> Vec<Finding> {
 
 /// `0[1..3]=1[2..4]` for each finding, with its kind and the words that match.
 fn told(found: &[Finding]) -> Vec<String> {
-    let place = |place: &neardups::check::Place| format!("{}[{:?}]", place.document, place.words);
+    let place = |place: &neardups::check::find::Place| format!("{}[{:?}]", place.document, place.words);
     let line = |f: &Finding| format!("{:?} {}={} {}", f.kind, place(&f.a), place(&f.b), f.matched);
     found.iter().map(line).collect()
 }

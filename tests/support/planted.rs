@@ -1,7 +1,7 @@
 //! Copies with edits, planted in text of their own: for what finds them.
 
 use super::random::Random;
-use neardups::check::{Document, Found, Options, find, word};
+use neardups::check::find::{Document, Found, Options, find, word};
 use std::ops::Range;
 
 /// Words as frequent as in natural text (Zipf): the most frequent is every fourteenth, and half of them are among 140.

@@ -9,7 +9,7 @@ use super::pages::{Page, Tree, shown};
 use super::paths::{behind, way};
 use crate::union_find::UnionFind;
 use neardups::Error;
-use neardups::check::{Finding, Kind};
+use neardups::check::find::{Finding, Kind};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use super::super::input;
 use super::report::{FORMATS, Target};
 use clap::{Arg, ArgAction, Command, value_parser};
-use neardups::check::Options;
+use neardups::check::find::Options;
 use neardups::prose::Markup;
 use neardups::similarity::Threshold;
 use std::path::PathBuf;

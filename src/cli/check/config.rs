@@ -6,7 +6,7 @@ use super::globs::Globs;
 use super::report::Target;
 use super::values::{Table, Toml, Value};
 use neardups::Error;
-use neardups::check::Options;
+use neardups::check::find::Options;
 use serde::Serialize;
 use std::cell::Cell;
 use std::fs;

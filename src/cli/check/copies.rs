@@ -1,7 +1,7 @@
 //! Copies as reports tell them: where both places are, what they share, and whether that was accepted.
 
 use super::pages::{Page, Stretch};
-use neardups::check::{Finding, Kind};
+use neardups::check::find::{Finding, Kind};
 use neardups::passages::Run;
 use neardups::prose::Lines;
 use std::collections::BTreeMap;

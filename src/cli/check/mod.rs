@@ -9,7 +9,7 @@
 //! rules.rs     which findings count
 //! walk.rs      folders → files, without those that .gitignore leaves out
 //! pages.rs     files → prose → words with places
-//!              neardups::check::find
+//!              neardups::check::find::find
 //! paths.rs     ways from one place to another
 //! copies.rs    copies as reports tell them
 //! baseline.rs  which of them are accepted
@@ -46,7 +46,7 @@ use clap::ArgMatches;
 use config::{Check, Config};
 use copies::Copy;
 use neardups::Error;
-use neardups::check::{Document, Finding, Found, Judgement, Options, find_judged};
+use neardups::check::find::{Document, Finding, Found, Judgement, Options, find_judged};
 use neardups::prose;
 use neardups::similarity::Threshold;
 use pages::{Selection, Tree};

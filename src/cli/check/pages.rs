@@ -2,7 +2,7 @@
 
 use super::globs::Globs;
 use super::walk::{Found, Walk};
-use neardups::check::{Document, word};
+use neardups::check::find::{Document, word};
 use neardups::hash::sequence_hash;
 use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
 use neardups::source;

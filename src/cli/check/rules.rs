@@ -4,7 +4,7 @@ use super::config::{Check, Config, Rule};
 use super::globs::Lists;
 use super::pages::Page;
 use neardups::Error;
-use neardups::check::{Finding, Kind, Place, size};
+use neardups::check::find::{Finding, Kind, Place, size};
 use std::collections::BTreeMap;
 
 /// What the configuration says of some files.

@@ -6,7 +6,7 @@ use super::config::{Check, Config};
 use super::globs::Globs;
 use super::pages::{Selection, Tree};
 use neardups::Error;
-use neardups::check::Options;
+use neardups::check::find::Options;
 use std::path::Path;
 
 /// Warns of it.

@@ -5,7 +5,7 @@ use super::left_out;
 use crate::cli::arguments::counted;
 use crate::cli::terminal::Styled;
 use anstyle::Style;
-use neardups::check::Kind;
+use neardups::check::find::Kind;
 use std::ops::Range;
 
 /// Around a difference of whole files so many shared words are shown on either side.

@@ -3,7 +3,7 @@
 use super::super::copies::{Copy, Place};
 use super::Outcome;
 use crate::cli::terminal::escaped;
-use neardups::check::Kind;
+use neardups::check::find::Kind;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
