@@ -19,20 +19,33 @@
 //! unused.rs    what of the configuration does nothing
 //! ```
 
+#[path = "../../check/baseline.rs"]
 pub(super) mod baseline;
+#[path = "arguments.rs"]
 mod command;
+#[path = "../../check/config.rs"]
 pub(super) mod config;
+#[path = "../../check/finding.rs"]
 mod copies;
+#[path = "../../check/globs.rs"]
 mod globs;
+#[path = "../../check/pages.rs"]
 mod pages;
+#[path = "../../check/paths.rs"]
 mod paths;
 mod print;
+#[path = "../../check/report/mod.rs"]
 mod report;
+#[path = "../../check/rules.rs"]
 mod rules;
+#[path = "../../check/since.rs"]
 mod since;
 mod targets;
+#[path = "../../check/unused.rs"]
 mod unused;
+#[path = "../../check/config/values.rs"]
 mod values;
+#[path = "../../check/walk.rs"]
 mod walk;
 
 pub use command::command;

@@ -234,7 +234,7 @@ mod tests {
             "a: b.md:6:1: 90 % of a: b.md is in c.md\nc.md:1:1: the other place, under “C”\n    x\n\nmore",
             "a.md:6:1: paragraph of 57 words, 94 % alike (accepted)\nb.md:6:1: the other place\n    x",
             NO_COPIES,
-            include_str!("report/page.html"),
+            include_str!("../../check/report/page.html"),
         ] {
             assert!(starts_report(text), "{text}");
         }
