@@ -23,12 +23,12 @@
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
-//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
+//! | [`check`] | copies in documentation: folders → pages → files, passages and paragraphs that stand elsewhere with small edits; rules, baselines, reports |
 //! | [`report`] | results as JSON lines |
 //! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
 //!
 //! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
-//! terminal (`cli` is a module of the library only so that tests and fuzzing reach it, and not part of its interface); the library reads the clock only to time its stages,
+//! terminal (`cli` is a module of the library only so that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages,
 //! and to date what a stream lets through.
 //!
 //! # What always holds
@@ -86,6 +86,8 @@ pub mod kernel;
 pub mod lexicon;
 pub mod passages;
 pub mod prose;
+#[cfg(feature = "check")]
+mod readable;
 pub mod replace;
 pub mod report;
 pub mod similarity;

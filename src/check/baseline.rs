@@ -1,21 +1,17 @@
-//! The baseline: copies that are accepted, known by their words.
+//! The baseline: findings that are accepted, identified by their words.
 
-use super::super::arguments::count;
-use super::super::outputs::{OutFile, place};
-use super::super::terminal::Terminal;
-use super::copies::{Copy, fingerprint};
-use super::copies_of;
-use super::pages::{Page, Tree, shown};
-use super::paths::{behind, way};
+use super::error::{Error, InvalidBaseline};
+use super::find::{self, Kind};
+use super::finding::{Finding, fingerprint};
+use super::pages::{Page, Tree};
+use super::paths::{joined, place, relative, shown};
 use crate::union_find::UnionFind;
-use neardups::Error;
-use neardups::check::find::{Finding, Kind};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
 
 const VERSION: u32 = 1;
 
@@ -28,7 +24,7 @@ struct File {
     accepted: Vec<Entry>,
 }
 
-/// Another version is an error of its line, like all else that is wrong with a file.
+/// Another version is an error of its line, like anything else that is wrong with a file.
 fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
     match u32::deserialize(version)? {
         VERSION => Ok(VERSION),
@@ -36,26 +32,30 @@ fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
     }
 }
 
-/// An accepted copy. What it is known by is its words; paths, which start from the folder of the file, and text are for people,
-/// but for whole files, whose words change.
+/// An accepted finding. Its words identify it; paths and text are for people, except that whole files, whose words change,
+/// are identified by their paths too.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
 pub struct Entry {
+    /// What it is: `file`, `passage` or `paragraph`.
     pub kind: String,
+    /// The files, from the folder of the baseline.
     pub paths: [String; 2],
+    /// Hashes of the words of both places, the lesser first.
     pub fingerprint: String,
+    /// How the first place begins.
     pub text: String,
 }
 
 impl Entry {
-    fn of(copy: &Copy, folder: &Path) -> Self {
-        let mut paths = copy.places.each_ref().map(|place| shown(&way(folder, &place.page.place)));
+    fn of(finding: &Finding, folder: &Path) -> Self {
+        let mut paths = finding.places.each_ref().map(|place| shown(&relative(folder, &place.page.place)));
         paths.sort_unstable();
         Entry {
-            kind: copy.name().into(),
+            kind: finding.name().into(),
             paths,
-            fingerprint: copy.fingerprint.clone(),
-            text: copy.places[0].beginning(),
+            fingerprint: finding.fingerprint.clone(),
+            text: finding.places[0].beginning(),
         }
     }
 }
@@ -79,112 +79,128 @@ impl Entry {
     }
 }
 
-/// A baseline that was read.
-pub struct Baseline<'a> {
-    path: &'a Path,
-    /// The folder that it is in, which paths start from: absolute and without links.
-    folder: PathBuf,
-    accepted: Vec<Entry>,
+/// What becomes of a baseline that is to be updated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// It stays as it is, because not all files could be read.
+    Refused,
+    /// It gets this text.
+    Written {
+        /// The text of the file.
+        text: String,
+        /// How many findings it accepts now, of those that were found.
+        accepted: usize,
+        /// How many of them are new.
+        new: usize,
+        /// How many entries it keeps for pages that were not asked for.
+        kept: usize,
+        /// How many it loses.
+        dropped: usize,
+    },
 }
 
-impl<'a> Baseline<'a> {
-    /// Reads a baseline. A file that is not there accepts nothing, and a warning says so unless it is about to be written.
+/// A baseline that was read.
+pub(super) struct Baseline {
+    /// The folder that it is in, which paths start from: absolute and without links.
+    folder: PathBuf,
+    /// None if the file does not exist.
+    accepted: Option<Vec<Entry>>,
+}
+
+impl Baseline {
+    /// Reads a baseline. A file that does not exist accepts nothing.
     ///
     /// # Errors
-    /// The file cannot be read, or is no baseline: it is not written over either.
-    pub fn read(path: &'a Path, update: bool, terminal: &Terminal) -> Result<Self, Error> {
-        let accepted = read(path)?;
-        if accepted.is_none() && !update {
-            terminal.warning(&format!(
-                "{}: there is no such baseline; nothing is accepted (--update-baseline makes it)",
-                path.display()
-            ));
-        }
+    /// The file cannot be read, or is not a baseline: it must not be replaced either.
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let folder = place(path).parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Baseline { path, folder, accepted: accepted.unwrap_or_default() })
+        Ok(Baseline { folder, accepted: read(path)? })
     }
 
-    /// What it has, to be asked for findings.
+    /// Whether there is no such file.
+    pub fn is_missing(&self) -> bool {
+        self.accepted.is_none()
+    }
+
+    fn entries(&self) -> &[Entry] {
+        self.accepted.as_deref().unwrap_or_default()
+    }
+
+    /// What it accepts, to be asked about what is found.
     pub fn known(&self) -> Known<'_> {
-        let words = self.accepted.iter().map(|entry| places(&entry.fingerprint));
-        let files = self.accepted.iter().filter(|entry| entry.kind == "file").map(|entry| entry.paths.clone());
+        let words = self.entries().iter().map(|entry| places(&entry.fingerprint));
+        let files = self.entries().iter().filter(|entry| entry.kind == "file").map(|entry| entry.paths.clone());
         Known { folder: &self.folder, words: words.collect(), files: files.collect() }
     }
 
-    /// Marks the copies that are accepted, those that are not new before those that are, and writes the file that is to be updated, if any, once all pages could be read. Returns what is
-    /// accepted and not there any more, although the pages were looked at, or are gone.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn settle(
+    /// Given what was read under some roots, marks the findings that are accepted, those that are not new before those that are; all of them, if the file is to be updated and all
+    /// pages could be read. Returns the entries that are stale: what they accept was not found, although the pages were read, or are gone.
+    pub fn apply(
         &self,
-        copies: &mut [Copy],
-        is_new: impl Fn(&Copy) -> bool,
+        findings: &mut [Finding],
+        is_new: impl Fn(&Finding) -> bool,
         tree: &Tree,
         roots: &[PathBuf],
-        update: Option<&OutFile>,
-        terminal: &Terminal,
-    ) -> Result<Vec<Entry>, Error> {
+        update: bool,
+    ) -> (Vec<Entry>, Option<Update>) {
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
-        let of = |path: &String| behind(&self.folder, Path::new(path));
-        // Copies of pages that are there and were not looked at may still be there: nothing else is accepted for them.
-        let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-        let may_accept = |path: &String| pages.contains(of(path).as_path()) || !is_there(&of(path));
+        let of = |path: &String| joined(&self.folder, Path::new(path));
+        // Findings in pages that exist and were not read may still be there: nothing else is accepted for them.
+        let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
+        let may_accept = |path: &String| pages.contains(of(path).as_path()) || !exists(&of(path));
         let was_asked_for =
             |path: &String| pages.contains(of(path).as_path()) || roots.iter().any(|root| of(path).starts_with(root));
         let (mine, mut kept): (Vec<Entry>, Vec<Entry>) =
-            self.accepted.iter().cloned().partition(|entry| entry.paths.iter().all(may_accept));
-        let (gone, others): (Vec<Entry>, Vec<Entry>) = accept(copies, is_new, &self.folder, mine)
+            self.entries().iter().cloned().partition(|entry| entry.paths.iter().all(may_accept));
+        let (stale, others): (Vec<Entry>, Vec<Entry>) = accept(findings, is_new, &self.folder, mine)
             .into_iter()
             .partition(|entry| entry.paths.iter().all(was_asked_for));
         kept.extend(others);
-        let Some(file) = update else { return Ok(gone) };
-        if !tree.failed.is_empty() {
-            terminal.warning(&format!("{}: not written, because not all files could be read", self.path.display()));
-            return Ok(gone);
+        if !update {
+            return (stale, None);
         }
-        let part = |number: usize, what: &str| match number {
-            0 => String::new(),
-            number => format!(", {} {what}", count(number as u64)),
+        if !tree.failed.is_empty() {
+            return (stale, Some(Update::Refused));
+        }
+        let update = Update::Written {
+            accepted: findings.len(),
+            new: findings.iter().filter(|finding| !finding.accepted).count(),
+            kept: kept.len(),
+            dropped: stale.len(),
+            text: render(findings.iter().map(|finding| Entry::of(finding, &self.folder)).chain(kept).collect()),
         };
-        let (others, dropped) =
-            (part(kept.len(), "of pages that were not asked for kept"), part(gone.len(), "dropped"));
-        let new = part(copies.iter().filter(|copy| !copy.known).count(), "of them new");
-        write(file, copies.iter().map(|copy| Entry::of(copy, &self.folder)).chain(kept).collect())?;
-        let accepted = copies_of(copies.len());
-        terminal.line(&format!("{accepted} accepted in {}{new}{others}{dropped}", self.path.display()));
-        copies.iter_mut().for_each(|copy| copy.known = true);
-        Ok(Vec::new())
+        findings.iter_mut().for_each(|finding| finding.accepted = true);
+        (Vec::new(), Some(update))
     }
 }
 
 /// What a baseline accepts.
-pub struct Known<'a> {
+pub(super) struct Known<'a> {
     folder: &'a Path,
     words: BTreeSet<[String; 2]>,
     files: BTreeSet<[String; 2]>,
 }
 
 impl Known<'_> {
-    /// Whether it has a finding as it is, or as the same two files.
-    pub fn has(&self, pages: &[Page], finding: &Finding) -> bool {
+    /// Whether it accepts a finding as it is, or as the same two files.
+    pub fn has(&self, pages: &[Arc<Page>], found: &find::Finding) -> bool {
         if self.words.is_empty() {
             return false;
         }
-        let mut paths = [&finding.a, &finding.b].map(|place| shown(&way(self.folder, &pages[place.document].place)));
+        let mut paths = [&found.a, &found.b].map(|place| shown(&relative(self.folder, &pages[place.document].place)));
         paths.sort_unstable();
-        finding.kind == Kind::File && self.files.contains(&paths)
-            || self.words.contains(&places(&fingerprint(pages, finding)))
+        found.kind == Kind::File && self.files.contains(&paths)
+            || self.words.contains(&places(&fingerprint(pages, found)))
     }
 }
 
-/// Reads the file. `None` if it is not there.
+/// Reads the file. `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
     match fs::read(path) {
-        Ok(bytes) => parse(path, &bytes).map(Some),
+        Ok(bytes) => Ok(Some(parse(path, &bytes)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::input(format!("cannot read the baseline {}", path.display()), error)),
+        Err(error) => Err(crate::Error::input(format!("cannot read the baseline {}", path.display()), error).into()),
     }
 }
 
@@ -192,33 +208,38 @@ fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
 ///
 /// # Errors
 /// It is not a baseline: the error names the line.
-pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, Error> {
-    let wrong = |line: usize, column: usize, what: &str| {
-        Error::Usage(format!("{}:{line}:{column}: not a dedup baseline: {what}", path.display()))
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
+    let path = path.display().to_string();
+    let invalid = |line: usize, column: usize, message: &str| InvalidBaseline {
+        path: path.clone(),
+        line,
+        column,
+        message: message.into(),
+        is_conflict: false,
     };
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        wrong(line, 1 + before.len() - line_start, "not UTF-8")
+        invalid(line, 1 + before.len() - line_start, "not UTF-8")
     })?;
     let is_conflict = |line: &str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
     if let Some(line) = text.lines().position(is_conflict) {
-        let what = "two versions that git could not merge; take one of them, and --update-baseline";
-        return Err(wrong(line + 1, 1, what));
+        let what = "two versions that git could not merge; take one of them";
+        return Err(InvalidBaseline { is_conflict: true, ..invalid(line + 1, 1, what) });
     }
     let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = error.to_string();
-        wrong(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
+        invalid(error.line(), error.column().max(1), what.strip_suffix(&place).unwrap_or(&what))
     })?;
     Ok(file.accepted)
 }
 
-/// What an entry and a copy have in common if the one accepts the other.
+/// What an entry and a finding have in common if the one accepts the other.
 type Key = (Option<String>, Option<[String; 2]>);
 
-/// When an entry accepts a copy, the strictest first.
+/// When an entry accepts a finding, the strictest first.
 const RULES: [fn(&Entry) -> Option<Key>; 3] = [
     |entry| Some((Some(entry.fingerprint.clone()), Some(entry.paths.clone()))),
     // The same two files, edited.
@@ -227,15 +248,20 @@ const RULES: [fn(&Entry) -> Option<Key>; 3] = [
     |entry| Some((Some(entry.fingerprint.clone()), None)),
 ];
 
-/// Marks the copies that are accepted. Each entry accepts one copy with its words: a third copy of an accepted pair is new. Returns what
-/// accepts nothing any more.
+/// Marks the findings that are accepted. Each entry accepts one finding with its words: a third copy of an accepted pair is new. Returns
+/// the entries that accept nothing any more.
 ///
-/// Of n near-copies n − 1 pairs are told and accepted. If one of them goes or is edited, other pairs may be told of those that
-/// stay: within each group of places that accepted pairs connect, an entry that is left accepts another pair of different places.
-fn accept(copies: &mut [Copy], is_new: impl Fn(&Copy) -> bool, folder: &Path, accepted: Vec<Entry>) -> Vec<Entry> {
-    let found: Vec<Entry> = copies.iter().map(|copy| Entry::of(copy, folder)).collect();
-    let mut order: Vec<usize> = (0..copies.len()).collect();
-    order.sort_by_key(|&copy| is_new(&copies[copy]));
+/// Of n near-copies n − 1 pairs are reported and accepted. If one of them goes or is edited, other pairs of those that stay may be
+/// reported: within each group of places that accepted pairs connect, an entry that is left accepts another pair of different places.
+fn accept(
+    findings: &mut [Finding],
+    is_new: impl Fn(&Finding) -> bool,
+    folder: &Path,
+    accepted: Vec<Entry>,
+) -> Vec<Entry> {
+    let found: Vec<Entry> = findings.iter().map(|finding| Entry::of(finding, folder)).collect();
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|&number| is_new(&findings[number]));
     let mut connected: Vec<[String; 2]> = accepted.iter().flat_map(Entry::connections).collect();
     let mut entries: Vec<Option<Entry>> = accepted.into_iter().map(Some).collect();
     for rule in RULES {
@@ -245,12 +271,12 @@ fn accept(copies: &mut [Copy], is_new: impl Fn(&Copy) -> bool, folder: &Path, ac
                 by_key.entry(key).or_default().push(number);
             }
         }
-        for &copy in order.iter().filter(|&&copy| !copies[copy].known).collect::<Vec<_>>() {
-            if let Some(number) = rule(&found[copy]).and_then(|key| by_key.get_mut(&key)?.pop()) {
+        for &new in order.iter().filter(|&&new| !findings[new].accepted).collect::<Vec<_>>() {
+            if let Some(number) = rule(&found[new]).and_then(|key| by_key.get_mut(&key)?.pop()) {
                 let entry = entries[number].take().expect("an entry has one key");
-                connected.extend(found[copy].connections());
-                connected.push([places(&found[copy].fingerprint)[0].clone(), places(&entry.fingerprint)[0].clone()]);
-                copies[copy].known = true;
+                connected.extend(found[new].connections());
+                connected.push([places(&found[new].fingerprint)[0].clone(), places(&entry.fingerprint)[0].clone()]);
+                findings[new].accepted = true;
             }
         }
     }
@@ -259,11 +285,11 @@ fn accept(copies: &mut [Copy], is_new: impl Fn(&Copy) -> bool, folder: &Path, ac
     for entry in entries.into_iter().flatten().rev() {
         left.entry(groups.of(&places(&entry.fingerprint))).or_default().push(entry);
     }
-    for &copy in order.iter().filter(|&&copy| !copies[copy].known).collect::<Vec<_>>() {
-        let ends = [places(&found[copy].fingerprint), found[copy].files()];
+    for &new in order.iter().filter(|&&new| !findings[new].accepted).collect::<Vec<_>>() {
+        let ends = [places(&found[new].fingerprint), found[new].files()];
         let group = ends.iter().filter(|[a, b]| a != b).find_map(|ends| groups.of(ends));
         if group.is_some() {
-            copies[copy].known = left.get_mut(&group).is_some_and(|left| left.pop().is_some());
+            findings[new].accepted = left.get_mut(&group).is_some_and(|left| left.pop().is_some());
         }
     }
     let mut left: Vec<Entry> = left.into_values().flatten().collect();
@@ -302,12 +328,8 @@ fn places(fingerprint: &str) -> [String; 2] {
     [a, b].map(String::from)
 }
 
-fn write(file: &OutFile, accepted: Vec<Entry>) -> Result<(), Error> {
-    file.write(&rendered(accepted))
-}
-
-/// The text of a baseline.
-pub fn rendered(mut accepted: Vec<Entry>) -> String {
+/// The text of a baseline that accepts these.
+pub fn render(mut accepted: Vec<Entry>) -> String {
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
     serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON") + "\n"
 }

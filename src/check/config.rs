@@ -1,98 +1,140 @@
 //! `dedup.toml`: what a project wants checked, and what it has accepted.
+//!
+//! ```
+//! use neardups::check::config::{Config, Settings};
+//! // The next dedup.toml from the current folder upward, and for this run a threshold over it.
+//! let config = Config::find(None)?;
+//! let settings = config.complete(Settings { min_words: Some(60), ..Settings::default() });
+//! let request = config.request(&settings)?;
+//! assert_eq!(request.find.min_words, 60);
+//! # Ok::<(), neardups::check::Error>(())
+//! ```
 
-use super::super::terminal::escaped;
-use super::command::{self, COUNTED, FAIL_ON, MOST_FINDINGS, MOST_WORDS};
-use super::globs::Globs;
-use super::report::Target;
-use super::values::{Table, Toml, Value};
-use neardups::Error;
-use neardups::check::find::Options;
+mod values;
+
+use super::find;
+use super::outcome::FailOn;
+use super::paths::{joined, place, relative};
+use super::report::{Format, Target};
+use super::request::{Counted, Request};
+use super::rules::{self, Allow};
+use crate::Error;
+use crate::similarity::Threshold;
 use serde::Serialize;
 use std::cell::Cell;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use values::{Table, Toml, Value};
 
 /// The name of the file, which is looked for from the current folder upward.
 pub const NAME: &str = "dedup.toml";
 
-/// What is in the file. Every key can be left out.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct File {
-    /// The one table.
-    pub check: Check,
-}
+/// The most that an option or key may ask for, in words.
+pub const MAX_WORDS: usize = 1_000_000;
 
-/// `[check]`.
-#[derive(Clone, Debug, Default, Serialize)]
+/// The most findings that an option or key may allow.
+pub const MAX_FINDINGS: u64 = u32::MAX as u64;
+
+/// What is asked of a check, as it is written down: in `[check]` of the file, or as options. Whatever is not written is none;
+/// [`Config::complete`] decides it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Check {
-    /// Files and folders, from the folder of the file.
+pub struct Settings {
+    /// Files and folders. Paths of the file start from its folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
-    /// Globs of files that are not looked at, from the folder of the file.
+    /// Globs of files that are not checked, from the folder of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
+    /// The fewest words of a passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
+    /// How similar passages are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passage_similarity: Option<f64>,
+    /// The fewest words of a paragraph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_words: Option<usize>,
+    /// How similar paragraphs are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_similarity: Option<f64>,
+    /// How similar whole files are, or how much of one is in the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_similarity: Option<f64>,
     /// What counts although it usually does not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<Vec<String>>,
+    pub count: Option<Vec<Counted>>,
+    /// The file of accepted findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<PathBuf>,
+    /// Reports and where they go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub report: Option<Vec<String>>,
+    pub report: Option<Vec<Target>>,
+    /// Which findings make the check fail.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fail_on: Option<String>,
+    pub fail_on: Option<FailOn>,
+    /// How many of them it takes more than.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_findings: Option<usize>,
-    /// Copies that are as they should be.
+    /// `[[check.allow]]`: files that may have copies of each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,
-    /// Other thresholds for some files.
+    /// `[[check.rule]]`: other thresholds for some files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rule: Vec<Rule>,
 }
 
-/// `[[check.allow]]`: copies between files that these globs find are accepted.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Allow {
-    /// Globs. Both places of a finding must be in one of these.
-    pub paths: Vec<String>,
-    /// Why.
-    pub reason: String,
-}
-
 /// `[[check.rule]]`: a finding that touches such a file must reach these too.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rule {
     /// Globs.
     pub paths: Vec<String>,
+    /// The fewest words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
+    /// How similar the places are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
 }
 
-/// A file that was read, or what stands for none.
+impl Settings {
+    /// The text of a file that says the same.
+    ///
+    /// # Errors
+    /// A path is not UTF-8, and so cannot be written in TOML.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        /// What is in the file.
+        #[derive(Serialize)]
+        struct File<'a> {
+            check: &'a Settings,
+        }
+        toml::to_string(&File { check: self }).map_err(|error| Error::Usage(format!("cannot print: {error}")))
+    }
+
+    /// The same with paths that start from another folder instead of the current one. Both folders are absolute and without links.
+    pub fn starting_from(self, folder: &Path, here: &Path) -> Self {
+        let from = relative(folder, here);
+        let report = |target: Target| Target { file: target.file.map(|file| joined(&from, &file)), ..target };
+        Settings {
+            paths: self.paths.map(|paths| paths.iter().map(|path| joined(&from, path)).collect()),
+            baseline: self.baseline.map(|path| joined(&from, &path)),
+            report: self.report.map(|targets| targets.into_iter().map(report).collect()),
+            ..self
+        }
+    }
+}
+
+/// A file that was read, or an empty one if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The file.
     pub path: Option<PathBuf>,
-    /// What paths in it start from, as people type it from where they are.
+    /// The folder that paths in it start from, relative to the current one.
     pub folder: PathBuf,
-    pub check: Check,
+    /// What it says.
+    pub settings: Settings,
 }
 
 impl Config {
@@ -106,38 +148,133 @@ impl Config {
             return Ok(Config::default());
         };
         let bytes = fs::read(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error))?;
-        let check = parse(&path, &bytes)?;
+        let settings = parse(&path, &bytes)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Config { path: Some(path), folder, check })
-    }
-
-    /// Globs of the file, which start from its folder.
-    ///
-    /// # Errors
-    /// One is wrong, or the folder is not there.
-    pub fn globs(&self, globs: &[String]) -> Result<Globs, Error> {
-        Globs::new(&self.base()?, globs).map_err(Error::Usage)
+        Ok(Config { path: Some(path), folder, settings })
     }
 
     /// Where the folder of the file is: absolute, without links. The current folder if there is no file.
     ///
     /// # Errors
-    /// It is not there any more.
+    /// It does not exist any more.
     pub fn base(&self) -> Result<PathBuf, Error> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         fs::canonicalize(folder)
             .map_err(|error| Error::input(format!("cannot tell where {} is", folder.display()), error))
     }
+
+    /// What was given, over what the file says, over defaults. All paths start from the current folder.
+    pub fn complete(&self, given: Settings) -> Settings {
+        let (file, defaults) = (&self.settings, find::Options::default());
+        let from_here = |path: &PathBuf| self.folder.join(path);
+        let target = |target: &Target| Target { format: target.format, file: target.file.as_ref().map(from_here) };
+        let paths = || file.paths.as_ref().map(|paths| paths.iter().map(from_here).collect());
+        let report = || file.report.as_ref().map(|targets| targets.iter().map(target).collect());
+        let similarity =
+            |given: Option<f64>, own: Option<f64>, default: Threshold| given.or(own).or(Some(default.as_f64()));
+        Settings {
+            paths: given.paths.or_else(paths).or_else(|| Some(vec![PathBuf::from(".")])),
+            ignore: file.ignore.clone(),
+            min_words: given.min_words.or(file.min_words).or(Some(defaults.min_words)),
+            passage_similarity: similarity(
+                given.passage_similarity,
+                file.passage_similarity,
+                defaults.passage_similarity,
+            ),
+            paragraph_words: given.paragraph_words.or(file.paragraph_words).or(Some(defaults.paragraph_words)),
+            paragraph_similarity: similarity(
+                given.paragraph_similarity,
+                file.paragraph_similarity,
+                defaults.paragraph_similarity,
+            ),
+            file_similarity: similarity(given.file_similarity, file.file_similarity, defaults.file_similarity),
+            count: given.count.or_else(|| file.count.clone()).or(Some(Vec::new())),
+            baseline: given.baseline.or_else(|| file.baseline.as_ref().map(from_here)),
+            report: given.report.or_else(report).or_else(|| Some(vec![Format::Human.into()])),
+            fail_on: given.fail_on.or(file.fail_on).or(Some(FailOn::default())),
+            max_findings: given.max_findings.or(file.max_findings).or(Some(0)),
+            allow: file.allow.clone(),
+            rule: file.rule.clone(),
+        }
+    }
+
+    /// The request of complete settings; what they do not say has its default.
+    ///
+    /// # Errors
+    /// The folder of the file does not exist any more.
+    pub fn request(&self, settings: &Settings) -> Result<Request, Error> {
+        let defaults = Request::default();
+        let paths = settings.paths.clone().unwrap_or(defaults.paths);
+        Ok(Request {
+            is_whole: self.is_whole(&paths)?,
+            paths,
+            folder: self.folder.clone(),
+            ignore: settings.ignore.clone(),
+            count: settings.count.clone().unwrap_or(defaults.count),
+            find: find::Options {
+                min_words: settings.min_words.unwrap_or(defaults.find.min_words),
+                passage_similarity: threshold(settings.passage_similarity, defaults.find.passage_similarity),
+                paragraph_words: settings.paragraph_words.unwrap_or(defaults.find.paragraph_words),
+                paragraph_similarity: threshold(settings.paragraph_similarity, defaults.find.paragraph_similarity),
+                file_similarity: threshold(settings.file_similarity, defaults.find.file_similarity),
+            },
+            allow: settings.allow.clone(),
+            rules: settings.rule.iter().map(Rule::resolved).collect(),
+            baseline: settings.baseline.clone(),
+            reports: settings.report.clone().unwrap_or(defaults.reports),
+            fail_on: settings.fail_on.unwrap_or_default(),
+            max_findings: settings.max_findings.unwrap_or_default(),
+            ..Request::default()
+        })
+    }
+
+    /// What in the file does nothing, whatever is checked.
+    pub fn notices(&self) -> Vec<String> {
+        let name = self.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+        let general = self.settings.min_words.unwrap_or(find::Options::default().min_words);
+        let fewer = self.settings.rule.iter().filter_map(|rule| rule.min_words).filter(|&words| words < general);
+        let notice = |words: usize| {
+            format!(
+                "{name}: [[check.rule]] min-words = {words} does nothing for passages, of which all must have {general}: \
+                 rules ask for more"
+            )
+        };
+        fewer.map(notice).collect()
+    }
+
+    /// Whether paths are all that the file is about: those in it, or the folder that it is in.
+    fn is_whole(&self, paths: &[PathBuf]) -> Result<bool, Error> {
+        let own: Option<Vec<_>> =
+            self.settings.paths.as_ref().map(|paths| paths.iter().map(|path| self.folder.join(path)).collect());
+        if own.as_deref() == Some(paths) {
+            return Ok(true);
+        }
+        let folder = self.base()?;
+        Ok(paths.iter().any(|root| folder.starts_with(place(root))))
+    }
+}
+
+impl Rule {
+    fn resolved(&self) -> rules::Rule {
+        let similarity = self.similarity.map(|share| threshold(Some(share), Threshold::LEAST));
+        rules::Rule { paths: self.paths.clone(), min_words: self.min_words, similarity }
+    }
+}
+
+/// A share to six digits, or a default.
+fn threshold(share: Option<f64>, default: Threshold) -> Threshold {
+    let of = |share: f64| Threshold::new(((share * 1e6).round() as u64).max(1), 1_000_000);
+    share.and_then(of).unwrap_or(default)
 }
 
 /// The text of a file.
 ///
 /// # Errors
-/// It is no UTF-8: the error names the line.
+/// It is not UTF-8: the error names the line.
 fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Error> {
     std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        Error::Usage(format!("{}:{line}: not UTF-8", escaped(&path.to_string_lossy())))
+        Error::Usage(format!("{}:{line}: not UTF-8", path.to_string_lossy()))
     })
 }
 
@@ -154,22 +291,22 @@ fn upward() -> Result<Option<PathBuf>, Error> {
 ///
 /// # Errors
 /// It is wrong: the error names the line, the key and the value.
-pub fn parse(path: &Path, bytes: &[u8]) -> Result<Check, Error> {
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings, Error> {
     read(&Toml { path, text: text_of(path, bytes)?, globs: Cell::default() })
 }
 
 /// What the file says.
-fn read(toml: &Toml) -> Result<Check, Error> {
+fn read(toml: &Toml) -> Result<Settings, Error> {
     let whole = toml.parse()?;
     let mut file = Table::whole(toml, &whole);
-    let check = file.get("check", |value| check(value.table("[check]")?))?;
+    let settings = file.get("check", |value| settings(value.table("[check]")?))?;
     file.done()?;
-    Ok(check.unwrap_or_default())
+    Ok(settings.unwrap_or_default())
 }
 
-fn check(mut table: Table) -> Result<Check, Error> {
+fn settings(mut table: Table) -> Result<Settings, Error> {
     let path = |value: Value| text(value, "a path").map(PathBuf::from);
-    let mut check = Check {
+    let mut settings = Settings {
         paths: table.get("paths", |value| some(value, PATHS, value.list(PATHS, path)?))?,
         ignore: table.get("ignore", globs)?.unwrap_or_default(),
         min_words: table.get("min-words", words)?,
@@ -177,20 +314,22 @@ fn check(mut table: Table) -> Result<Check, Error> {
         paragraph_words: table.get("paragraph-words", words)?,
         paragraph_similarity: table.get("paragraph-similarity", share)?,
         file_similarity: table.get("file-similarity", share)?,
-        count: table.get("count", |value| value.list("a list of words in quotes", |item| one_of(item, &COUNTED)))?,
+        count: table.get("count", |value| {
+            value.list("a list of words in quotes", |item| one_of(item, &Counted::ALL, Counted::name))
+        })?,
         baseline: table.get("baseline", path)?,
         report: table.get("report", |value| value.list("a list of reports in quotes", report))?,
-        fail_on: table.get("fail-on", |value| one_of(value, &FAIL_ON))?,
+        fail_on: table.get("fail-on", |value| one_of(value, &FailOn::ALL, FailOn::name))?,
         max_findings: table.get("max-findings", findings)?,
         allow: table.get("allow", allow)?.unwrap_or_default(),
         rule: Vec::new(),
     };
     let rules = table.get("rule", |value| {
-        value.list("tables, each under [[check.rule]]", |item| rule(item.table("[[check.rule]]")?, &check))
+        value.list("tables, each under [[check.rule]]", |item| rule(item.table("[[check.rule]]")?, &settings))
     });
-    check.rule = rules?.unwrap_or_default();
+    settings.rule = rules?.unwrap_or_default();
     table.done()?;
-    Ok(check)
+    Ok(settings)
 }
 
 fn allow(value: Value) -> Result<Vec<Allow>, Error> {
@@ -205,20 +344,22 @@ fn allow(value: Value) -> Result<Vec<Allow>, Error> {
 }
 
 /// A rule, which must ask for more than is asked of all files.
-fn rule(mut table: Table, check: &Check) -> Result<Rule, Error> {
+fn rule(mut table: Table, settings: &Settings) -> Result<Rule, Error> {
     let paths = table.need("paths", GLOBS, some_globs)?;
-    let min_words = table.get("min-words", |value| words(value).and_then(|words| more_words(value, words, check)))?;
-    let similarity = table.get("similarity", |value| share(value).and_then(|share| more_alike(value, share, check)))?;
+    let min_words =
+        table.get("min-words", |value| words(value).and_then(|words| more_words(value, words, settings)))?;
+    let similarity =
+        table.get("similarity", |value| share(value).and_then(|share| more_similar(value, share, settings)))?;
     if min_words.is_none() && similarity.is_none() {
         return Err(table.wrong("asks for nothing: expected `min-words` or `similarity`"));
     }
     table.done().map(|()| Rule { paths, min_words, similarity })
 }
 
-fn more_words(value: Value, words: usize, check: &Check) -> Result<usize, Error> {
-    let defaults = Options::default();
-    let passage = check.min_words.unwrap_or(defaults.min_words);
-    let paragraph = check.paragraph_words.unwrap_or(defaults.paragraph_words);
+fn more_words(value: Value, words: usize, settings: &Settings) -> Result<usize, Error> {
+    let defaults = find::Options::default();
+    let passage = settings.min_words.unwrap_or(defaults.min_words);
+    let paragraph = settings.paragraph_words.unwrap_or(defaults.paragraph_words);
     match words > passage.min(paragraph) {
         true => Ok(words),
         false => Err(value.wrong(format!(
@@ -227,12 +368,12 @@ fn more_words(value: Value, words: usize, check: &Check) -> Result<usize, Error>
     }
 }
 
-fn more_alike(value: Value, share: f64, check: &Check) -> Result<f64, Error> {
-    let defaults = Options::default();
+fn more_similar(value: Value, share: f64, settings: &Settings) -> Result<f64, Error> {
+    let defaults = find::Options::default();
     let [passage, paragraph, file] = [
-        (check.passage_similarity, defaults.passage_similarity),
-        (check.paragraph_similarity, defaults.paragraph_similarity),
-        (check.file_similarity, defaults.file_similarity),
+        (settings.passage_similarity, defaults.passage_similarity),
+        (settings.paragraph_similarity, defaults.paragraph_similarity),
+        (settings.file_similarity, defaults.file_similarity),
     ]
     .map(|(own, default)| own.unwrap_or(default.as_f64()));
     match share > passage.min(paragraph).min(file) {
@@ -249,11 +390,11 @@ const GLOBS: &str = "a list of globs in quotes";
 const REASON: &str = "why these may have copies";
 
 fn words(value: Value) -> Result<usize, Error> {
-    whole_number(value, 1..=MOST_WORDS as u64)
+    whole_number(value, 1..=MAX_WORDS as u64)
 }
 
 fn findings(value: Value) -> Result<usize, Error> {
-    whole_number(value, 0..=MOST_FINDINGS)
+    whole_number(value, 0..=MAX_FINDINGS)
 }
 
 fn whole_number(value: Value, range: RangeInclusive<u64>) -> Result<usize, Error> {
@@ -263,9 +404,20 @@ fn whole_number(value: Value, range: RangeInclusive<u64>) -> Result<usize, Error
 }
 
 fn share(value: Value) -> Result<f64, Error> {
-    // A text that is no share stands for what is no number.
+    // A text that is not a share stands for what is not a number.
     let number = value.number().map_or(String::new(), |number| number.to_string());
-    command::share(&number).map_err(|expected| value.wrong(expected))
+    parse_share(&number).map_err(|expected| value.wrong(expected))
+}
+
+/// A share above 0, and 1 at most.
+///
+/// # Errors
+/// It is none: the error says what is expected.
+pub fn parse_share(typed: &str) -> Result<f64, String> {
+    match typed.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a number above 0, and 1 at most, such as 0.8".into()),
+    }
 }
 
 fn text(value: Value, expected: &str) -> Result<String, Error> {
@@ -291,15 +443,14 @@ fn some<T>(value: Value, expected: &str, items: Vec<T>) -> Result<Vec<T>, Error>
     }
 }
 
-fn report(item: Value) -> Result<String, Error> {
-    let report = item.text().unwrap_or_default();
-    Target::parse(report).map(|_| report.to_string()).map_err(|expected| item.wrong(expected))
+fn report(item: Value) -> Result<Target, Error> {
+    item.text().unwrap_or_default().parse().map_err(|expected: String| item.wrong(expected))
 }
 
-fn one_of(value: Value, known: &[(&str, &str)]) -> Result<String, Error> {
-    let word = value.text().filter(|word| known.iter().any(|(name, _)| name == word));
-    let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    word.map(String::from).ok_or_else(|| value.wrong(format!("expected one of {}, in quotes", names())))
+fn one_of<T: Copy>(value: Value, known: &[T], name: fn(T) -> &'static str) -> Result<T, Error> {
+    let word = value.text().and_then(|word| known.iter().copied().find(|&known| name(known) == word));
+    let names = || known.iter().map(|&known| name(known)).collect::<Vec<_>>().join(", ");
+    word.ok_or_else(|| value.wrong(format!("expected one of {}, in quotes", names())))
 }
 
 #[cfg(test)]
@@ -307,7 +458,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(text: &str) -> Result<Check, String> {
+    fn of(text: &str) -> Result<Settings, String> {
         parse(Path::new("dedup.toml"), text.as_bytes()).map_err(|error| error.to_string())
     }
 
@@ -316,11 +467,11 @@ mod tests {
         let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\ncount = [\"code\"]\n\
             baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
             [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\n";
-        assert_eq!(toml::to_string(&File { check: of(text).unwrap() }).unwrap(), text);
+        assert_eq!(of(text).unwrap().to_toml().unwrap(), text);
     }
 
     #[test]
-    fn a_file_that_is_no_text_is_told_with_its_line() {
+    fn a_file_that_is_not_text_is_reported_with_its_line() {
         let of = |bytes| text_of(Path::new("dedup.toml"), bytes).map_err(|error| error.to_string());
         assert_eq!(of(b"a\n\xc3\xa9"), Ok("a\né"));
         assert_eq!(of(b"\n\n\xe9 = 1\n"), Err("dedup.toml:3: not UTF-8".into()));
@@ -356,7 +507,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_wrong_is_told_with_its_line(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
+        fn what_is_wrong_is_reported_with_its_line(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
             let text = bits.concat();
             if let Err(error) = of(&text) {
                 let rest = error.strip_prefix("dedup.toml:").unwrap_or_else(|| panic!("{error}"));

@@ -1,21 +1,25 @@
-//! Copies as reports tell them: where both places are, what they share, and whether that was accepted.
+//! Findings for people: where both places are, what they share, and whether that was accepted.
 
+use super::find::{self, Kind};
 use super::pages::{Page, Stretch};
-use neardups::check::find::{Finding, Kind};
-use neardups::passages::Run;
-use neardups::prose::Lines;
+use crate::passages::Run;
+use crate::prose::Lines;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
-/// So many characters of a heading are told.
+/// The most characters of a heading that are shown.
 const HEADING: usize = 200;
 
-/// Something that stands in two places. Its text stays in the pages.
-pub struct Copy<'a> {
+/// Something that stands in two places.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
     pub kind: Kind,
     /// The earlier place, then the other.
-    pub places: [Place<'a>; 2],
-    /// Which of them a reviewer should look at: the one that changed, else the later one.
+    pub places: [Place; 2],
+    /// The number of the place that a reviewer should look at: the one that changed, else the later one.
     pub primary: usize,
     /// How many words match.
     pub matched: usize,
@@ -23,17 +27,21 @@ pub struct Copy<'a> {
     pub similarity: f64,
     /// How much of each place is in the other.
     pub contained: [f64; 2],
-    /// What it is known by: hashes of the words of both places, the lesser first.
+    /// What identifies it: hashes of the words of both places, the lesser first.
     pub fingerprint: String,
     /// The words that match, in the order of the earlier place.
-    pub runs: &'a [Run],
-    /// Whether the baseline has it.
-    pub known: bool,
+    pub runs: Vec<Run>,
+    /// Whether the baseline accepts it.
+    pub accepted: bool,
 }
 
-/// One of the places.
-pub struct Place<'a> {
-    pub page: &'a Page,
+/// One of the places of a finding.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file.
+    pub page: Arc<Page>,
+    /// Where it starts and ends there.
     pub stretch: Stretch,
     /// Its words, by their numbers in the page.
     pub words: Range<usize>,
@@ -45,16 +53,16 @@ pub struct Place<'a> {
 
 /// A part of the texts of two places, in the order of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(super) enum Piece {
     /// Words that both have.
     Shared([Range<usize>; 2]),
     /// Words that only one has: in the first place, in the other.
     Edited([Range<usize>; 2]),
 }
 
-impl<'a> Place<'a> {
-    fn new(pages: &'a [Page], finding: &Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
-        let place = [&finding.a, &finding.b][side];
+impl Place {
+    fn new(pages: &[Arc<Page>], found: &find::Finding, side: usize, lines: &BTreeMap<usize, Lines>) -> Self {
+        let place = [&found.a, &found.b][side];
         let (page, lines) = (&pages[place.document], &lines[&place.document]);
         let stretch = page.stretch(place.words.clone(), lines);
         let of_run = |run: &Run| {
@@ -62,11 +70,11 @@ impl<'a> Place<'a> {
             stretch.start.line..=stretch.end.line
         };
         Place {
-            page,
+            page: Arc::clone(page),
             stretch,
             words: place.words.clone(),
-            lines: match finding.kind {
-                Kind::File => finding.runs.iter().map(of_run).collect(),
+            lines: match found.kind {
+                Kind::File => found.runs.iter().map(of_run).collect(),
                 Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
             },
             heading: page.heading(place.words.start).map(|heading| match first(heading, HEADING) {
@@ -76,8 +84,18 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The text of some of its words, and the white space behind it: that between two words or two paragraphs, not more.
-    pub fn text(&self, words: Range<usize>) -> (&'a str, &'a str) {
+    /// The path of its file as it was given.
+    pub fn path(&self) -> &str {
+        &self.page.path
+    }
+
+    /// Its text as a reader sees it.
+    pub fn text(&self) -> &str {
+        self.page.text(self.words.clone())
+    }
+
+    /// The text of some of its words, and the white space after it: that between two words or two paragraphs, not more.
+    pub(super) fn text_of(&self, words: Range<usize>) -> (&str, &str) {
         if words.end == self.words.end {
             return (self.page.text(words), " ");
         }
@@ -87,48 +105,47 @@ impl<'a> Place<'a> {
     }
 
     /// Its first ten words, or as much of them as fits into 100 characters.
-    pub fn beginning(&self) -> String {
-        let text = self.page.text(self.words.clone());
-        let words: Vec<&str> = text.split_whitespace().take(10).map(|word| first(word, 100)).collect();
+    pub(super) fn beginning(&self) -> String {
+        let words: Vec<&str> = self.text().split_whitespace().take(10).map(|word| first(word, 100)).collect();
         first(&words.join(" "), 100).to_string()
     }
 }
 
 /// The first characters of a text.
-pub fn first(text: &str, most: usize) -> &str {
+pub(super) fn first(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-impl<'a> Copy<'a> {
-    /// All findings. The lines of a page are counted once.
-    pub fn all(pages: &'a [Page], findings: &'a [Finding]) -> Vec<Self> {
+impl Finding {
+    /// All that was found. The lines of a page are counted once.
+    pub(super) fn all(pages: &[Arc<Page>], found: Vec<find::Finding>) -> Vec<Self> {
         let mut lines = BTreeMap::new();
-        for place in findings.iter().flat_map(|finding| [&finding.a, &finding.b]) {
+        for place in found.iter().flat_map(|found| [&found.a, &found.b]) {
             lines.entry(place.document).or_insert_with(|| Lines::new(&pages[place.document].source));
         }
-        findings.iter().map(|finding| Copy::new(pages, finding, &lines)).collect()
+        found.into_iter().map(|found| Finding::new(pages, found, &lines)).collect()
     }
 
-    fn new(pages: &'a [Page], finding: &'a Finding, lines: &BTreeMap<usize, Lines>) -> Self {
-        Copy {
-            kind: finding.kind,
-            places: [0, 1].map(|side| Place::new(pages, finding, side, lines)),
+    fn new(pages: &[Arc<Page>], found: find::Finding, lines: &BTreeMap<usize, Lines>) -> Self {
+        Finding {
+            kind: found.kind,
+            places: [0, 1].map(|side| Place::new(pages, &found, side, lines)),
             primary: 1,
-            matched: finding.matched,
-            similarity: finding.similarity().value(),
-            contained: finding.containment().map(|part| part.value()),
-            fingerprint: fingerprint(pages, finding),
-            runs: &finding.runs,
-            known: false,
+            matched: found.matched,
+            similarity: found.similarity().value(),
+            contained: found.containment().map(|part| part.value()),
+            fingerprint: fingerprint(pages, &found),
+            runs: found.runs,
+            accepted: false,
         }
     }
 
     /// The place to look at, and the other one.
-    pub fn looked_at(&self) -> (&Place<'a>, &Place<'a>) {
+    pub fn primary_first(&self) -> (&Place, &Place) {
         (&self.places[self.primary], &self.places[1 - self.primary])
     }
 
-    /// What it is, in a word.
+    /// What it is, as one word.
     pub fn name(&self) -> &'static str {
         match self.kind {
             Kind::File => "file",
@@ -143,12 +160,12 @@ impl<'a> Copy<'a> {
     }
 
     /// Whether all words of both match, wherever they stand.
-    pub fn has_same_words(&self) -> bool {
+    pub(super) fn has_same_words(&self) -> bool {
         self.places.iter().all(|place| place.words.len() == self.matched)
     }
 
     /// Whether what matches is in another order in the other place.
-    pub fn is_reordered(&self) -> bool {
+    pub(super) fn is_reordered(&self) -> bool {
         !self.runs.is_sorted_by_key(|run| run.b)
     }
 
@@ -165,7 +182,7 @@ impl<'a> Copy<'a> {
     }
 
     /// Which place is a larger file that contains the other.
-    pub fn whole(&self) -> Option<usize> {
+    pub(super) fn whole(&self) -> Option<usize> {
         self.part().map(|(part, _)| 1 - part)
     }
 
@@ -175,7 +192,7 @@ impl<'a> Copy<'a> {
     }
 
     /// The same with other names of the files.
-    pub fn summary_with<S: AsRef<str>>(&'a self, name: impl Fn(&'a Place<'a>) -> S) -> String {
+    pub(super) fn summary_with<'a, S: AsRef<str>>(&'a self, name: impl Fn(&'a Place) -> S) -> String {
         let alike = || format!("{} words, {} % alike", self.words(), self.percent());
         match (self.part(), self.kind) {
             (Some((part, share)), _) => {
@@ -187,21 +204,21 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Both texts, in the order of one of the places. Whatever only the other has comes behind the run that it is behind there.
-    pub fn pieces(&self, order: usize) -> Vec<Piece> {
+    /// Both texts, in the order of one of the places. Whatever only the other has follows the run that it follows there.
+    pub(super) fn pieces(&self, order: usize) -> Vec<Piece> {
         let words = |side: usize, words: &Range<usize>| &self.places[side].page.words()[words.clone()];
         let shared = |piece| match piece {
             // Too few words for a run, such as a heading between parts that stand in another order.
             Piece::Edited([a, b]) if words(0, &a) == words(1, &b) => Piece::Shared([a, b]),
             piece => piece,
         };
-        pieces(self.places.each_ref().map(|place| &place.words), self.runs, order).into_iter().map(shared).collect()
+        pieces(self.places.each_ref().map(|place| &place.words), &self.runs, order).into_iter().map(shared).collect()
     }
 }
 
-/// What a finding is known by: hashes of the words of both places, the lesser first.
-pub fn fingerprint(pages: &[Page], finding: &Finding) -> String {
-    let mut hashes = [&finding.a, &finding.b].map(|place| pages[place.document].hash(&place.words));
+/// What identifies a finding: hashes of the words of both places, the lesser first.
+pub(super) fn fingerprint(pages: &[Arc<Page>], found: &find::Finding) -> String {
+    let mut hashes = [&found.a, &found.b].map(|place| pages[place.document].hash(&place.words));
     hashes.sort_unstable();
     let [low, high] = hashes;
     format!("{low:016x}-{high:016x}")
@@ -263,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// In its own order a place follows from its first to its last word, and of the other nothing is lost or told twice.
+        /// In its own order a place follows from its first to its last word, and of the other nothing is lost or shown twice.
         #[test]
         fn all_words_of_both_are_there(
             parts in prop::collection::vec((1usize..4, 0usize..3, 0usize..3), 0..8),
@@ -282,9 +299,9 @@ mod tests {
             }
             let places = [&(5..ends[0]), &(9..ends[1])];
             for order in [0, 1] {
-                let told = pieces(places, &runs, order);
+                let shown = pieces(places, &runs, order);
                 for side in [0, 1] {
-                    let words = told.iter().flat_map(|piece| match piece {
+                    let words = shown.iter().flat_map(|piece| match piece {
                         Piece::Shared(words) | Piece::Edited(words) => words[side].clone(),
                     });
                     let mut words: Vec<usize> = words.collect();
@@ -293,7 +310,7 @@ mod tests {
                     }
                     prop_assert_eq!(words, places[side].clone().collect::<Vec<_>>());
                 }
-                let shared = told.iter().filter(|piece| matches!(piece, Piece::Shared(_))).count();
+                let shared = shown.iter().filter(|piece| matches!(piece, Piece::Shared(_))).count();
                 prop_assert_eq!(shared, runs.len());
             }
         }

@@ -1,4 +1,78 @@
-//! Copies in documentation: files, passages and paragraphs that stand elsewhere with small edits. [`find`](mod@find) works
-//! on words.
+//! Copies in documentation: files, passages and paragraphs that stand elsewhere with small edits.
+//!
+//! ```text
+//! request   what is asked, every value decided              (config: what dedup.toml says)
+//! walk      folders → files, without what .gitignore leaves out
+//! pages     files → prose → words with their places
+//! find      words → findings; knows no files
+//! rules, baseline, since   which findings count, which are accepted, which touch a change
+//! outcome   findings with both places, their lines and texts
+//! report    a text for each who reads them
+//! ```
+//!
+//! [`run`] does it all. Nothing is printed and nothing is written: reports, and the new text of a baseline, are returned.
+//! [`find`](mod@find), which works on words, is there without the feature `check` too.
+//!
+//! ```
+//! # #[cfg(feature = "check")] {
+//! use neardups::check::{Request, report::Format, run};
+//!
+//! let mut request = Request::new(["fixtures/english/docs"]);
+//! request.find.min_words = 30;
+//! request.baseline = Some("fixtures/english/no-baseline.json".into());
+//! let outcome = run(&request)?;
+//! for finding in &outcome {
+//!     let [a, b] = &finding.places;
+//!     println!("{}:{} and {}:{}: {}", a.path(), a.stretch.start, b.path(), b.stretch.start, finding.summary());
+//! }
+//! assert!(outcome.fails() && outcome.findings.iter().all(|finding| !finding.accepted));
+//! let report = Format::Sarif.render(&outcome);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod find;
+
+#[cfg(feature = "check")]
+pub mod baseline;
+#[cfg(feature = "check")]
+pub mod config;
+#[cfg(feature = "check")]
+mod error;
+#[cfg(feature = "check")]
+mod finding;
+#[cfg(feature = "check")]
+mod globs;
+#[cfg(feature = "check")]
+mod outcome;
+#[cfg(feature = "check")]
+mod pages;
+#[cfg(feature = "check")]
+pub(crate) mod paths;
+#[cfg(feature = "check")]
+pub mod report;
+#[cfg(feature = "check")]
+mod request;
+#[cfg(feature = "check")]
+mod rules;
+#[cfg(feature = "check")]
+mod run;
+#[cfg(feature = "check")]
+mod since;
+#[cfg(feature = "check")]
+mod unused;
+#[cfg(feature = "check")]
+mod walk;
+
+#[cfg(feature = "check")]
+pub use {
+    error::{Error, InvalidBaseline, List, SinceError},
+    finding::{Finding, Place},
+    outcome::{FailOn, Outcome},
+    pages::{Page, Stretch, Tree},
+    request::{Counted, Request},
+    rules::{Allow, Rule},
+    run::{Check, Pages, run},
+    unused::Unused,
+    walk::Walk,
+};

@@ -1,32 +1,34 @@
-//! Pages: the files that are looked at, their words, and where each word stands.
+//! Pages: the files that are checked, their words, and where each word stands.
 
+use super::find::{Document, word};
 use super::globs::Globs;
+use super::paths::shown;
 use super::walk::{Found, Walk};
-use neardups::check::find::{Document, word};
-use neardups::hash::sequence_hash;
-use neardups::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
-use neardups::source;
-use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use crate::hash::sequence_hash;
+use crate::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
+use crate::source;
+use crate::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use walkdir::DirEntry;
 
-/// Brackets and quotes that belong to the word behind them, even if there is no white space before them.
+/// Brackets and quotes that belong to the word after them, even if there is no white space before them.
 const OPENING: &str = "([{<«‹“‘„‚「『（［｛《〈【";
 
-/// A file, read.
+/// A file that was read.
+#[derive(Debug)]
 pub struct Page {
     /// Its path as given, with `/`.
     pub path: String,
-    /// Where it is: absolute, without links.
+    /// Where it is: absolute and without links.
     pub place: PathBuf,
-    pub source: String,
-    pub prose: Prose,
+    pub(super) source: String,
+    pub(super) prose: Prose,
     /// Each word by its hash, and where it stands in the prose.
     words: Vec<u64>,
     spans: Vec<Range<u32>>,
@@ -36,10 +38,12 @@ pub struct Page {
     hash: OnceLock<u64>,
 }
 
-/// A stretch of a file. The end is behind its last character.
+/// A stretch of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stretch {
+    /// Its first character.
     pub start: Position,
+    /// After its last character.
     pub end: Position,
 }
 
@@ -65,33 +69,33 @@ impl Page {
     }
 
     /// As one of those of which the same is asked.
-    pub fn document(&self, scope: usize) -> Document<'_> {
+    pub(super) fn document(&self, scope: usize) -> Document<'_> {
         Document { words: &self.words, blocks: &self.blocks, scope }
     }
 
-    pub fn words(&self) -> &[u64] {
+    pub(super) fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// A hash of some words. That of all is kept: what a large page holds is asked for with each page that it holds.
-    pub fn hash(&self, words: &Range<usize>) -> u64 {
+    pub(super) fn hash(&self, words: &Range<usize>) -> u64 {
         let hash = || (sequence_hash(&self.words[words.clone()], 0) >> 64) as u64;
         if *words == (0..self.words.len()) { *self.hash.get_or_init(hash) } else { hash() }
     }
 
     /// The text of words as a reader sees it: what stands between them, and the punctuation at both ends, up to the end of the block.
-    pub fn text(&self, words: Range<usize>) -> &str {
+    pub(super) fn text(&self, words: Range<usize>) -> &str {
         let Some(block) = words.clone().next_back().and_then(|last| self.block(last)) else { return "" };
         let end = self.start_of(words.end).min(self.prose.blocks()[block].text.end);
         self.prose.text()[self.start_of(words.start)..end].trim_end()
     }
 
     /// The same up to the next word and what belongs to that: the texts of words that follow each other make up the text of all.
-    pub fn text_to_next(&self, words: Range<usize>) -> &str {
+    pub(super) fn text_to_next(&self, words: Range<usize>) -> &str {
         &self.prose.text()[self.start_of(words.start)..self.start_of(words.end)]
     }
 
-    /// Where the text of a word starts: behind white space, or with brackets and quotes that open at it. Where there is neither, what
+    /// Where the text of a word starts: after white space, or with brackets and quotes that open at it. Where there is neither, what
     /// stands between two words belongs to the first of them.
     fn start_of(&self, word: usize) -> usize {
         let text = self.prose.text();
@@ -107,9 +111,9 @@ impl Page {
         span.start as usize - own
     }
 
-    /// The words just before and just behind others, at most so many of either, as far as they are in the same blocks; and whether the
+    /// The words just before and just after others, at most so many of either, as far as they are in the same blocks; and whether the
     /// blocks have more of them.
-    pub fn around(&self, words: &Range<usize>, most: usize) -> [(Range<usize>, bool); 2] {
+    pub(super) fn around(&self, words: &Range<usize>, most: usize) -> [(Range<usize>, bool); 2] {
         let block = |word: usize| self.block(word).map(|block| self.blocks[block].clone());
         let start = block(words.start).map_or(words.start, |block| block.start.max(words.start.saturating_sub(most)));
         let end = words.clone().next_back().and_then(block).map_or(words.end, |block| block.end.min(words.end + most));
@@ -136,13 +140,13 @@ impl Page {
     }
 
     /// Where words stand in the file, whose lines these are.
-    pub fn stretch(&self, words: Range<usize>, lines: &Lines) -> Stretch {
+    pub(super) fn stretch(&self, words: Range<usize>, lines: &Lines) -> Stretch {
         let source = self.prose.source_of(self.span(words));
         Stretch { start: lines.position(source.start), end: lines.position(source.end) }
     }
 
     /// The heading that words stand under.
-    pub fn heading(&self, word: usize) -> Option<&str> {
+    pub(super) fn heading(&self, word: usize) -> Option<&str> {
         let block = &self.prose.blocks()[self.block(word)?];
         let heading = match block.kind {
             Kind::Heading(_) => block,
@@ -153,30 +157,30 @@ impl Page {
 }
 
 /// What was read, and what was not.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Tree {
     /// By path.
-    pub pages: Vec<Page>,
+    pub pages: Vec<Arc<Page>>,
     /// Files that could not be read, each with why.
     pub failed: Vec<String>,
-    /// Files that are not looked at because the selection leaves them out.
+    /// Files that globs leave out.
     pub left_out: Vec<PathBuf>,
     /// What is hidden, or left out by `.gitignore` and its like; and whether it is a folder.
-    pub passed_by: Vec<(PathBuf, bool)>,
-    /// Files that could not be read, or are no text: where they are, and their paths as given.
+    pub skipped: Vec<(PathBuf, bool)>,
+    /// Files that could not be read, or are not text: where they are, and their paths as given.
     pub unread: Vec<(PathBuf, String)>,
-    /// What people should know of files that were.
+    /// Warnings about files that were read, and about what was not followed.
     pub notices: Vec<String>,
     /// Bytes read.
     pub bytes: u64,
 }
 
-/// A file longer than this is no page that somebody wrote.
+/// The most bytes of a page: nobody wrote a longer one.
 const LONGEST: u64 = 64 << 20;
 
-/// What of a tree is looked at.
-pub struct Selection {
-    /// Those of the command line, and those of the configuration.
+/// What of a tree is read.
+pub(super) struct Selection {
+    /// Globs of files that are left out.
     pub ignored: [Globs; 2],
     /// Files that this program wrote, and writes again.
     pub written: Vec<PathBuf>,
@@ -194,7 +198,7 @@ impl Selection {
 
 /// Reads all pages under some paths. A file that is named is read whatever it is called; in folders, those whose name says what markup
 /// they have.
-pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
+pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree);
     let places: Vec<_> = files.iter().map(|file| (file.place.clone(), file.name.clone())).collect();
@@ -211,20 +215,20 @@ pub fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
             }
             Ok(Some((page, bytes, repair))) => {
                 let notices = page.prose.notices().iter().map(|notice| {
-                    let (line, told) = (notice.line(), notice.to_string());
-                    format!("{}:{line}: {}", page.path, told.split_once(": ").map_or(told.as_str(), |told| told.1))
+                    let (line, text) = (notice.line(), notice.to_string());
+                    format!("{}:{line}: {}", page.path, text.split_once(": ").map_or(text.as_str(), |text| text.1))
                 });
                 tree.notices.extend(repair.map(|repair| format!("{}: {repair}", page.path)));
                 tree.notices.extend(notices);
                 tree.bytes += bytes;
-                tree.pages.push(page);
+                tree.pages.push(Arc::new(page));
             }
         }
     }
     tree
 }
 
-/// A page with its length in bytes, and what had to be done to get its text. `None` if it is no text.
+/// A page with its length in bytes, and what had to be done to get its text. `None` if it is not text.
 type Read = Result<Option<(Page, u64, Option<String>)>, String>;
 
 fn read_page(file: Named, options: &prose::Options) -> Read {
@@ -257,7 +261,7 @@ fn is_data(path: &Path) -> bool {
 
 /// A file to read.
 struct Named {
-    /// As it is told.
+    /// As it is shown.
     name: String,
     path: PathBuf,
     /// Where it is: absolute, without links.
@@ -296,12 +300,12 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
                     files.entry(file.place.clone()).or_insert(file).given |= given;
                 }
             }
-            Found::LeftOut(place, is_folder) => tree.passed_by.push((place, is_folder)),
+            Found::LeftOut(place, is_folder) => tree.skipped.push((place, is_folder)),
             Found::Failed(failed) => tree.failed.push(failed),
             Found::Notice(notice) => tree.notices.push(notice),
         });
     }
-    // What a link leads to may be looked at anyway.
+    // What a link leads to may be read anyway.
     let is_seen =
         |target: &PathBuf| files.range(target.clone()..).next().is_some_and(|(place, _)| place.starts_with(target));
     links.retain(|_, (_, target)| !target.as_ref().is_some_and(is_seen));
@@ -329,13 +333,6 @@ fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     let markup = Markup::of_path(entry.path()).or(language.map(Markup::Docstrings)).or(given.then_some(Markup::Plain));
     let (name, path) = (shown(entry.path()), entry.path().to_path_buf());
     markup.filter(|_| is_file).map(|markup| Named { name, path, place, markup, given })
-}
-
-/// A path as it is told: with `/`, and without what says nothing.
-pub fn shown(path: &Path) -> String {
-    let shown = path.to_string_lossy();
-    let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
-    shown.strip_prefix("./").map(String::from).unwrap_or(shown)
 }
 
 #[cfg(test)]

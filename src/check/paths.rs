@@ -1,27 +1,51 @@
-//! Ways from one place to another.
+//! Paths: relative to each other, as they are shown, and the repositories that they are in.
 
+use crate::replace::resolve;
 use std::path::{Component, Path, PathBuf};
+use std::{env, fs};
 
-/// The way from one folder to another, or to a file. Both are absolute and without links.
-pub fn way(from: &Path, to: &Path) -> PathBuf {
+/// A path as it is shown: with `/`, and without a leading `./`.
+pub fn shown(path: &Path) -> String {
+    let shown = path.to_string_lossy();
+    let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
+    shown.strip_prefix("./").map(String::from).unwrap_or(shown)
+}
+
+/// Where a file is, or will be, however it is named: absolute and without links, as far as that is known.
+pub fn place(path: &Path) -> PathBuf {
+    resolve(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// The nearest folder from the current one upward that has a `.git`, without links.
+pub fn current_repository() -> Option<PathBuf> {
+    repository_of(&fs::canonicalize(env::current_dir().ok()?).ok()?)
+}
+
+/// The nearest folder from a place upward that has a `.git`. The place is without links, and so is the folder.
+pub fn repository_of(place: &Path) -> Option<PathBuf> {
+    place.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
+}
+
+/// The relative path from one folder to another, or to a file. Both are absolute and without links.
+pub fn relative(from: &Path, to: &Path) -> PathBuf {
     let shared = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(to.components().skip(shared)).collect()
 }
 
-/// A path behind a way without links, without detours: from a folder, where it leads to.
-pub fn behind(way: &Path, path: &Path) -> PathBuf {
-    let mut way = way.to_path_buf();
+/// A path joined to a folder, without detours. The path to the folder has no links.
+pub fn joined(folder: &Path, path: &Path) -> PathBuf {
+    let mut joined = folder.to_path_buf();
     let mut rest = path.components().filter(|part| *part != Component::CurDir).peekable();
     while rest.next_if_eq(&Component::ParentDir).is_some() {
-        match way.components().next_back() {
-            Some(Component::Normal(_)) => _ = way.pop(),
-            _ => way.push(".."),
+        match joined.components().next_back() {
+            Some(Component::Normal(_)) => _ = joined.pop(),
+            _ => joined.push(".."),
         }
     }
-    // Whatever comes behind a name stays, since that may be a link.
-    way.extend(rest);
-    if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
+    // Whatever follows a name stays, since that may be a link.
+    joined.extend(rest);
+    if joined.as_os_str().is_empty() { PathBuf::from(".") } else { joined }
 }
 
 #[cfg(test)]
@@ -29,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_between_folders() {
+    fn relative_paths() {
         for (from, to, expected) in [
             ("/a/b", "/a/b", ""),
             ("/a", "/a/b/c", "b/c"),
@@ -37,13 +61,13 @@ mod tests {
             ("/a/b/c", "/a/d", "../../d"),
             ("/a/b", "/x/y.md", "../../x/y.md"),
         ] {
-            assert_eq!(way(Path::new(from), Path::new(to)), Path::new(expected), "{from} {to}");
+            assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(expected), "{from} {to}");
         }
     }
 
     #[test]
-    fn paths_behind_a_way() {
-        for (way, path, expected) in [
+    fn joined_paths() {
+        for (folder, path, expected) in [
             ("", ".", "."),
             ("", "a", "a"),
             ("docs/deep", "../../docs", "docs"),
@@ -56,7 +80,7 @@ mod tests {
             ("docs", "/a", "/a"),
             ("/a/b", "../c.md", "/a/c.md"),
         ] {
-            assert_eq!(behind(Path::new(way), Path::new(path)).to_str(), Some(expected), "{way} {path}");
+            assert_eq!(joined(Path::new(folder), Path::new(path)).to_str(), Some(expected), "{folder} {path}");
         }
     }
 }

@@ -1,38 +1,68 @@
-//! Which findings count: what the configuration says of some files.
+//! Which findings count: some files may have copies, and of some more is asked.
 
-use super::config::{Check, Config, Rule};
+use super::error::{Error, List};
+use super::find::{Finding, Kind, Place, size};
 use super::globs::Lists;
 use super::pages::Page;
-use neardups::Error;
-use neardups::check::find::{Finding, Kind, Place, size};
+use crate::similarity::Threshold;
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-/// What the configuration says of some files.
-pub struct Rules {
+/// Copies between files that these globs match are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Allow {
+    /// Globs as in `.gitignore`. Both places of a finding must be in one of these files.
+    pub paths: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A finding that touches a file that these globs match must reach these thresholds too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Globs as in `.gitignore`.
+    pub paths: Vec<String>,
+    /// The fewest words.
+    pub min_words: Option<usize>,
+    /// How similar the places are; of a file, also how much of it is in the other.
+    pub similarity: Option<Threshold>,
+}
+
+/// What is asked of some files.
+pub(super) struct Rules {
     allow: Lists,
     finding: Lists,
     rules: Vec<Rule>,
 }
 
-/// What is done with a finding that counts at all.
+/// What is done with a finding that reaches what the rules ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Told,
+pub(super) enum Verdict {
+    Reported,
     /// Copies between these files are as they should be.
     Allowed,
 }
 
 impl Rules {
-    pub fn new(check: &Check, config: &Config) -> Result<Self, Error> {
-        let base = config.base()?;
-        let allow: Vec<&[String]> = check.allow.iter().map(|allow| &allow.paths[..]).collect();
-        let rules: Vec<&[String]> = check.rule.iter().map(|rule| &rule.paths[..]).collect();
-        let [allow, finding] = [allow, rules].map(|lists| Lists::new(&base, &lists).map_err(Error::Usage));
-        Ok(Rules { allow: allow?, finding: finding?, rules: check.rule.clone() })
+    /// Globs start from a folder, whose path is absolute and without links.
+    ///
+    /// # Errors
+    /// Some cannot be used together.
+    pub fn new(base: &Path, allow: &[Allow], rules: &[Rule]) -> Result<Self, Error> {
+        let lists = |list: List, lists: Vec<&[String]>| {
+            Lists::new(base, &lists).map_err(|message| Error::Globs { list, message })
+        };
+        Ok(Rules {
+            allow: lists(List::Allow, allow.iter().map(|allow| &allow.paths[..]).collect())?,
+            finding: lists(List::Rules, rules.iter().map(|rule| &rule.paths[..]).collect())?,
+            rules: rules.to_vec(),
+        })
     }
 
     /// The same, for these pages.
-    pub fn of<'a>(&'a self, pages: &'a [Page]) -> Scopes<'a> {
+    pub fn of<'a>(&'a self, pages: &'a [Arc<Page>]) -> Scopes<'a> {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
         let of_page = pages.iter().map(|page| {
@@ -54,16 +84,16 @@ struct Scope {
 }
 
 /// What is asked of each page.
-pub struct Scopes<'a> {
+pub(super) struct Scopes<'a> {
     /// The number of the scope of each page.
     pub of_page: Vec<usize>,
     scopes: Vec<Scope>,
     rules: &'a [Rule],
-    pages: &'a [Page],
+    pages: &'a [Arc<Page>],
 }
 
 impl Scopes<'_> {
-    /// What is done with a finding. `None` if it does not reach what is asked of these files.
+    /// What is done with a finding. `None` if it does not reach what the rules ask of these files.
     pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
         let mut rules = a.rules.iter().chain(&b.rules).map(|&number| &self.rules[number]);
@@ -71,18 +101,18 @@ impl Scopes<'_> {
         match rules.all(|rule| self.reaches(finding, rule)) {
             false => None,
             true if is_allowed() => Some(Verdict::Allowed),
-            true => Some(Verdict::Told),
+            true => Some(Verdict::Reported),
         }
     }
 
     fn reaches(&self, finding: &Finding, rule: &Rule) -> bool {
-        let [a, b] = finding.containment().map(|part| part.value());
+        let [a, b] = [&finding.a, &finding.b].map(|place| place.words.len());
         // A file counts too if enough of it is in the other.
-        let alike = match finding.kind {
-            Kind::File => a.max(b),
-            Kind::Passage | Kind::Paragraph => finding.similarity().value(),
+        let [part, whole] = match finding.kind {
+            Kind::File => [finding.matched, a.min(b)],
+            Kind::Passage | Kind::Paragraph => [2 * finding.matched, a + b],
         };
-        rule.similarity.is_none_or(|least| alike >= least)
+        rule.similarity.is_none_or(|least| least.reached_by(part as u64, whole as u64))
             && rule.min_words.is_none_or(|fewest| self.is_long(finding, fewest))
     }
 

@@ -1,6 +1,6 @@
 //! What changed since a commit, as git has it.
 
-use neardups::Error;
+use super::error::SinceError;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
@@ -20,11 +20,11 @@ const TASTE: [&str; 5] =
 const SETTINGS: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
 
 /// What changed in a repository and its submodules.
-pub struct Changes {
+pub(super) struct Changes {
     /// The folder of the repository.
     top: PathBuf,
     lines: Lines,
-    /// Submodules of which it cannot be told, each with why.
+    /// Submodules of which it is not known, each with why.
     unknown: BTreeMap<PathBuf, String>,
 }
 
@@ -34,23 +34,21 @@ impl Changes {
     ///
     /// # Errors
     /// There is no git or no repository, or the commit is not there.
-    pub fn since(reference: &str) -> Result<Self, Error> {
-        let top = Repository::here()
-            .map_err(|message| Error::Usage(format!("--since looks at what git knows, and that failed: {message}")))?;
+    pub fn since(reference: &str) -> Result<Self, SinceError> {
+        let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
+        let top = Repository::here().map_err(SinceError::Git)?;
         let commit = top.commit(reference).map_err(|_| {
             let shallow = top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
             let hint = match shallow {
                 true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
                 false => "",
             };
-            Error::Usage(format!("--since {reference}: there is no such commit{hint}"))
+            wrong(format!("there is no such commit{hint}"))
         })?;
         // Without a common ancestor, as in a shallow clone, against the commit itself.
         let base = top.git(["merge-base", &commit, "HEAD"]).map(line).unwrap_or(commit);
         let mut changes = Changes { top: top.folder.clone(), lines: Lines::new(), unknown: BTreeMap::new() };
-        let mut submodules = changes
-            .add(&top, &base)
-            .map_err(|message| Error::Usage(format!("--since {reference}: git failed: {message}")))?;
+        let mut submodules = changes.add(&top, &base).map_err(|message| wrong(format!("git failed: {message}")))?;
         while let Some((submodule, base)) = submodules.pop() {
             match changes.add(&submodule, &base) {
                 Ok(inside) => submodules.extend(inside),
@@ -104,7 +102,7 @@ struct Repository {
     /// Variables that say where a repository is, and more of it.
     local: Rc<[String]>,
     /// Whether they are about this one.
-    is_told: bool,
+    is_given: bool,
 }
 
 impl Repository {
@@ -113,22 +111,22 @@ impl Repository {
     /// In a hook, variables say where the repository is and its index. They are of use only where nothing else says so:
     /// where they name no working tree, git takes the current folder for the top of it, which it need not be.
     fn here() -> Result<Self, String> {
-        let within = |local, is_told| Repository { folder: PathBuf::from("."), local, is_told };
+        let within = |local, is_given| Repository { folder: PathBuf::from("."), local, is_given };
         let local = line(within(Rc::default(), true).git(["rev-parse", "--local-env-vars"])?);
         let local: Rc<[String]> =
             local.split_whitespace().filter(|name| !SETTINGS.contains(name)).map(String::from).collect();
-        let top = |is_told| within(local.clone(), is_told).git(["rev-parse", "--show-toplevel"]);
-        let (top, is_told) = match env::var_os("GIT_WORK_TREE") {
+        let top = |is_given| within(local.clone(), is_given).git(["rev-parse", "--show-toplevel"]);
+        let (top, is_given) = match env::var_os("GIT_WORK_TREE") {
             None => top(false).map(|top| (top, false)).or_else(|_| top(true).map(|top| (top, true)))?,
             Some(_) => (top(true)?, true),
         };
         let top = path_of(top.trim_ascii_end());
-        Ok(Repository { folder: fs::canonicalize(&top).unwrap_or(top), local, is_told })
+        Ok(Repository { folder: fs::canonicalize(&top).unwrap_or(top), local, is_given })
     }
 
     /// One within this one.
     fn inner(&self, folder: PathBuf) -> Self {
-        Repository { folder, local: self.local.clone(), is_told: false }
+        Repository { folder, local: self.local.clone(), is_given: false }
     }
 
     /// The hash of a commit. The message is empty if there is no such commit.
@@ -141,7 +139,7 @@ impl Repository {
     fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.folder).args(args);
-        let foreign = self.local.iter().filter(|_| !self.is_told).map(String::as_str);
+        let foreign = self.local.iter().filter(|_| !self.is_given).map(String::as_str);
         for name in TASTE.into_iter().chain(foreign) {
             command.env_remove(name);
         }

@@ -1,11 +1,11 @@
 //! Folders, walked without what `.gitignore` and its like leave out.
 //!
-//! The rules are git's: of the files that say something of a path the nearest counts, and the last line of it. Only files up to the root
-//! of a repository count; where there is none, those up to the current folder. Whoever sends a change sends such files too, so they are
-//! read within bounds here, and only their patterns are the library's.
+//! The rules are git's: of the files that match a path the nearest counts, and the last line of it. Only files up to the root
+//! of a repository count; where there is none, those up to the current folder. Such files are part of a contribution too, so they
+//! are read within bounds here, and only their patterns are left to the `ignore` crate.
 
 use super::globs::LONGEST;
-use super::pages::shown;
+use super::paths::shown;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use std::fs::{self, File};
@@ -13,35 +13,42 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// So many bytes of patterns are followed for a file: compiled, they are two hundred times as large.
-const MOST: u64 = 256 << 10;
+/// The most bytes of patterns that are followed for a file: compiled, they are two hundred times as large.
+const MAX_PATTERNS: u64 = 256 << 10;
 
 /// What a walk comes upon.
-pub enum Found {
+pub(super) enum Found {
     /// Whatever is there, with its place: absolute, without links.
     Entry(DirEntry, PathBuf),
-    /// A place that is not looked at, and whether it is a folder.
+    /// A place that is left out, and whether it is a folder.
     LeftOut(PathBuf, bool),
-    /// What could not be looked at, and why.
+    /// What could not be read, and why.
     Failed(String),
     /// A file of patterns that is not followed, and why.
     Notice(String),
 }
 
 /// How folders are walked.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
-    /// Whether hidden files are looked at.
+    /// Whether hidden files are walked too.
     pub hidden: bool,
     /// Whether `.gitignore` and its like count.
     pub ignore_files: bool,
+}
+
+/// Without hidden files, and without what is ignored.
+impl Default for Walk {
+    fn default() -> Self {
+        Walk { hidden: false, ignore_files: true }
+    }
 }
 
 impl Walk {
     /// Walks what a path leads to, in the order of names. Links are not followed, except from the path itself, which is never left out.
     ///
     /// Cost: each file is matched with the patterns of all folders that it is in.
-    pub fn under(self, root: &Path, place: &Path, each: &mut dyn FnMut(Found)) {
+    pub(super) fn under(self, root: &Path, place: &Path, each: &mut dyn FnMut(Found)) {
         let mut folders = Vec::new();
         if self.ignore_files && place.is_dir() {
             above(place).into_iter().for_each(|above| Folder::push(&mut folders, above, above, each));
@@ -77,7 +84,7 @@ impl Walk {
         }
     }
 
-    /// A hidden file that some pattern takes back is looked at.
+    /// A hidden file that some pattern takes back is walked.
     fn leaves_out(self, folders: &[Folder], entry: &DirEntry, place: &Path, is_folder: bool) -> bool {
         match said(folders, place, is_folder) {
             Match::None => !self.hidden && entry.file_name().as_encoded_bytes().starts_with(b"."),
@@ -107,13 +114,13 @@ struct Folder {
 }
 
 impl Folder {
-    /// Adds a folder at a place to those that it is in; and how it is told.
-    fn push(folders: &mut Vec<Self>, place: &Path, told: &Path, each: &mut dyn FnMut(Found)) {
+    /// Adds a folder at a place to those that it is in; and the path that it was given by.
+    fn push(folders: &mut Vec<Self>, place: &Path, given: &Path, each: &mut dyn FnMut(Found)) {
         let is_repository = place.join(".git").exists();
-        let mut room = folders.last().map_or(MOST, |folder| folder.room);
+        let mut room = folders.last().map_or(MAX_PATTERNS, |folder| folder.room);
         let exclude = is_repository.then(|| git_folder(place)).flatten().map(|git| git.join("info/exclude"));
         let users = (is_repository || folders.is_empty()).then(gitconfig_excludes_path).flatten();
-        let files = [Some(told.join(".ignore")), Some(told.join(".gitignore")), exclude, users];
+        let files = [Some(given.join(".ignore")), Some(given.join(".gitignore")), exclude, users];
         let patterns = files.map(|file| {
             let Some(file) = file else { return Gitignore::empty() };
             patterns(place, &file, &mut room).unwrap_or_else(|why| {
@@ -139,14 +146,14 @@ fn said(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
     Match::None
 }
 
-/// The patterns of a file, from a folder. What is no pattern finds nothing, as git has it; a file that is not there has none.
+/// The patterns of a file, from a folder. What is not a pattern matches nothing, as git has it; a file that does not exist has none.
 ///
 /// # Errors
-/// Why the file is not followed, to be put behind its name.
+/// Why the file is not followed, to be put after its name.
 fn patterns(folder: &Path, file: &Path, room: &mut u64) -> Result<Gitignore, String> {
     let bytes = bytes(file, *room + 1).map_err(|error| format!(": cannot read: {error}"))?.unwrap_or_default();
     let Some(left) = room.checked_sub(bytes.len() as u64) else {
-        return Err(format!(": with those of the folders above more than {} KiB of patterns", MOST >> 10));
+        return Err(format!(": with those of the folders above more than {} KiB of patterns", MAX_PATTERNS >> 10));
     };
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(folder);
@@ -198,7 +205,7 @@ fn bytes(file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// What could not be looked at, and why.
+/// What could not be read, and why.
 fn unread(error: &walkdir::Error) -> String {
     match (error.path(), error.io_error()) {
         (Some(path), Some(error)) => format!("{}: cannot read: {error}", shown(path)),
@@ -213,8 +220,6 @@ mod tests {
     use std::collections::BTreeSet;
     use std::process::{Command, Stdio};
 
-    const WALK: Walk = Walk { hidden: false, ignore_files: true };
-
     /// A folder with files, each with its text.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -226,27 +231,27 @@ mod tests {
         folder
     }
 
-    /// The files that are looked at under a root of a folder, and what is told.
+    /// The files that are walked under a root of a folder, and the messages.
     fn walked(folder: &Path, root: &str, walk: Walk) -> (BTreeSet<String>, Vec<String>) {
         let base = fs::canonicalize(folder).unwrap();
         let root = base.join(root);
-        let (mut files, mut told) = (BTreeSet::new(), Vec::new());
+        let (mut files, mut messages) = (BTreeSet::new(), Vec::new());
         walk.under(&root, &root, &mut |found| match found {
             Found::Entry(entry, place) if entry.file_type().is_file() => {
                 files.insert(shown(place.strip_prefix(&base).unwrap()));
             }
             Found::Entry(..) | Found::LeftOut(..) => {}
             Found::Failed(message) | Found::Notice(message) => {
-                told.push(message.replace(&format!("{}/", shown(&base)), ""));
+                messages.push(message.replace(&format!("{}/", shown(&base)), ""));
             }
         });
-        (files, told)
+        (files, messages)
     }
 
     fn files(files: &[(&str, &str)], root: &str) -> Vec<String> {
         let folder = tree(files);
-        let (files, told) = walked(folder.path(), root, WALK);
-        assert_eq!(told, [""; 0]);
+        let (files, messages) = walked(folder.path(), root, Walk::default());
+        assert_eq!(messages, [""; 0]);
         files.into_iter().collect()
     }
 
@@ -304,24 +309,24 @@ mod tests {
 
     #[test]
     fn files_of_patterns_are_read_within_bounds() {
-        let told = |text: &str| {
+        let of = |text: &str| {
             let folder = tree(&[("a", ""), ("b/a", ""), ("b/.gitignore", text)]);
-            let (files, told) = walked(folder.path(), "", WALK);
+            let (files, messages) = walked(folder.path(), "", Walk::default());
             // No other folder's files of patterns are touched.
             assert!(files.contains("a"));
-            (files.len(), told)
+            (files.len(), messages)
         };
         let braces = |depth: usize| format!("# braces\na\n{}a{}", "{".repeat(depth), "}".repeat(depth));
-        assert_eq!(told(&braces(20)), (1, vec![]));
+        assert_eq!(of(&braces(20)), (1, vec![]));
         let deep = braces(100_000);
-        assert_eq!(told(&deep), (2, vec!["b/.gitignore:3: a line of 200001 bytes: the file is not followed".into()]));
-        assert_eq!(told(&braces(LONGEST / 2 - 1)), (1, vec![]));
-        assert_eq!(told("a\n[z-a]\n{\n"), (1, vec![]));
-        let long = "a\n".repeat(MOST as usize / 2);
-        assert_eq!(told(&long), (1, vec![]));
+        assert_eq!(of(&deep), (2, vec!["b/.gitignore:3: a line of 200001 bytes: the file is not followed".into()]));
+        assert_eq!(of(&braces(LONGEST / 2 - 1)), (1, vec![]));
+        assert_eq!(of("a\n[z-a]\n{\n"), (1, vec![]));
+        let long = "a\n".repeat(MAX_PATTERNS as usize / 2);
+        assert_eq!(of(&long), (1, vec![]));
         let longer =
             "b/.gitignore: with those of the folders above more than 256 KiB of patterns: the file is not followed";
-        assert_eq!(told(&(long + "a")), (2, vec![longer.into()]));
+        assert_eq!(of(&(long + "a")), (2, vec![longer.into()]));
     }
 
     #[test]
@@ -331,10 +336,10 @@ mod tests {
         let said = [with("b/.gitignore", "a"), with("b/c/.ignore", "x"), with("d/.gitignore", "a")];
         let names = ["b/a", "b/c/x", "b/c/y", "d/a", "d/b"].map(|name| (name, ""));
         let folder = tree(&said.iter().map(|(name, text)| (*name, text.as_str())).chain(names).collect::<Vec<_>>());
-        let (files, told) = walked(folder.path(), "", WALK);
+        let (files, messages) = walked(folder.path(), "", Walk::default());
         assert_eq!(files, ["b/c/x", "b/c/y", "d/b"].map(String::from).into());
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("b/c/.ignore: "), "{told:?}");
+        assert_eq!(messages.len(), 1);
+        assert!(messages[0].starts_with("b/c/.ignore: "), "{messages:?}");
     }
 
     #[cfg(unix)]
@@ -343,7 +348,7 @@ mod tests {
         let folder = tree(&[("a", ""), ("b/a", "")]);
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(".gitignore")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(".git")).unwrap();
-        assert_eq!(walked(folder.path(), "", WALK), (["a", "b/a"].map(String::from).into(), vec![]));
+        assert_eq!(walked(folder.path(), "", Walk::default()), (["a", "b/a"].map(String::from).into(), vec![]));
     }
 
     /// The files that git would ask about.
@@ -390,7 +395,7 @@ mod tests {
             }
             let mut expected = unknown_to_git(folder.path());
             expected.retain(|name| name.ends_with(".md"));
-            prop_assert_eq!(walked(folder.path(), "", WALK).0, expected);
+            prop_assert_eq!(walked(folder.path(), "", Walk::default()).0, expected);
         }
     }
 }

@@ -14,6 +14,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
+pub use crate::readable::{count, counted};
+
 /// Where the flags made from the tables stand in the help.
 const ALGORITHM_OPTIONS: &str = "Options of the algorithms";
 
@@ -268,29 +270,6 @@ pub fn bytes(n: f64) -> String {
     if unit == 0 { format!("{n:.0} B") } else { format!("{n:.1} {}", units[unit]) }
 }
 
-/// A count with commas between the thousands.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// So many of something that has a regular plural.
-pub fn counted(n: u64, what: &str) -> String {
-    let plural = match what.strip_suffix('y') {
-        _ if n == 1 => what.to_string(),
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{what}s"),
-    };
-    format!("{} {plural}", count(n))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,9 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_bytes_for_people() {
-        assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
-        assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+    fn bytes_for_people() {
         assert_eq!([bytes(17.0), bytes(1536.0), bytes(3e9)], ["17 B", "1.5 KiB", "2.8 GiB"]);
     }
 }

@@ -6,7 +6,6 @@ mod compare;
 mod duplicates;
 mod eval;
 mod filter;
-pub mod fuzzing;
 mod generate;
 mod index;
 mod input;

@@ -338,11 +338,6 @@ pub fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::output(format!("cannot write {}", path.display()), io::Error::other(error))
 }
 
-/// Where a file is, or will be, whatever way it is named: absolute and without links, as far as that is known.
-pub fn place(path: &Path) -> PathBuf {
-    resolve(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
 /// A file that a run writes at its end.
 pub struct OutFile {
     /// As it was typed.

@@ -13,6 +13,8 @@ use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::time::Duration;
 
+pub use crate::readable::{escaped, escaped_lines};
+
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
@@ -65,12 +67,6 @@ impl Styled {
         self
     }
 
-    /// With another text behind it, which has been escaped.
-    pub fn then(mut self, other: &Styled) -> Self {
-        self.0.push_str(&other.0);
-        self
-    }
-
     /// Appends text, escaped.
     pub fn push(&mut self, text: &str) {
         self.0.push_str(&escaped(text));
@@ -84,21 +80,6 @@ impl Styled {
     /// Ends a style.
     pub fn close(&mut self, style: Style) {
         _ = write!(self.0, "{style:#}");
-    }
-
-    /// Whether it ends so.
-    pub fn ends_with(&self, end: &str) -> bool {
-        self.0.ends_with(end)
-    }
-
-    /// Drops white space at the end.
-    pub fn trim_end(&mut self) {
-        self.0.truncate(self.0.trim_end().len());
-    }
-
-    /// The text with its styles.
-    pub fn into_string(self) -> String {
-        self.0
     }
 }
 
@@ -220,24 +201,6 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is well formed")
 }
 
-/// A text on one line. Ids, file names and passages come from anywhere, and must not control the terminal.
-pub fn escaped(text: &str) -> String {
-    let escape = |c: char| if controls_terminal(c) { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escape).collect()
-}
-
-/// A report of several lines, of which all but the line ends is escaped.
-pub fn escaped_lines(text: &str) -> String {
-    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
-}
-
-/// Whether a character could change how the text around it is shown: controls, and characters that set the direction of writing
-/// (Unicode Standard Annex 9) or separate lines.
-fn controls_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 impl Observer for Terminal {
     fn stage(&self, stage: Stage) {
         self.bar.set_message(match stage {
@@ -278,16 +241,17 @@ impl Observer for Terminal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readable::controls_display;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn only_own_styles_and_line_ends_are_left(text: String, more in "[a\u{1b}\u{7}\u{9b}\u{202e}\u{2066}\\[0m\n]*") {
             for text in [text, more] {
-                let styled = Styled::label(RED, &text).text(&text).end_line().text(&text).into_string();
+                let styled = Styled::label(RED, &text).text(&text).end_line().text(&text).to_string();
                 let expected = format!("{RED}{0}{RED:#}{0}\n{0}", escaped(&text));
                 prop_assert_eq!(styled, expected);
-                prop_assert!(!escaped(&text).contains(controls_terminal));
+                prop_assert!(!escaped(&text).contains(controls_display));
                 prop_assert_eq!(escaped(&escaped(&text)), escaped(&text));
             }
         }

@@ -6,7 +6,7 @@
 //! ```
 
 use neardups::algorithm::{Entry, parameter::Settings};
-use neardups::cli::fuzzing;
+use neardups::check::{baseline, config};
 use neardups::filter::Plan;
 use neardups::index::{self, Index, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
@@ -170,15 +170,17 @@ fn check_places(source: &str, prose: &Prose) {
 
 /// `dedup.toml`: what was read is written so that it is read as the same; what is wrong is reported with its line.
 pub fn config(bytes: &[u8]) {
-    written(bytes, fuzzing::config);
+    written(bytes, |bytes| {
+        Ok(config::parse(Path::new("file"), bytes)?.to_toml().expect("what was read can be written"))
+    });
 }
 
 /// A baseline: the same.
 pub fn baseline(bytes: &[u8]) {
-    written(bytes, fuzzing::baseline);
+    written(bytes, |bytes| Ok(baseline::render(baseline::parse(Path::new("file"), bytes)?)));
 }
 
-fn written(bytes: &[u8], read: fn(&[u8]) -> Result<String, neardups::Error>) {
+fn written(bytes: &[u8], read: fn(&[u8]) -> Result<String, neardups::check::Error>) {
     match read(bytes) {
         Ok(written) => assert_eq!(read(written.as_bytes()).expect("it was written to be read"), written),
         Err(error) => {

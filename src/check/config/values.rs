@@ -1,17 +1,16 @@
-//! Values of a TOML file with their places, so that what is wrong is told by file, line, key and value.
+//! Values of a TOML file with their places, so that what is wrong is reported with file, line, key and value.
 
-use super::super::terminal::escaped;
-use super::globs;
-use neardups::Error;
-use neardups::similarity::jaccard_whatever;
+use super::super::globs;
+use crate::Error;
+use crate::similarity::jaccard_whatever;
 use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// So many characters of a value are told.
-const TOLD: usize = 100;
+/// The most characters of a value that are shown.
+const SHOWN: usize = 100;
 
 /// A file.
 pub struct Toml<'a> {
@@ -25,7 +24,7 @@ impl<'a> Toml<'a> {
     /// Its tables.
     ///
     /// # Errors
-    /// It is no TOML: the error shows the line.
+    /// It is not TOML: the error shows the line.
     pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, Error> {
         DeTable::parse(self.text).map_err(|error| {
             let place = error.span().map_or_else(|| self.too_deep(), |span| span.start);
@@ -35,7 +34,7 @@ impl<'a> Toml<'a> {
             // The parser may have thought of a number.
             let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
             let why = if is_text { "no value (texts stand in quotes)" } else { error.message().trim_end() };
-            self.wrong(place, &format!("`{}`: {why}", told(line)))
+            self.wrong(place, &format!("`{}`: {why}", shown(line)))
         })
     }
 
@@ -59,19 +58,19 @@ impl<'a> Toml<'a> {
     }
 
     fn wrong(&self, place: usize, what: &str) -> Error {
-        Error::Usage(format!("{}:{}: {what}", escaped(&self.path.to_string_lossy()), self.line(place)))
+        Error::Usage(format!("{}:{}: {what}", self.path.to_string_lossy(), self.line(place)))
     }
 
     fn part(&self, place: Range<usize>) -> String {
-        told(self.text.get(place).unwrap_or_default())
+        shown(self.text.get(place).unwrap_or_default())
     }
 }
 
 /// A text in a line, cut if it is long.
-fn told(text: &str) -> String {
+fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let more = if line.chars().nth(TOLD).is_some() { "…" } else { "" };
-    escaped(&line.chars().take(TOLD).collect::<String>()) + more
+    let more = if line.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    line.chars().take(SHOWN).collect::<String>() + more
 }
 
 /// A table, of which values are taken by their keys.
@@ -134,7 +133,7 @@ impl<'a> Table<'a> {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("known are {}", self.known.join(", ")),
         };
-        Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", told(first.get_ref()))))
+        Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", shown(first.get_ref()))))
     }
 }
 
@@ -166,7 +165,7 @@ impl<'a> Value<'a> {
     pub fn wrong(&self, what: impl AsRef<str>) -> Error {
         let (place, key, what) = (self.value.span(), self.key, what.as_ref());
         let value = self.toml.part(place.clone());
-        let shown = match (self.is_item, self.value.get_ref()) {
+        let what_it_is = match (self.is_item, self.value.get_ref()) {
             (_, DeValue::Table(_)) => format!("`{key}` is a table"),
             (_, DeValue::Array(items)) if items.first().is_some_and(|item| item.get_ref().is_table()) => {
                 format!("`{key}` is a list of tables")
@@ -174,7 +173,7 @@ impl<'a> Value<'a> {
             (true, _) => format!("`{value}` in `{key}`"),
             (false, _) => format!("`{key} = {value}`"),
         };
-        self.toml.wrong(place.start, &format!("{shown}: {what}"))
+        self.toml.wrong(place.start, &format!("{what_it_is}: {what}"))
     }
 
     /// A glob, which counts towards the most that a file may have.
@@ -209,7 +208,7 @@ impl<'a> Value<'a> {
     /// All items of a list.
     ///
     /// # Errors
-    /// Those of `read`; or it is no list.
+    /// Those of `read`; or it is not a list.
     pub fn list<T>(&self, expected: &str, read: impl FnMut(Value<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.wrong(format!("expected {expected}")))?;
         list.iter().map(|value| Value { is_item: true, value, ..*self }).map(read).collect()
@@ -249,7 +248,7 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_and_stay_on_their_line() {
-        assert_eq!(told("a\n  b\u{1b}"), "a b\\u{1b}");
-        assert_eq!(told(&"é".repeat(101)), "é".repeat(100) + "…");
+        assert_eq!(shown("a\n  b"), "a b");
+        assert_eq!(shown(&"é".repeat(101)), "é".repeat(100) + "…");
     }
 }

@@ -1,31 +1,29 @@
 //! The differences between two places in a line of text, marked as `git diff --word-diff` marks them.
 
-use super::super::copies::{Copy, Piece, Place, first};
-use super::left_out;
-use crate::cli::arguments::counted;
-use crate::cli::terminal::Styled;
-use anstyle::Style;
-use neardups::check::find::Kind;
+use super::super::find::Kind;
+use super::super::finding::{Finding, Piece, Place, first};
+use super::marked::{Mark, Marked};
+use crate::readable::counted;
 use std::ops::Range;
 
-/// Around a difference of whole files so many shared words are shown on either side.
+/// Shared words that are shown on either side of a difference of whole files.
 const AROUND: usize = 5;
 
-/// Of words that only one of two whole files has so many are shown at once, and the first of them if they are more.
+/// The most words that only one of two whole files has and that are shown as they are; of more, the first ones.
 const LONG: usize = 30;
 const FIRST: usize = 10;
 
 /// How the places differ, in about so many characters: `[-words-]` that the place looked at does not have, `{+words+}` that only it has.
-/// What they share is shown too, of whole files a few words around each difference. The styles are of the one and the other.
-pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> Styled {
+/// What they share is shown too, of whole files a few words around each difference.
+pub(super) fn word_diff(copy: &Finding, most: usize) -> Marked {
     let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
     let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     let is_file = copy.kind == Kind::File;
     if is_file && !pieces.iter().any(|piece| is_edit(Some(piece))) {
         let order = if copy.is_reordered() { " in another order" } else { "" };
-        return Styled::default().text(&format!("The same words{order}."));
+        return Marked::default().text(&format!("The same words{order}."));
     }
-    let mut diff = Diff { text: Styled::default(), length: 0, most, is_file, styles };
+    let mut diff = Diff { text: Marked::default(), length: 0, most, is_file };
     if copy.is_reordered() {
         diff.text.push("Some of it is in another order. ");
     }
@@ -52,7 +50,7 @@ pub fn word_diff(copy: &Copy, most: usize, styles: [Style; 2]) -> Styled {
 }
 
 /// How many of the words that only one place has are shown. What a larger file has besides the one that it contains is of no interest.
-fn shown(copy: &Copy, side: usize, words: usize) -> usize {
+fn shown(copy: &Finding, side: usize, words: usize) -> usize {
     match copy.kind == Kind::File && words > LONG {
         true if copy.whole() == Some(side) => 0,
         true => FIRST,
@@ -60,16 +58,15 @@ fn shown(copy: &Copy, side: usize, words: usize) -> usize {
     }
 }
 
-/// Around what only the other place has, and what only this one has.
-const MARKS: [[&str; 2]; 2] = [["[-", "-]"], ["{+", "+}"]];
+/// What only the other place has, and what only this one has, with what is put around it.
+const MARKS: [(Mark, [&str; 2]); 2] = [(Mark::Removed, ["[-", "-]"]), (Mark::Added, ["{+", "+}"])];
 
 struct Diff {
-    text: Styled,
+    text: Marked,
     /// How many characters of the places are shown, and how many may be.
     length: usize,
     most: usize,
     is_file: bool,
-    styles: [Style; 2],
 }
 
 impl Diff {
@@ -77,31 +74,29 @@ impl Diff {
     fn shared(&mut self, place: &Place, words: Range<usize>, beside: [bool; 2]) {
         let [head, tail] = beside.map(|beside| if beside { AROUND } else { 0 });
         if !self.is_file || words.len() <= head + tail {
-            self.put(place.text(words));
+            self.put(place.text_of(words));
             return;
         }
         if head > 0 {
-            self.put(place.text(words.start..words.start + head));
+            self.put(place.text_of(words.start..words.start + head));
         }
         if !self.text.ends_with("… ") {
             self.text.push("… ");
         }
         if tail > 0 {
-            self.put(place.text(words.end - tail..words.end));
+            self.put(place.text_of(words.end - tail..words.end));
         }
     }
 
     /// Words that only the other place has, and those that only this one has.
     fn edited(&mut self, gone: (&Place, Range<usize>, usize), come: (&Place, Range<usize>, usize)) {
-        let mut behind = "";
-        for ((place, words, shown), (style, [open, close])) in
-            [gone, come].into_iter().zip(self.styles.into_iter().zip(MARKS))
-        {
+        let mut after = "";
+        for ((place, words, shown), (mark, [open, close])) in [gone, come].into_iter().zip(MARKS) {
             if words.is_empty() {
                 continue;
             }
-            let (text, space) = place.text(words.start..words.start + shown);
-            self.text.open(style);
+            let (text, space) = place.text_of(words.start..words.start + shown);
+            self.text.open(mark);
             self.text.push(open);
             self.put((text, ""));
             if shown < words.len() {
@@ -110,13 +105,13 @@ impl Diff {
                 self.text.push(&left);
             }
             self.text.push(close);
-            self.text.close(style);
-            behind = if shown < words.len() { " " } else { space };
+            self.text.close();
+            after = if shown < words.len() { " " } else { space };
         }
-        self.space(behind);
+        self.space(after);
     }
 
-    /// A text and the white space behind it, as far as there is room.
+    /// A text and the white space after it, as far as there is room.
     fn put(&mut self, (text, space): (&str, &str)) {
         let shown = first(text, self.most.saturating_sub(self.length).max(20));
         self.length += shown.chars().count();
@@ -141,6 +136,11 @@ impl Diff {
             self.text.push(&format!(" and {}", counted(edits as u64, "more difference")));
         }
     }
+}
+
+/// A mark for words that are not shown.
+pub(super) fn left_out(words: usize) -> String {
+    format!("… {} …", counted(words as u64, "word"))
 }
 
 /// Paragraphs follow each other in a line.

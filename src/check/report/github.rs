@@ -1,14 +1,14 @@
 //! Annotations of GitHub Actions: workflow commands that its runner reads from standard output.
 
-use super::Outcome;
-use crate::cli::terminal::{escaped, escaped_lines};
+use super::super::outcome::Outcome;
+use crate::readable::{escaped, escaped_lines};
 use std::fmt::Write;
 
-/// Accepted copies are not there. What the runner shows of them, and prints in its log, is escaped. Paths start where the repository does.
-pub fn render(outcome: &Outcome) -> String {
+/// Accepted findings are left out. What the runner shows of them, and prints in its log, is escaped. Paths start where the repository does.
+pub(super) fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
-    for copy in outcome.told() {
-        let (here, there) = copy.looked_at();
+    for copy in outcome.reported() {
+        let (here, there) = copy.primary_first();
         let (start, end) = (here.stretch.start, here.stretch.end);
         let summary = copy.summary_with(|place| outcome.path(place));
         let message = format!("{summary}; the other place is {}:{}", outcome.path(there), there.stretch.start.line);

@@ -1,19 +1,19 @@
 //! The code quality report of GitLab.
 
-use super::Outcome;
-use crate::cli::terminal::escaped;
+use super::super::outcome::Outcome;
+use crate::readable::escaped;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 
-/// Accepted copies are not there. Fingerprints are of the words and the files, so that they outlive a move within a file.
+/// Accepted findings are left out. Fingerprints are of the words and the files, so that they outlive a move within a file.
 /// Paths start where the repository does.
-pub fn render(outcome: &Outcome) -> String {
+pub(super) fn render(outcome: &Outcome) -> String {
     let mut seen = BTreeMap::<String, usize>::new();
     let issues: Vec<Value> = outcome
-        .told()
+        .reported()
         .map(|copy| {
-            let (here, there) = copy.looked_at();
+            let (here, there) = copy.primary_first();
             let [path, other] = [here, there].map(|place| outcome.path(place));
             let summary = copy.summary_with(|place| outcome.path(place));
             let known_by = format!("{}\n{path}\n{other}", copy.fingerprint);

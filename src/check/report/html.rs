@@ -1,28 +1,29 @@
 //! One page for a browser, which needs nothing else: texts side by side, filters, and a map of which files copy which.
 
-use super::super::copies::{Copy, Piece, first};
-use super::{Outcome, left_out};
-use crate::cli::check::baseline::Entry;
-use crate::cli::terminal::escaped;
+use super::super::baseline::Entry;
+use super::super::finding::{Finding, Piece, first};
+use super::super::outcome::Outcome;
+use super::diff::left_out;
+use crate::readable::escaped;
 use minijinja::value::Serde;
 use minijinja::{Environment, escape_formatter};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many files are on the map: those of the pairs with the most copied words.
+/// The most files on the map: those of the pairs with the most copied words.
 const ON_MAP: usize = 24;
 
-/// So many characters of a text are shown.
+/// The most characters of a text that are shown.
 const SHOWN: usize = 20_000;
 
-/// So many words before and behind a passage are shown, as far as the same paragraph has them.
+/// Words that are shown before and after a passage, as far as the same paragraph has them.
 const AROUND: usize = 8;
 
-/// Nothing is shown around a passage where it would be longer than this, in bytes: then it is not words that stand there.
+/// The most bytes that are shown around a passage: what is longer is not made of words.
 const LONGEST: usize = 400;
 
-/// What a larger file has between the words of one that it contains is shown if it is not longer than this, in words.
+/// The most words that are shown of what a larger file has between the words of one that it contains.
 const LONG: usize = 20;
 
 #[derive(Serialize)]
@@ -60,7 +61,7 @@ struct Side<'a> {
     own: &'static str,
 }
 
-/// A part of a text, and the white space behind it.
+/// A part of a text, and the white space after it.
 #[derive(Serialize)]
 struct Part<'a> {
     mark: Mark,
@@ -76,7 +77,7 @@ enum Mark {
     Shared,
     /// What only this one has.
     Own,
-    /// What is no part of it, but around it or said of it.
+    /// What is not part of it, but around it or about it.
     Beside,
 }
 
@@ -87,7 +88,7 @@ struct Row<'a> {
     cells: Vec<usize>,
 }
 
-pub fn render(outcome: &Outcome) -> String {
+pub(super) fn render(outcome: &Outcome) -> String {
     let mut environment = Environment::new();
     environment.set_formatter(|out, state, value| match value.as_str() {
         Some(text) => escape_formatter(out, state, &minijinja::Value::from(visible(text))),
@@ -96,7 +97,7 @@ pub fn render(outcome: &Outcome) -> String {
     environment.add_template("page.html", include_str!("page.html")).expect("the template is well formed");
     let template = environment.get_template("page.html").expect("it was added");
     // What people should do something about comes first.
-    let (known, new): (Vec<&Copy>, Vec<&Copy>) = outcome.copies.iter().partition(|copy| copy.known);
+    let (known, new): (Vec<&Finding>, Vec<&Finding>) = outcome.findings.iter().partition(|copy| copy.accepted);
     let copies: Vec<Shown> = (1..).zip(new.iter().chain(&known)).map(|(number, copy)| shown(number, copy)).collect();
     let (map, left_off) = map(if new.is_empty() { &known } else { &new });
     let page = template.render(Serde(Page {
@@ -104,7 +105,7 @@ pub fn render(outcome: &Outcome) -> String {
         summary: outcome.summary(),
         new: new.len(),
         known: known.len(),
-        stale: outcome.stale,
+        stale: &outcome.stale,
         copies,
         map,
         left_off,
@@ -118,14 +119,14 @@ fn visible(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn shown<'a>(number: usize, copy: &'a Copy<'a>) -> Shown<'a> {
-    let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.known);
+fn shown<'a>(number: usize, copy: &'a Finding) -> Shown<'a> {
+    let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.accepted);
     // The other place at the left, as what was there before.
     let sides = [(1 - copy.primary, "del"), (copy.primary, "ins")].map(|(number, own)| side(copy, number, own));
     Shown { number, kind, summary, percent, known, reordered: copy.is_reordered(), sides }
 }
 
-fn side<'a>(copy: &'a Copy<'a>, number: usize, own: &'static str) -> Side<'a> {
+fn side<'a>(copy: &'a Finding, number: usize, own: &'static str) -> Side<'a> {
     let place = &copy.places[number];
     Side {
         path: &place.page.path,
@@ -138,11 +139,11 @@ fn side<'a>(copy: &'a Copy<'a>, number: usize, own: &'static str) -> Side<'a> {
 }
 
 /// The text of a place with a few words around it. What a larger file has besides is left out.
-fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
+fn parts<'a>(copy: &'a Finding, side: usize) -> Vec<Part<'a>> {
     let place = &copy.places[side];
     let beside = |text: Cow<'a, str>, space| Part { mark: Mark::Beside, text, space };
-    let [(before, more_before), (behind, more_behind)] = place.page.around(&place.words, AROUND);
-    let (before, behind) = (place.page.text_to_next(before), place.page.text(behind));
+    let [(before, more_before), (after, more_after)] = place.page.around(&place.words, AROUND);
+    let (before, after) = (place.page.text_to_next(before), place.page.text(after));
     let fits = |text: &str| (1..=LONGEST).contains(&text.len());
     let mut parts = Vec::new();
     if fits(before) {
@@ -159,10 +160,10 @@ fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
             continue;
         }
         if mark == Mark::Own && words.len() > LONG && copy.whole() == Some(side) {
-            parts.push(beside(format!("[{}]", left_out(words.len())).into(), place.text(words).1));
+            parts.push(beside(format!("[{}]", left_out(words.len())).into(), place.text_of(words).1));
             continue;
         }
-        let (text, space) = place.text(words);
+        let (text, space) = place.text_of(words);
         let shown = first(text, left);
         left -= shown.chars().count();
         parts.push(Part { mark, text: shown.into(), space });
@@ -171,15 +172,15 @@ fn parts<'a>(copy: &'a Copy<'a>, side: usize) -> Vec<Part<'a>> {
             return parts;
         }
     }
-    if fits(behind) {
-        let dots = if more_behind { " …" } else { "" };
-        parts.push(beside(format!("{behind}{dots}").into(), ""));
+    if fits(after) {
+        let dots = if more_after { " …" } else { "" };
+        parts.push(beside(format!("{after}{dots}").into(), ""));
     }
     parts
 }
 
 /// The files of the pairs with the most copied words, and how many were left off.
-fn map<'a>(copies: &[&'a Copy]) -> (Vec<Row<'a>>, usize) {
+fn map<'a>(copies: &[&'a Finding]) -> (Vec<Row<'a>>, usize) {
     // For each pair of files: how many copies, and their words.
     let mut pairs = BTreeMap::<[&str; 2], (usize, usize)>::new();
     for copy in copies {

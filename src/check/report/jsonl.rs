@@ -1,11 +1,11 @@
-//! A record for each copy, accepted ones too.
+//! A record for each finding, accepted ones too.
 
-use super::super::copies::{Copy, Place, first};
-use super::Outcome;
-use crate::cli::filter::json;
+use super::super::finding::{Finding, Place, first};
+use super::super::outcome::Outcome;
+use crate::prose;
 use serde::Serialize;
 
-/// So many characters of what both have.
+/// The most characters of what both have.
 const SHOWN: usize = 1000;
 
 #[derive(Serialize)]
@@ -33,18 +33,22 @@ struct At<'a> {
     heading: Option<&'a str>,
 }
 
-/// From 1. The column counts characters; that of an end is behind the last one.
+/// From 1. The column counts characters; that of an end is after the last one.
 #[derive(Serialize)]
 struct Position {
     line: usize,
     column: usize,
 }
 
-pub fn render(outcome: &Outcome) -> String {
-    outcome.copies.iter().map(|copy| json(&record(copy)) + "\n").collect()
+pub(super) fn render(outcome: &Outcome) -> String {
+    outcome
+        .findings
+        .iter()
+        .map(|copy| serde_json::to_string(&record(copy)).expect("strings and numbers make JSON") + "\n")
+        .collect()
 }
 
-fn record<'a>(copy: &'a Copy) -> Record<'a> {
+fn record<'a>(copy: &'a Finding) -> Record<'a> {
     Record {
         r#type: "copy",
         kind: copy.name(),
@@ -53,16 +57,16 @@ fn record<'a>(copy: &'a Copy) -> Record<'a> {
         similarity: copy.similarity,
         contained: copy.contained,
         fingerprint: &copy.fingerprint,
-        known: copy.known,
+        known: copy.accepted,
         text: shared(copy),
     }
 }
 
 /// What both have as the first place writes it, run by run.
-fn shared(copy: &Copy) -> String {
+fn shared(copy: &Finding) -> String {
     let (mut text, mut left) = (String::new(), SHOWN);
     let [place, _] = &copy.places;
-    for run in copy.runs {
+    for run in &copy.runs {
         for part in [if text.is_empty() { "" } else { " … " }, place.page.text(run.a..run.a + run.tokens)] {
             let part = first(part, left);
             left -= part.chars().count();
@@ -76,7 +80,7 @@ fn shared(copy: &Copy) -> String {
 }
 
 fn at<'a>(place: &'a Place) -> At<'a> {
-    let position = |position: neardups::prose::Position| Position { line: position.line, column: position.column };
+    let position = |position: prose::Position| Position { line: position.line, column: position.column };
     At {
         path: &place.page.path,
         start: position(place.stretch.start),

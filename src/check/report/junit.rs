@@ -1,19 +1,17 @@
 //! JUnit XML, as its consumers agree on it: a failed test for each new copy, or a passed one.
 
-use super::super::copies::Copy;
-use super::Outcome;
+use super::super::finding::Finding;
+use super::super::outcome::Outcome;
 use super::diff::word_diff;
-use crate::cli::arguments::counted;
-use crate::cli::terminal::escaped;
-use anstyle::Style;
+use crate::readable::{counted, escaped};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use std::io;
 
-/// So many characters of a text are shown.
+/// The most characters of a text that are shown.
 const SHOWN: usize = 2000;
 
-pub fn render(outcome: &Outcome) -> String {
+pub(super) fn render(outcome: &Outcome) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     document(&mut writer, outcome).expect("memory can be written to");
     let text = String::from_utf8(writer.into_inner()).expect("what was written is text");
@@ -21,28 +19,28 @@ pub fn render(outcome: &Outcome) -> String {
 }
 
 fn document(writer: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
-    let failures = outcome.told().count().to_string();
-    let tests = outcome.told().count().max(1).to_string();
+    let failures = outcome.reported().count().to_string();
+    let tests = outcome.reported().count().max(1).to_string();
     let counts = || [("tests", tests.as_str()), ("failures", failures.as_str()), ("errors", "0")];
     writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attribute(("name", "dedup check"));
         suite.with_attributes(counts()).write_inner_content(|writer| {
-            if outcome.told().next().is_none() {
+            if outcome.reported().next().is_none() {
                 let name = format!("no copies among {}", counted(outcome.pages as u64, "page"));
                 writer
                     .create_element("testcase")
                     .with_attributes([("classname", "dedup"), ("name", name.as_str())])
                     .write_empty()?;
             }
-            outcome.told().try_for_each(|copy| case(writer, copy))
+            outcome.reported().try_for_each(|copy| case(writer, copy))
         })?;
         Ok(())
     })?;
     Ok(())
 }
 
-fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
-    let (here, there) = copy.looked_at();
+fn case(writer: &mut Writer<Vec<u8>>, copy: &Finding) -> io::Result<()> {
+    let (here, there) = copy.primary_first();
     let place = format!("{}:{}", there.page.path, there.stretch.start);
     let name = legal(&escaped(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start)));
     let (file, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
@@ -51,7 +49,7 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Copy) -> io::Result<()> {
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &file), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let message = legal(&escaped(&format!("{}; the other place is {place}", copy.summary())));
-        let text = legal(&word_diff(copy, SHOWN, [Style::new(); 2]).into_string());
+        let text = legal(&word_diff(copy, SHOWN).into_string());
         let failure =
             writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
         failure.write_text_content(BytesText::new(&text))?;

@@ -1,9 +1,9 @@
 //! SARIF 2.1.0 (OASIS, 2020): for code scanning.
 
-use super::super::copies::{Copy, Place};
-use super::Outcome;
-use crate::cli::terminal::escaped;
-use neardups::check::find::Kind;
+use super::super::find::Kind;
+use super::super::finding::{Finding, Place};
+use super::super::outcome::Outcome;
+use crate::readable::escaped;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -25,8 +25,8 @@ const RULES: [(&str, Kind, &str, &str); 3] = [
 const HELP: &str = "Say it in one place and link to it; or accept it, in the baseline, in dedup.toml, or between \
     dedup:ignore-start and dedup:ignore-end.";
 
-/// Accepted copies are not there: code scanning would show them as open.
-pub fn render(outcome: &Outcome) -> String {
+/// Accepted findings are left out: code scanning would show them as open.
+pub(super) fn render(outcome: &Outcome) -> String {
     let rules: Vec<Value> = RULES
         .iter()
         .map(|(id, _, name, text)| {
@@ -54,14 +54,14 @@ pub fn render(outcome: &Outcome) -> String {
             } },
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": base } } },
-            "results": outcome.told().map(|copy| result(outcome, copy)).collect::<Vec<_>>(),
+            "results": outcome.reported().map(|copy| result(outcome, copy)).collect::<Vec<_>>(),
         }],
     });
     serde_json::to_string_pretty(&log).expect("a value is JSON") + "\n"
 }
 
-fn result(outcome: &Outcome, copy: &Copy) -> Value {
-    let (here, there) = copy.looked_at();
+fn result(outcome: &Outcome, copy: &Finding) -> Value {
+    let (here, there) = copy.primary_first();
     let rule = RULES.iter().position(|(_, kind, ..)| *kind == copy.kind).expect("each kind has a rule");
     let summary = copy.summary_with(|place| outcome.path(place));
     let link = format!("[{}:{}](1)", literal(&outcome.path(there)), there.stretch.start.line);
@@ -76,7 +76,7 @@ fn result(outcome: &Outcome, copy: &Copy) -> Value {
         "locations": [location(outcome, here)],
         "relatedLocations": [related],
         "partialFingerprints": { "wordsOfBothPlaces/v1": copy.fingerprint },
-        "baselineState": if copy.known { "unchanged" } else { "new" },
+        "baselineState": if copy.accepted { "unchanged" } else { "new" },
         "properties": { "similarity": copy.similarity },
     })
 }
@@ -91,12 +91,12 @@ fn location(outcome: &Outcome, place: &Place) -> Value {
     })
 }
 
-/// Text in a message in which brackets are no link, and nothing changes how the rest is shown.
+/// Text in a message in which brackets make no link, and nothing changes how the rest is shown.
 fn literal(text: &str) -> String {
     escaped(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
 }
 
-/// Where a file is: from the base, unless it was told by its absolute path or is outside of the repository.
+/// Where a file is: from the base, unless it was given by its absolute path or is outside of the repository.
 fn artifact(outcome: &Outcome, place: &Place) -> Value {
     let real = &place.page.place;
     if real.to_str().is_none() {
@@ -111,7 +111,7 @@ fn artifact(outcome: &Outcome, place: &Place) -> Value {
     }
 }
 
-/// The same where the path is not UTF-8, and so cannot be told as text: from the base if it is below that.
+/// The same where the path is not UTF-8, and so cannot be written as text: from the base if it is below that.
 fn artifact_of_bytes(outcome: &Outcome, real: &Path, is_absolute: bool) -> Value {
     let base = outcome.root.clone().or_else(|| fs::canonicalize(".").ok());
     match base.and_then(|base| real.strip_prefix(base).ok()).filter(|_| !is_absolute) {

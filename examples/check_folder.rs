@@ -1,0 +1,29 @@
+//! Checking a folder of documentation through the library: which pages and passages were copied.
+//!
+//! ```text
+//! cargo run --release --example check_folder -- docs
+//! ```
+
+use neardups::check::{Error, Outcome, Request, run};
+
+fn check(folder: &str) -> Result<Outcome, Error> {
+    let mut request = Request::new([folder]);
+    request.find.min_words = 30;
+    run(&request)
+}
+
+fn main() -> Result<(), Error> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "fixtures/english/docs".into());
+    for finding in &check(&folder)? {
+        let (here, there) = finding.primary_first();
+        println!("{}:{} is also at {}:{}", here.path(), here.stretch.start, there.path(), there.stretch.start);
+        println!("  {}: {}", finding.summary(), here.text().lines().next().unwrap_or_default());
+    }
+    Ok(())
+}
+
+#[test]
+fn finds_the_two_editions_of_a_speech() {
+    let outcome = check("fixtures/english/docs").unwrap();
+    assert!(outcome.findings.iter().any(|finding| finding.places[0].path().contains("gettysburg")));
+}

@@ -1,0 +1,229 @@
+//! The run: what is asked → pages → findings.
+
+use super::baseline::Baseline;
+use super::error::{Error, List, SinceError};
+use super::find::{self, Document, Judgement, find_judged};
+use super::finding::Finding;
+use super::globs::Globs;
+use super::outcome::Outcome;
+use super::pages::{self, Selection, Tree};
+use super::paths::{current_repository, place};
+use super::report;
+use super::request::{Counted, Request};
+use super::rules::{Rules, Verdict};
+use super::since::Changes;
+use super::unused::{Unused, unused};
+use crate::prose;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Checks: reads the pages and finds what is copied among them.
+///
+/// Files that cannot be read are in [`Outcome::failed`], and do not stop it. Nothing is written.
+///
+/// # Errors
+/// The request cannot be followed: globs are wrong, the baseline cannot be read or is not one, git does not know what changed.
+pub fn run(request: &Request) -> Result<Outcome, Error> {
+    Check::new(request)?.read()?.find()
+}
+
+/// A check in steps, for whoever looks at what was read before it is compared: [`run`] takes them all at once.
+pub struct Check<'a> {
+    request: &'a Request,
+    /// The folder that globs start from: absolute and without links.
+    base: PathBuf,
+    rules: Rules,
+    selection: Selection,
+    baseline: Option<Baseline>,
+    pool: ThreadPool,
+}
+
+impl<'a> Check<'a> {
+    /// Reads the baseline, and prepares globs and threads.
+    ///
+    /// # Errors
+    /// Globs are wrong, or the baseline cannot be read or is not one.
+    pub fn new(request: &'a Request) -> Result<Self, Error> {
+        let base = folder(&request.folder)?;
+        let rules = Rules::new(&base, &request.allow, &request.rules)?;
+        let selection = selection(request, &base)?;
+        let baseline = match request.baseline.as_deref() {
+            None if request.update_baseline => return Err(Error::NoBaseline),
+            path => path.map(Baseline::read).transpose()?,
+        };
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(request.threads)
+            .build()
+            .map_err(|error| crate::Error::Full(format!("cannot start threads: {error}")))?;
+        Ok(Check { request, base, rules, selection, baseline, pool })
+    }
+
+    /// Whether the file of the baseline does not exist. Nothing is accepted then.
+    pub fn lacks_baseline(&self) -> bool {
+        self.baseline.as_ref().is_some_and(Baseline::is_missing)
+    }
+
+    /// Reads the pages.
+    ///
+    /// # Errors
+    /// Git does not know what changed.
+    pub fn read(self) -> Result<Pages<'a>, Error> {
+        let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
+        let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection));
+        let unused = self.unused(&tree)?;
+        Ok(Pages { check: self, changes, tree, unused })
+    }
+
+    /// Globs that match nothing of what was read.
+    fn unused(&self, tree: &Tree) -> Result<Vec<Unused>, Error> {
+        let [here, ignored] = &self.selection.ignored;
+        if !self.request.is_whole {
+            return Ok(unused(tree, &[(List::IgnoreHere, here)]));
+        }
+        let (allow, rules) = (&self.request.allow, &self.request.rules);
+        let allow: Vec<String> = allow.iter().flat_map(|allow| allow.paths.clone()).collect();
+        let rules: Vec<String> = rules.iter().flat_map(|rule| rule.paths.clone()).collect();
+        let (allow, rules) = (globs(&self.base, &allow, List::Allow)?, globs(&self.base, &rules, List::Rules)?);
+        let lists = [(List::IgnoreHere, here), (List::Ignore, ignored), (List::Allow, &allow), (List::Rules, &rules)];
+        Ok(unused(tree, &lists))
+    }
+}
+
+/// The pages of a check, before they are compared.
+pub struct Pages<'a> {
+    check: Check<'a>,
+    changes: Option<Changes>,
+    tree: Tree,
+    unused: Vec<Unused>,
+}
+
+impl Pages<'_> {
+    /// What was read.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Globs that match nothing.
+    pub fn unused(&self) -> &[Unused] {
+        &self.unused
+    }
+
+    /// Finds what is copied.
+    ///
+    /// # Errors
+    /// Git does not know what changed in one of the pages.
+    pub fn find(self) -> Result<Outcome, Error> {
+        let Pages { check: Check { request, rules, baseline, pool, .. }, changes, tree, unused } = self;
+        if let Some(changes) = &changes {
+            refuse_unknown(&tree, changes)?;
+        }
+        let found = pool.install(|| found(&tree, &rules, baseline.as_ref(), &request.find));
+        let mut findings = Finding::all(&tree.pages, found.findings);
+        let is_new =
+            |finding: &Finding| changes.as_ref().is_some_and(|changes| touches(finding, changes).contains(&true));
+        let (mut stale, update) = match &baseline {
+            Some(baseline) => baseline.apply(&mut findings, is_new, &tree, &request.paths, request.update_baseline),
+            None => (Vec::new(), None),
+        };
+        if let Some(changes) = &changes {
+            findings.retain_mut(|finding| touched(finding, changes));
+            // What a change does not touch was not asked for.
+            stale.clear();
+        }
+        Ok(Outcome {
+            findings,
+            stale,
+            allowed: found.allowed,
+            pages: tree.pages.len(),
+            words: tree.pages.iter().map(|page| page.words().len()).sum(),
+            bytes: tree.bytes,
+            cut_short: found.cut_short,
+            failed: tree.failed,
+            notices: tree.notices,
+            unused,
+            update,
+            fail_on: request.fail_on,
+            max_findings: request.max_findings,
+            root: current_repository(),
+        })
+    }
+}
+
+/// What the finder found and the rules leave.
+struct Found {
+    findings: Vec<find::Finding>,
+    allowed: usize,
+    cut_short: usize,
+}
+
+fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find::Options) -> Found {
+    let scopes = rules.of(&tree.pages);
+    let documents: Vec<Document> =
+        tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
+    let known = baseline.map(Baseline::known);
+    // What is accepted is chosen before what is as long: whatever the pages are called, the same pairs are found.
+    let judge = |finding: &find::Finding| {
+        let number = scopes.verdict(finding)? as usize;
+        let is_known = known.as_ref().is_some_and(|known| known.has(&tree.pages, finding));
+        Some(Judgement { number, rank: usize::from(!is_known) })
+    };
+    let find::Found { mut findings, cut_short, .. } = find_judged(&documents, options, judge);
+    let all = findings.len();
+    findings.retain(|finding| scopes.verdict(finding) == Some(Verdict::Reported));
+    Found { allowed: all - findings.len(), findings, cut_short }
+}
+
+/// Where a folder is: absolute, without links.
+fn folder(path: &Path) -> Result<PathBuf, Error> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let found = fs::canonicalize(path);
+    found.map_err(|error| crate::Error::input(format!("cannot tell where {} is", path.display()), error).into())
+}
+
+fn globs(base: &Path, globs: &[String], list: List) -> Result<Globs, Error> {
+    Globs::new(base, globs).map_err(|message| Error::Globs { list, message })
+}
+
+fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
+    let here = globs(&folder(Path::new("."))?, &request.ignore_here, List::IgnoreHere)?;
+    let reports = request.reports.iter().filter_map(|target| target.file.as_deref());
+    let written = reports.filter(|file| report::is_report(file)).chain(request.baseline.as_deref());
+    Ok(Selection {
+        ignored: [here, globs(base, &request.ignore, List::Ignore)?],
+        written: written.map(place).collect(),
+        walk: request.walk,
+        docstrings: request.counts(Counted::Docstrings),
+        prose: prose::Options {
+            code: request.counts(Counted::Code),
+            links: request.counts(Counted::Links),
+            front_matter: request.counts(Counted::FrontMatter),
+            licences: request.counts(Counted::Licences),
+            contents: request.counts(Counted::Contents),
+        },
+    })
+}
+
+/// Refuses pages of which it is not known what changed.
+fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
+    let unknown = tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
+    match unknown {
+        Some((page, message)) => Err(SinceError::Page { path: page.path.clone(), message }),
+        None => Ok(()),
+    }
+}
+
+/// Whether one of the places changed; that one becomes the primary one.
+fn touched(finding: &mut Finding, changes: &Changes) -> bool {
+    match touches(finding, changes) {
+        [_, true] => finding.primary = 1,
+        [true, false] => finding.primary = 0,
+        [false, false] => return false,
+    }
+    true
+}
+
+/// Which of the places changed.
+fn touches(finding: &Finding, changes: &Changes) -> [bool; 2] {
+    finding.places.each_ref().map(|place| changes.touch(&place.page.place, &place.lines))
+}

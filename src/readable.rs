@@ -1,0 +1,54 @@
+//! Numbers and text as people read them.
+
+/// A count with commas between the thousands.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count of something that has a regular plural.
+pub fn counted(n: u64, what: &str) -> String {
+    let plural = match what.strip_suffix('y') {
+        _ if n == 1 => what.to_string(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{what}s"),
+    };
+    format!("{} {plural}", count(n))
+}
+
+/// A text on one line, in which control and bidirectional characters are visible. Ids, file names and passages come from
+/// anywhere, and must not control what shows them.
+pub fn escaped(text: &str) -> String {
+    let escape = |c: char| if controls_display(c) { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escape).collect()
+}
+
+/// A text of several lines, of which everything but the line ends is escaped.
+pub fn escaped_lines(text: &str) -> String {
+    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a character could change how the text around it is shown: controls, and characters that set the direction of writing
+/// (Unicode Standard Annex 9) or separate lines.
+pub fn controls_display(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_for_people() {
+        assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
+        assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Checking folders through the library: a small tree with a baseline, rules and reports.
+
+use neardups::check::config::{Config, Settings};
+use neardups::check::find::{self, Kind};
+use neardups::check::report::{Format, Target};
+use neardups::check::{Allow, Check, Error, FailOn, List, Outcome, Request, Rule, baseline, run};
+use neardups::similarity::Threshold;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const BACKUP: &str = "The nightly job copies every table to the second server before it removes anything from the first one, \
+    and it writes down how many rows it has seen, so that the operator can compare both numbers in the morning.";
+const LIGHT: &str = "Keep the lamp away from curtains and do not cover it while it is switched on, because the glass becomes hot \
+    enough to set fire to cloth within a few minutes, even through a thick shade of paper.";
+
+/// A folder with two pages that share a paragraph, and two others that share another.
+fn tree() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("backup.md", format!("# Backups\n\n{BACKUP}\n\nOnly this page says that tapes are kept.\n")),
+        ("restore.md", format!("# Restoring\n\nFirst find the right night.\n\n{BACKUP}\n")),
+        ("lamps/one.md", format!("# One\n\n{LIGHT}\n\nThe first lamp is made of brass.\n")),
+        (
+            "lamps/two.md",
+            format!("# Two\n\nThe second lamp hangs from a beam.\n\n{}\n", LIGHT.replace("curtains", "drapes")),
+        ),
+    ] {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    folder
+}
+
+fn request(folder: &TempDir) -> Request {
+    let whole = Threshold::new(1, 1).unwrap();
+    let find = find::Options { min_words: 20, file_similarity: whole, ..find::Options::default() };
+    Request { folder: folder.path().into(), find, ..Request::new([folder.path()]) }
+}
+
+/// The names of both files of each finding.
+fn names(outcome: &Outcome) -> Vec<[String; 2]> {
+    let name = |path: &str| Path::new(path).file_name().unwrap().to_string_lossy().into_owned();
+    outcome.into_iter().map(|finding| finding.places.each_ref().map(|place| name(place.path()))).collect()
+}
+
+fn pair(a: &str, b: &str) -> [String; 2] {
+    [a.into(), b.into()]
+}
+
+#[test]
+fn findings_have_both_places_with_their_lines_and_texts() {
+    let folder = tree();
+    let outcome = run(&request(&folder)).unwrap();
+    assert_eq!(names(&outcome), [pair("backup.md", "restore.md"), pair("one.md", "two.md")]);
+    assert_eq!((outcome.pages, outcome.allowed, outcome.fails()), (4, 0, true));
+    let [backup, lamp] = &outcome.findings[..] else { panic!("{outcome:?}") };
+    assert_eq!(backup.places.each_ref().map(|place| place.text()), [BACKUP; 2]);
+    assert_eq!(backup.places.each_ref().map(|place| place.stretch.start.line), [3, 5]);
+    assert_eq!(backup.places[1].lines, [5..=5]);
+    assert_eq!(backup.places[1].heading.as_deref(), Some("Restoring"));
+    assert_eq!((backup.similarity, backup.percent()), (1.0, 100));
+    assert!(lamp.similarity < 1.0 && lamp.percent() < 100 && lamp.kind != Kind::File);
+    assert!(lamp.places[0].text().contains("curtains") && lamp.places[1].text().contains("drapes"));
+}
+
+#[test]
+fn a_baseline_accepts_what_was_there() {
+    let folder = tree();
+    let file = folder.path().join("baseline.json");
+    let with = |update_baseline| Request { baseline: Some(file.clone()), update_baseline, ..request(&folder) };
+    assert!(Check::new(&with(false)).unwrap().lacks_baseline());
+    assert!(run(&with(false)).unwrap().fails());
+
+    let Some(baseline::Update::Written { text, accepted: 2, new: 2, .. }) = run(&with(true)).unwrap().update else {
+        panic!("two findings are accepted");
+    };
+    fs::write(&file, text).unwrap();
+    let outcome = run(&with(false)).unwrap();
+    assert!(outcome.findings.len() == 2 && outcome.findings.iter().all(|finding| finding.accepted) && !outcome.fails());
+    assert!(run(&Request { fail_on: FailOn::Any, ..with(false) }).unwrap().fails());
+
+    fs::write(folder.path().join("third.md"), format!("# Third\n\n{BACKUP}\n")).unwrap();
+    fs::remove_file(folder.path().join("lamps/two.md")).unwrap();
+    let outcome = run(&with(false)).unwrap();
+    assert_eq!(outcome.reported().count(), 1);
+    assert!(outcome.stale.len() == 1 && outcome.stale[0].paths[1] == "lamps/two.md", "{:?}", outcome.stale);
+
+    fs::write(&file, "<<<<<<< ours\n").unwrap();
+    let Err(Error::Baseline(invalid)) = run(&with(true)) else { panic!("it is no baseline") };
+    assert!(invalid.is_conflict && invalid.line == 1);
+}
+
+#[test]
+fn rules_ask_for_more_and_allow() {
+    let folder = tree();
+    let allow = |paths: &str| Allow { paths: vec![paths.into()], reason: "each page is read alone".into() };
+    let outcome = run(&Request { allow: vec![allow("lamps/")], ..request(&folder) }).unwrap();
+    assert_eq!((names(&outcome), outcome.allowed), (vec![pair("backup.md", "restore.md")], 1));
+
+    let rule = |min_words, similarity| Rule { paths: vec!["*.md".into()], min_words, similarity };
+    let rules = |rule| run(&Request { rules: vec![rule], ..request(&folder) }).unwrap();
+    assert_eq!(names(&rules(rule(Some(60), None))), [] as [[String; 2]; 0]);
+    assert_eq!(names(&rules(rule(None, Threshold::new(99, 100)))), [pair("backup.md", "restore.md")]);
+
+    let outcome = run(&Request { ignore: vec!["lamps/".into(), "old/".into()], ..request(&folder) }).unwrap();
+    assert_eq!((names(&outcome).len(), outcome.pages), (1, 2));
+    let [unused] = &outcome.unused[..] else { panic!("{:?}", outcome.unused) };
+    assert_eq!((unused.list, unused.glob.as_str()), (List::Ignore, "old/"));
+    assert!(matches!(
+        run(&Request { ignore: vec!["[".into()], ..request(&folder) }),
+        Err(Error::Globs { list: List::Ignore, .. })
+    ));
+}
+
+#[test]
+fn a_configuration_becomes_a_request() {
+    let folder = tree();
+    let file = folder.path().join("dedup.toml");
+    fs::write(
+        &file,
+        "[check]\npaths = [\"lamps\"]\nmin-words = 20\nfile-similarity = 0.95\nfail-on = \"any\"\nreport = [\"sarif=a.sarif\"]\n",
+    )
+    .unwrap();
+    let config = Config::find(Some(&file)).unwrap();
+    let given = Settings { min_words: Some(25), ..Settings::default() };
+    let request = config.request(&config.complete(given)).unwrap();
+    assert_eq!(request.paths, [folder.path().join("lamps")]);
+    assert_eq!((request.find.min_words, request.fail_on, request.is_whole), (25, FailOn::Any, true));
+    assert_eq!(Some(request.find.file_similarity), Threshold::new(95, 100));
+    assert_eq!(request.reports, [Target { format: Format::Sarif, file: Some(folder.path().join("a.sarif")) }]);
+    assert_eq!(names(&run(&request).unwrap()), [pair("one.md", "two.md")]);
+}
+
+#[test]
+fn every_report_has_all_that_is_reported() {
+    let folder = tree();
+    let outcome = run(&request(&folder)).unwrap();
+    for format in Format::ALL {
+        let report = format.render(&outcome);
+        assert!(report.contains("restore.md") && report.contains("two.md"), "{}: {report}", format.name());
+        assert_eq!(Target::from(format).render(&outcome), report);
+    }
+    let nothing =
+        run(&Request { max_findings: 2, paths: vec![folder.path().join("backup.md")], ..request(&folder) }).unwrap();
+    let to_file = Target { format: Format::Human, file: Some(PathBuf::from("report.txt")) };
+    assert_eq!((Format::Human.render(&nothing), to_file.render(&nothing)), (String::new(), "No copies.\n".into()));
+}
+
+#[test]
+fn what_cannot_be_read_does_not_stop_a_check() {
+    let folder = tree();
+    let mut request = request(&folder);
+    request.paths.push(folder.path().join("none.md"));
+    let outcome = run(&request).unwrap();
+    assert!(outcome.findings.len() == 2 && outcome.failed.len() == 1 && outcome.failed[0].contains("none.md"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_git_does_not_know_is_an_error() {
+    let folder = tree();
+    let request = Request { since: Some("no-such-commit".into()), ..request(&folder) };
+    let Err(Error::Since(error)) = run(&request) else { panic!("there is no such commit") };
+    assert!(!error.to_string().contains("--"), "{error}");
+}
