@@ -169,7 +169,7 @@ pub fn check(pattern: &str) -> Result<(), String> {
     }
     let mut builder = builder(Path::new("."));
     add(&mut builder, pattern)?;
-    builder.build().map(drop).map_err(|error| format!("no glob: {error}"))
+    builder.build().map(drop).map_err(|error| format!("invalid glob: {error}"))
 }
 
 fn builder(base: &Path) -> GitignoreBuilder {
@@ -186,14 +186,14 @@ fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
         return Err("expected a glob, such as old/ or *.txt".into());
     }
     if pattern.starts_with('#') {
-        return Err("a glob that starts with # is a remark; \\# stands for the character".into());
+        return Err("a glob that starts with # is a comment; \\# stands for the character".into());
     }
     // Here, and not in every folder.
     let from_here = name.strip_prefix("./").map_or(name.to_string(), |rest| format!("/{rest}"));
     match builder.add_line(None, &format!("{not}{from_here}")) {
         Ok(_) => Ok(()),
-        Err(ignore::Error::Glob { err, .. }) => Err(format!("no glob: {err}")),
-        Err(error) => Err(format!("no glob: {error}")),
+        Err(ignore::Error::Glob { err, .. }) => Err(format!("invalid glob: {err}")),
+        Err(error) => Err(format!("invalid glob: {error}")),
     }
 }
 

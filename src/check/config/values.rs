@@ -33,7 +33,7 @@ impl<'a> Toml<'a> {
             let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
             // The parser may have thought of a number.
             let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
-            let why = if is_text { "no value (texts stand in quotes)" } else { error.message().trim_end() };
+            let why = if is_text { "not a value (strings must be quoted)" } else { error.message().trim_end() };
             self.wrong(place, &format!("`{}`: {why}", shown(line)))
         })
     }
