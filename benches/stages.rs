@@ -14,7 +14,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use loops::kernel::Level;
 use loops::{LOOPS, passages, scan_of, text};
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Entry, Features, Recipe, Setup};
+use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Entry, Features, Profile, Recipe, Row, Setup};
 use neardups::engine::{Options, Outcome, scan};
 use neardups::similarity::{Similarity, Threshold, jaccard};
 use neardups::source::{self, Documents, Input};
@@ -179,12 +179,13 @@ fn time_in(stage: &str, outcome: &Outcome) -> Duration {
 struct EachWithEach(Threshold);
 
 impl Algorithm for EachWithEach {
-    fn name(&self) -> &'static str {
-        "each with each"
+    /// Of multisets, for which no prefixes are taken.
+    fn profile(&self) -> Profile {
+        Profile::new("each with each", "jaccard", Compares::Multisets).with_tables(1).with_jaccard(self.0)
     }
 
-    fn measure(&self) -> &'static str {
-        "jaccard"
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
@@ -199,20 +200,8 @@ impl Algorithm for EachWithEach {
         keys.push(0);
     }
 
-    fn tables(&self) -> Option<usize> {
-        Some(1)
-    }
-
-    fn compares(&self) -> Compares {
-        Compares::Features
-    }
-
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         jaccard(a, b, self.0)
-    }
-
-    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
-        self.0.may_differ_in(a, b)
     }
 }
 

@@ -10,7 +10,7 @@
 //! share one are compared, exactly. The engine does the rest: reading, exact copies, grouping, each pair once, clusters.
 
 use neardups::Error;
-use neardups::algorithm::{Algorithm, Compares, Features, Setup};
+use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row, Setup};
 use neardups::engine::{Options, scan};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, overlap_at_least};
@@ -28,12 +28,14 @@ const WIDTH: usize = 3;
 const SAMPLED: u64 = 4;
 
 impl Algorithm for Containment {
-    fn name(&self) -> &'static str {
-        "containment"
+    /// Comparing needs every shingle, not just the samples.
+    fn profile(&self) -> Profile {
+        Profile::new("containment", "containment", Compares::Features)
     }
 
-    fn measure(&self) -> &'static str {
-        "containment"
+    /// Whoever keeps signatures knows by these rows that others were made the same way.
+    fn rows(&self) -> Vec<Row> {
+        vec![Row::identity("threshold", self.threshold.as_f64()), Row::identity("shingle", WIDTH)]
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
@@ -47,11 +49,6 @@ impl Algorithm for Containment {
     /// The samples themselves: any number of keys, in any order, with repeats.
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         keys.extend_from_slice(fingerprint);
-    }
-
-    /// Comparing needs every shingle, not just the samples.
-    fn compares(&self) -> Compares {
-        Compares::Features
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {

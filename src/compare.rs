@@ -3,13 +3,12 @@
 //!
 //! What is said is what [`engine::scan`](crate::engine::scan) of the two documents does, asked of the algorithm directly.
 
-use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns, Recipe, Setup};
+use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns, Recipe, Row, Setup, Totals};
 use crate::error::Error;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Tokenizer, Tokens};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// How an algorithm judges two documents.
@@ -22,7 +21,7 @@ pub struct Comparison {
     /// The tokenizer that it asked for instead of the given one.
     pub tokenizer: Option<String>,
     /// Its parameters as resolved for these two documents.
-    pub resolved: Vec<(&'static str, Value)>,
+    pub parameters: Vec<Row>,
     /// What users should know about this algorithm on these documents.
     pub warnings: Vec<String>,
     /// What was made of the documents; `None` if nothing was: the algorithm needs a whole collection for that, or is not asked at all.
@@ -107,7 +106,7 @@ pub fn compare(
 ) -> Result<Comparison, Error> {
     let median_tokens = median_tokens(texts, tokenizer, seed);
     let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(median_tokens)?;
-    algorithm.set_median_tokens(median_tokens);
+    algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let (own, name) = own.map_or((None, None), |(own, name)| (Some(own), Some(name)));
     let tokens = texts.map(|text| {
         let mut tokens = Tokens::new(algorithm.reads(), seed);
@@ -119,7 +118,7 @@ pub fn compare(
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
         tokenizer: name,
-        resolved: algorithm.resolved(),
+        parameters: algorithm.rows(),
         warnings,
         evidence: None,
         verdict: Verdict::NeedsCollection,
@@ -128,9 +127,9 @@ pub fn compare(
         return Ok(comparison);
     }
     let copies = tokens[0].hashes() == tokens[1].hashes();
-    let (evidence, verdict) = judge(&mut *algorithm, &tokens, copies);
+    let (evidence, verdict) = judge(&mut *algorithm, &tokens, copies, median_tokens);
     let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
-    comparison.resolved = algorithm.resolved();
+    comparison.parameters = algorithm.rows();
     comparison.warnings.extend(algorithm.warnings(2, featureless.iter().filter(|&&none| none).count() as u64));
     comparison.evidence = Some(evidence);
     comparison.verdict = refusal.map_or(verdict, Verdict::Refused);
@@ -179,7 +178,12 @@ fn sorted(features: &Features, distinct: bool) -> Vec<u64> {
     hashes
 }
 
-fn judge(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], copies: bool) -> (Evidence, Verdict) {
+fn judge(
+    algorithm: &mut dyn Algorithm,
+    tokens: &[Tokens; 2],
+    copies: bool,
+    median_tokens: usize,
+) -> (Evidence, Verdict) {
     let features = tokens.each_ref().map(|tokens| features(algorithm, tokens));
     let fingerprints = features.each_ref().map(|features| {
         let mut fingerprint = Vec::new();
@@ -198,7 +202,8 @@ fn judge(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], copies: bool) -> (
     };
     let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
     let fingerprints = featureless.iter().filter(|&&none| !none).count();
-    algorithm.tune(if copies { fingerprints.min(1) } else { fingerprints });
+    let fingerprints = if copies { fingerprints.min(1) } else { fingerprints };
+    algorithm.learn(&Learned::Totals(Totals { fingerprints, median_tokens }));
     if featureless.contains(&true) {
         return (evidence, Verdict::TooFewFeatures(featureless));
     }

@@ -5,19 +5,17 @@
 //! pauses, and when there are many: first the index is written, then they leave.
 
 use crate::algorithm::minhash::sketch::stored_name;
-use crate::algorithm::{Algorithm, Learns, Recipe, Setup};
-use crate::engine::{Observer, workers};
+use crate::algorithm::{self, Algorithm, Learned, Learns, Recipe, Setup, Totals};
+use crate::engine::Observer;
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
+use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::source::{Chunk, Live, Problem, Severity};
 use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -66,7 +64,7 @@ impl Plan {
                 ));
             }
         }
-        algorithm.tune(MANY_DOCUMENTS);
+        algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
         let (tokenizer, own_tokenizer) = match own {
             Some((own, name)) => (own, Some(name)),
             None => (tokenizer, None),
@@ -88,15 +86,14 @@ impl Plan {
         if let Some(name) = &self.own_tokenizer {
             header.insert("own tokenizer".into(), json!(name));
         }
-        // What is worked out from the others says nothing, and numbers with a point are the same only as they are written.
-        let given = self.algorithm.resolved().into_iter().filter(|(name, _)| !name.starts_with("recall"));
-        for (name, value) in given {
-            let value = match (name, value.as_str()) {
-                ("sketch", Some(sketch)) => json!(stored_name(sketch)),
-                _ => value,
+        for row in self.algorithm.rows().into_iter().filter(|row| row.is_identity) {
+            let value = match (row.name, &row.value) {
+                ("sketch", algorithm::Value::Text(sketch)) => json!(stored_name(sketch)),
+                // Numbers with a point are the same only as they are written.
+                (_, algorithm::Value::Decimal(number)) => json!(json!(number).to_string()),
+                (_, value) => json!(value),
             };
-            let value = if value.is_f64() { json!(value.to_string()) } else { value };
-            header.insert(name.replace('_', " "), value);
+            header.insert(row.name.replace('_', " "), value);
         }
         header
     }
@@ -223,88 +220,79 @@ pub fn filter<R: io::Read + Send + 'static>(
     observer: &dyn Observer,
     sink: &mut dyn Sink,
 ) -> Result<Counts, Error> {
-    let Signed { parts, permits } = signed(input, plan, workers(threads));
-    let mut counts = Counts::default();
-    let (mut early, mut expected, mut held) = (BTreeMap::new(), 0u64, 0);
-    let mut failure = None;
+    let mut parts = signed(input, plan, workers(threads));
+    let (mut counts, mut held, mut failure) = (Counts::default(), 0, None);
     'stream: loop {
-        let (number, part) = match parts.try_recv() {
-            Ok(next) => next,
-            Err(TryRecvError::Disconnected) => break,
-            Err(TryRecvError::Empty) => {
+        let part = match parts.wait_for(Duration::ZERO) {
+            Taken::Result(part) => part,
+            Taken::End => break,
+            Taken::Nothing => {
                 // The input pauses.
                 if held > 0 {
                     index.commit()?;
                     sink.release(&counts, index)?;
                     held = 0;
                 }
-                match parts.recv_timeout(Duration::from_millis(50)) {
-                    Ok(next) => next,
-                    Err(RecvTimeoutError::Disconnected) => break,
-                    Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => break,
-                    Err(RecvTimeoutError::Timeout) => continue,
+                match parts.wait_for(Duration::from_millis(50)) {
+                    Taken::Result(part) => part,
+                    Taken::End => break,
+                    Taken::Nothing if stop.load(Ordering::Relaxed) => break,
+                    Taken::Nothing => continue,
                 }
             }
         };
-        early.insert(number, part);
-        while let Some(part) = early.remove(&expected) {
-            expected += 1;
-            let part = match part {
-                Ok(Ok(part)) => part,
-                Err(panic) => resume_unwind(panic),
-                Ok(Err(error)) => {
-                    failure = Some(Error::input("cannot read standard input", error));
-                    break 'stream;
-                }
-            };
-            counts.bytes += part.bytes;
-            for problem in &part.problems {
-                match problem.severity {
-                    Severity::FellBack => counts.fell_back += 1,
-                    Severity::Repaired => counts.repaired += 1,
-                    // It passes, and is counted there; what failed is among the records.
-                    Severity::Skipped | Severity::Failed => {}
-                }
-                observer.problem(problem);
+        let part = match part {
+            Ok(part) => part,
+            Err(error) => {
+                failure = Some(Error::input("cannot read standard input", error));
+                break;
             }
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-            for Read { record, content } in &part.records {
-                match content {
-                    Content::None => {
-                        counts.passed += 1;
-                        sink.passed(record)?;
+        };
+        counts.bytes += part.bytes;
+        for problem in &part.problems {
+            match problem.severity {
+                Severity::FellBack => counts.fell_back += 1,
+                Severity::Repaired => counts.repaired += 1,
+                // It passes, and is counted there; what failed is among the records.
+                Severity::Skipped | Severity::Failed => {}
+            }
+            observer.problem(problem);
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        for Read { record, content } in &part.records {
+            match content {
+                Content::None => {
+                    counts.passed += 1;
+                    sink.passed(record)?;
+                }
+                Content::Rejected(problem) => {
+                    counts.failed += 1;
+                    observer.problem(problem);
+                    if let Err(error) = sink.rejected((!record.is_empty()).then_some(record), problem) {
+                        failure = Some(error);
+                        break 'stream;
                     }
-                    Content::Rejected(problem) => {
-                        counts.failed += 1;
-                        observer.problem(problem);
-                        if let Err(error) = sink.rejected((!record.is_empty()).then_some(record), problem) {
-                            failure = Some(error);
-                            break 'stream;
-                        }
+                }
+                Content::Document(id, signature) => match index.decide(id, signature, now) {
+                    Ok(decision) => {
+                        counts.count(&decision);
+                        sink.decided(record, id, &decision)?;
                     }
-                    Content::Document(id, signature) => match index.decide(id, signature, now) {
-                        Ok(decision) => {
-                            counts.count(&decision);
-                            sink.decided(record, id, &decision)?;
-                        }
-                        Err(error) => {
-                            failure = Some(error);
-                            break 'stream;
-                        }
-                    },
-                }
-                held += record.len() + 64;
-                if held >= HELD {
-                    index.commit()?;
-                    sink.release(&counts, index)?;
-                    held = 0;
-                }
+                    Err(error) => {
+                        failure = Some(error);
+                        break 'stream;
+                    }
+                },
             }
-            // The reader has sent one for each chunk.
-            _ = permits.try_recv();
-            if stop.load(Ordering::Relaxed) {
-                break 'stream;
+            held += record.len() + 64;
+            if held >= HELD {
+                index.commit()?;
+                sink.release(&counts, index)?;
+                held = 0;
             }
+        }
+        if stop.load(Ordering::Relaxed) {
+            break;
         }
     }
     index.commit()?;
@@ -313,54 +301,31 @@ pub fn filter<R: io::Read + Send + 'static>(
     failure.map_or(Ok(counts), Err)
 }
 
-/// What other threads make of the input.
-struct Signed {
-    /// What came of the chunks, each with its number, in no particular order; at the end the error of the input. A panic of a tokenizer
-    /// or an algorithm comes in the place of its part.
-    parts: Receiver<(u64, thread::Result<io::Result<Part>>)>,
-    /// One for each chunk that is in flight. The reader waits while there is no room for another, and ends when this is dropped.
-    permits: Receiver<()>,
-}
-
-/// Reads and signs on threads of their own, which end when the receiver is dropped, or with the process: reading can wait for ever.
-fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Signed {
-    let (permit, permits) = sync_channel(IN_FLIGHT * threads);
-    // These have no bounds of their own: the permits bound both.
-    let (send_chunk, chunks) = channel::<(u64, Result<Chunk, Problem>)>();
-    let (done, parts) = channel();
-    let chunks = Arc::new(Mutex::new(chunks));
-    for _ in 0..threads {
-        let (chunks, done, mut signer) = (Arc::clone(&chunks), done.clone(), plan.signer());
-        thread::spawn(move || {
-            loop {
-                let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok((number, chunk)) = next else { return };
-                // The signer clears what it works on before each document.
-                let part = catch_unwind(AssertUnwindSafe(|| Ok(part(chunk, &mut signer))));
-                if done.send((number, part)).is_err() {
-                    return;
-                }
+/// Reads and signs on threads of their own, which end soon after the parts are dropped, or with the process: reading can wait for ever.
+/// An error of the input comes behind everything that was read.
+fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Results<io::Result<Part>> {
+    // Half of the room is for what is read ahead, the one included that waits to be sent.
+    let (feeder, mut chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(IN_FLIGHT / 2 * threads - 1);
+    thread::spawn(move || {
+        feeder.run(|feeder| {
+            let read = || {
+                let mut chunks = input.open()?;
+                while let Some(chunk) = chunks.next_chunk()?
+                    && feeder.give(Ok(chunk)).is_continue()
+                {}
+                Ok(())
+            };
+            if let Err(error) = read() {
+                _ = feeder.give(Err(error));
             }
         });
-    }
-    thread::spawn(move || {
-        let mut number = 0;
-        let read = || {
-            let mut chunks = input.open()?;
-            while permit.send(()).is_ok()
-                && let Some(chunk) = chunks.next_chunk()?
-                && send_chunk.send((number, chunk)).is_ok()
-            {
-                number += 1;
-            }
-            Ok(())
-        };
-        if let Err(error) = read() {
-            // By its number it comes after everything that was read.
-            _ = done.send((number, Ok(Err(error))));
-        }
     });
-    Signed { parts, permits }
+    let worker = || {
+        let mut signer = plan.signer();
+        move |chunk: io::Result<Result<Chunk, Problem>>| chunk.map(|chunk| part(chunk, &mut signer))
+    };
+    let room = Room { pieces: IN_FLIGHT / 2 * threads, bytes: u64::MAX };
+    ordered::spawn(threads, room, move || chunks.next(), |_| 0, worker)
 }
 
 fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {

@@ -84,12 +84,14 @@ pub mod index;
 #[allow(unsafe_code)]
 pub mod kernel;
 pub mod lexicon;
+mod outline;
 pub mod passages;
 pub mod prose;
 #[cfg(feature = "check")]
 mod readable;
 pub mod replace;
 pub mod report;
+mod run;
 pub mod similarity;
 pub mod source;
 pub mod tokenizer;

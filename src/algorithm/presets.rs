@@ -320,7 +320,7 @@ impl Preset {
         let is_given = |name: &str| given.given().any(|(other, _)| other == name);
         let replaced = |name: &str| INSTEAD.iter().any(|(by, these)| is_given(by) && these.contains(&name));
         // Shingles are counted in other tokens where a run of characters is one.
-        let counts_others = |name: &str| name == super::SHINGLE && typed.is_some_and(tokenizer::is_overlapping);
+        let counts_others = |name: &str| name == super::recipe::SHINGLE && typed.is_some_and(tokenizer::is_overlapping);
         let settings = self.settings.iter().copied();
         settings.filter(|(name, _)| !is_given(name) && !replaced(name) && !counts_others(name)).collect()
     }
@@ -457,7 +457,7 @@ mod tests {
             let stated = |settings: &[(&str, &str)]| {
                 let plan = plan(name, settings, None);
                 let (_, recall, _) = plan.parameters.iter().find(|(row, ..)| *row == "recall").unwrap();
-                recall.as_f64().unwrap()
+                recall.as_decimal().unwrap()
             };
             let (own, classic) = (stated(&[]), stated(&[("sketch", "classic")]));
             assert!((own - expected).abs() < 2e-3, "{name}: {own}");

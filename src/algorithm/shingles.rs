@@ -1,11 +1,11 @@
 //! How a shingle becomes a number: rolled from token hashes, or the digest of its text that other tools take.
 
 use super::parameter::{HASH, Settings};
+use super::{Row, Value};
 use crate::error::Error;
 use crate::hash::shingle_hashes;
 use crate::tokenizer::{Keep, Tokens};
 use md5::Md5;
-use serde_json::{Value, json};
 use sha1::digest::Output;
 use sha1::{Digest, Sha1};
 
@@ -46,14 +46,14 @@ impl ShingleHash {
     }
 
     /// The parameter as it was resolved; nothing for the default, which the version of the hash says all about.
-    pub(super) fn resolved(self) -> Option<(&'static str, Value)> {
-        (self != ShingleHash::default()).then(|| (HASH.name, json!(self.name())))
+    pub(super) fn row(self) -> Option<Row> {
+        (self != ShingleHash::default()).then(|| Row::identity(HASH.name, self.name()))
     }
 
     /// The same for a plan, with how it came about.
     pub(super) fn planned(self, settings: &Settings) -> Option<(&'static str, Value, String)> {
         let why = if settings.has(&HASH) { "as given" } else { "what the sketch is made of" };
-        self.resolved().map(|(name, value)| (name, value, why.to_string()))
+        (self != ShingleHash::default()).then(|| (HASH.name, Value::from(self.name()), why.to_string()))
     }
 
     /// What it reads of the tokens.

@@ -15,10 +15,9 @@
 //! are made by squaring ([`log2`]): the same weights everywhere.
 
 use super::parameter::{LEXICON, Settings, WEIGHTS};
-use super::{Features, Learned, Learns};
+use super::{Features, Learned, Learns, Row};
 use crate::error::Error;
 use crate::lexicon::Lexicon;
-use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
 /// How much a feature weighs.
@@ -164,11 +163,11 @@ impl Weigher {
         }
     }
 
-    /// The rows for [`Algorithm::resolved`](super::Algorithm::resolved).
-    pub fn resolved(&self) -> Vec<(&'static str, Value)> {
+    /// The rows for [`Algorithm::rows`](super::Algorithm::rows).
+    pub fn rows(&self) -> Vec<Row> {
         let origin = self.lexicon.as_ref().and_then(|lexicon| lexicon.origin());
-        let mut rows = vec![(WEIGHTS.name, json!(self.weights.name()))];
-        rows.extend(origin.map(|origin| (LEXICON.name, json!(origin.digest))));
+        let mut rows = vec![Row::identity(WEIGHTS.name, self.weights.name())];
+        rows.extend(origin.map(|origin| Row::identity(LEXICON.name, origin.digest.clone())));
         rows
     }
 }

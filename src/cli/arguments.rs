@@ -5,13 +5,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use neardups::Error;
+use neardups::algorithm::Value;
 use neardups::algorithm::parameter::{LEXICON, Parameter, Settings, Values};
 use neardups::algorithm::presets::{PRESETS, Preset};
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
 use neardups::lexicon::Lexicon;
 use neardups::tokenizer::{self, TOKENIZERS};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use std::ops::RangeInclusive;
 
 pub use crate::readable::{count, counted};

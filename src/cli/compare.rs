@@ -144,7 +144,7 @@ fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, Asked)>, Error> {
                     algorithm: algorithm.name(),
                     measure: algorithm.measure(),
                     tokenizer: None,
-                    resolved: algorithm.resolved(),
+                    parameters: algorithm.rows(),
                     warnings: Vec::new(),
                     evidence: None,
                     verdict: Verdict::Refused(why.clone()),
@@ -249,7 +249,7 @@ struct Place {
 
 /// Shingles as they suit the documents, and of three tokens: what they are called, and how they overlap.
 fn overlaps(suited: &Comparison, of_three: Overlap) -> Vec<(String, Overlap)> {
-    let width = suited.resolved.iter().find(|(name, _)| *name == SHINGLE).map(|(_, width)| width.to_string());
+    let width = suited.parameters.iter().find(|row| row.name == SHINGLE).map(|row| row.value.to_string());
     let name = match (&suited.tokenizer, width) {
         (Some(tokenizer), _) => tokenizer.clone(),
         (None, width) => width.unwrap_or_default(),
@@ -297,8 +297,8 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
     if let Some(distance) = evidence.and_then(|evidence| evidence.distance) {
         similar += &format!(", {} differ{}", counted(distance.into(), "bit"), if distance == 1 { "s" } else { "" });
     }
-    let limit = comparison.resolved.iter().find(|(name, _)| LIMITS.contains(name));
-    let limit = limit.map(|(name, value)| format!(" ({} {value})", name.replace('_', " "))).unwrap_or_default();
+    let limit = comparison.parameters.iter().find(|row| LIMITS.contains(&row.name));
+    let limit = limit.map(|row| format!(" ({} {})", row.name.replace('_', " "), row.value)).unwrap_or_default();
     match &comparison.verdict {
         Verdict::Reported { copies: true } => "reported: exact copies, all tokens are equal".into(),
         Verdict::Reported { copies: false } => format!("reported: {similar}{limit}"),
@@ -314,7 +314,7 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
         ),
         Verdict::Refused(why) => format!("refused: {why}"),
         // A lexicon counts terms, not features.
-        Verdict::NeedsCollection if comparison.resolved.iter().any(|(name, _)| *name == "drop_common") => {
+        Verdict::NeedsCollection if comparison.parameters.iter().any(|row| row.name == "drop_common") => {
             "not compared: --drop-common is about what many documents have, and two are too few".into()
         }
         Verdict::NeedsCollection => format!(
@@ -596,7 +596,7 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
         algo: comparison.algorithm,
         measure: comparison.measure,
         tokenizer: comparison.tokenizer.as_deref(),
-        parameters: Ordered(comparison.resolved.iter().map(|(name, value)| (*name, value)).collect()),
+        parameters: Ordered(comparison.parameters.iter().map(|row| (row.name, &row.value)).collect()),
         reported: comparison.verdict.is_reported(),
         outcome: outcome(&comparison.verdict),
         why: sentence(entry, comparison),

@@ -9,12 +9,12 @@ use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
+use neardups::algorithm::Value;
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
 use neardups::engine::{self, Counts, Observer, Outcome, Stage};
 use neardups::evaluate::{self, Bin, Bins, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
 use neardups::source::{self, Format, Input, Source};
 use serde::Serialize;
-use serde_json::Value;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
@@ -468,7 +468,7 @@ impl<'a> Record<'a> {
         Record {
             r#type: "eval",
             algo: report.algorithm,
-            parameters: report.resolved.iter().map(|(name, value)| (*name, value)).collect(),
+            parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
             documents,
             truth_pairs: scores.labelled,
             predicted_pairs: scores.predicted(),

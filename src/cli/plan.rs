@@ -161,7 +161,6 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
     row(format_args!("{algorithm}, {} documents\n", arguments::count(documents)));
     let width = plan.parameters.iter().map(|(name, ..)| name.len()).fold(12, usize::max);
     for (name, value, why) in &plan.parameters {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
         row(format_args!("  {name:<width$} {value:<10} {why}"));
     }
     for (name, value, why) in steps {

@@ -392,7 +392,7 @@ fn stats<'a>(
         tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
         preparation: request.prepared.as_ref(),
         seed: request.engine.seed,
-        parameters: Ordered(report.resolved.iter().map(|(name, value)| (*name, value)).collect()),
+        parameters: Ordered(report.parameters.iter().map(|row| (row.name, &row.value)).collect()),
         median_tokens: report.median_tokens,
         counts: &report.counts,
         hidden: input.hidden,

@@ -5,10 +5,10 @@ use super::preparation::Described;
 use super::problems::{Problems, Rejects};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use neardups::algorithm::Value;
 use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
 use neardups::{Error, ErrorKind};
-use serde_json::Value;
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::time::Duration;
@@ -98,16 +98,17 @@ pub fn what_ran(report: &Report, tokenizer: &str, prepared: Option<&Described>) 
         Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
         None => format!("{tokenizer} tokens (median {} a document", count(median)),
     };
-    let parameters = report.resolved.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), short(value)));
+    let parameters =
+        report.parameters.iter().map(|row| format!("{} {}", row.name.replace('_', " "), short(&row.value)));
     let prepared = prepared.map(|prepared| format!("; {prepared}")).unwrap_or_default();
     format!("{} on {tokenizer}{prepared}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
 }
 
 /// A parameter's value for people: no more digits than help.
 fn short(value: &Value) -> String {
-    match value.as_f64() {
-        Some(number) if value.is_f64() => format!("{}", (number * 1e4).round() / 1e4),
-        _ => value.as_str().map_or_else(|| value.to_string(), str::to_string),
+    match value {
+        Value::Decimal(number) => ((number * 1e4).round() / 1e4).to_string(),
+        value => value.to_string(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::read::Reader;
 use super::verify::{self, Edge};
 use super::{Options, Report, Side};
 use crate::algorithm::{Odds, Setup};
+use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use crate::union_find::UnionFind;
@@ -86,8 +87,14 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
     ("shortest", KeepPolicy::Shortest, "the one with fewest tokens"),
 ];
 
-/// About how many neighbours of documents make a portion.
+/// About how many pairs make a portion.
 const PORTION: usize = 1 << 12;
+
+/// Some documents in a row, and the most pairs that they may have with others, each pair counted at both of its documents.
+pub(crate) struct Portion {
+    pub documents: Range<u32>,
+    pub pairs: usize,
+}
 
 /// Everything that a scan found.
 pub struct Outcome {
@@ -173,20 +180,27 @@ impl Outcome {
         self.corpus.documents_read().try_for_each(|document| self.pairs_of(document, &mut partners, &mut each))
     }
 
-    /// The documents by number, in portions with about as many pairs each, if copies are few.
-    pub(crate) fn portions(&self) -> impl Iterator<Item = Range<u32>> {
+    /// The documents in portions of so many pairs, or of the one document that has more.
+    pub(crate) fn portions(&self) -> impl Iterator<Item = Portion> {
         let mut documents = self.corpus.documents_read().peekable();
         std::iter::from_fn(move || {
-            let (start, mut end, mut steps) = (*documents.peek()?, 0, 0);
-            while steps < PORTION
-                && let Some(document) = documents.next()
-            {
-                let edges = |group| self.neighbours.edges(group).len() + self.corpus.members(group).len();
-                steps += 1 + self.corpus.group_of(document).map_or(0, edges);
+            let (start, mut end, mut pairs) = (*documents.peek()?, 0, 0);
+            while let Some(document) = documents.next_if(|&document| {
+                let own = 1 + self.corpus.group_of(document).map_or(0, |group| self.partners(group));
+                let fits = document == start || pairs + own <= PORTION;
+                pairs += if fits { own } else { 0 };
+                fits
+            }) {
                 end = document + 1;
             }
-            Some(start..end)
+            Some(Portion { documents: start..end, pairs })
         })
+    }
+
+    /// How many documents are like those of a group, its own included.
+    fn partners(&self, group: u32) -> usize {
+        let edges = self.neighbours.edges(group).iter().map(|&number| self.edges[number as usize].other_than(group));
+        edges.chain([group]).map(|group| self.corpus.members(group).len()).sum()
     }
 
     /// Hands over the pairs of a document that was read with later ones, in input order. Stops at the first error and returns it.
@@ -207,7 +221,7 @@ impl Outcome {
         add(group, Similarity::ONE);
         for &number in self.neighbours.edges(group) {
             let edge = &self.edges[number as usize];
-            add(if edge.a == group { edge.b } else { edge.a }, edge.similarity);
+            add(edge.other_than(group), edge.similarity);
         }
         partners.sort_unstable_by_key(|&(b, _)| b);
         partners.iter().try_for_each(|&(b, similarity)| {
@@ -242,8 +256,7 @@ impl Outcome {
         let group = |place: u32| documents.get(place as usize).and_then(|&document| self.corpus.group_of(document));
         let mut wanted = vec![false; self.corpus.distinct()];
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
-        let reader =
-            Reader { options, threads: super::workers(options.threads), observer: &(), told: Default::default() };
+        let reader = Reader { options, threads: workers(options.threads), observer: &(), told: Default::default() };
         let sources = &mut [Side { reference: false, source }];
         let (sets, _) = verify::made_again(&reader, sources, &self.setup, made, &self.corpus, &wanted);
         let of = |&(a, b): &(u32, u32)| {

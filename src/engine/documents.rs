@@ -4,9 +4,10 @@
 
 use super::Estimate;
 use super::columns::Columns;
-use super::outline::Parities;
 use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
+use crate::outline::Parities;
+use crate::run::sign;
 use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -104,12 +105,8 @@ impl Documents {
                 let start = document.checked_sub(1).map_or(0, |before| self.feature_ends[before]);
                 features.clear();
                 features.hashes.extend_from_slice(&self.features[start..self.feature_ends[document]]);
-                fingerprint.clear();
-                algorithm.fingerprint(&features, &mut fingerprint);
-                signed.featureless.push(fingerprint.is_empty());
-                if !fingerprint.is_empty() {
-                    algorithm.keys(&fingerprint, &mut signed.records);
-                }
+                let has_keys = sign::keys(algorithm, &features, &mut fingerprint, &mut signed.records);
+                signed.featureless.push(!has_keys);
                 signed.ends.push(signed.records.len());
             }
             signed

@@ -7,6 +7,7 @@ use super::portions::Portion;
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::Error;
 use crate::hash::mix;
+use crate::run::sign::sort_distinct;
 use rayon::prelude::*;
 
 /// The keys of every group of distinct documents.
@@ -221,19 +222,6 @@ const FREE_KEYS_A_TABLE: usize = 1 << 22;
 fn sort_tail(keys: &mut Vec<u64>, start: usize) {
     let kept = sort_distinct(&mut keys[start..]);
     keys.truncate(start + kept);
-}
-
-/// Sorts, and moves what is no repeat to the front. Returns how much that is.
-pub(super) fn sort_distinct(keys: &mut [u64]) -> usize {
-    keys.sort_unstable();
-    let mut kept = 0;
-    for i in 0..keys.len() {
-        if i == 0 || keys[i] != keys[kept - 1] {
-            keys[kept] = keys[i];
-            kept += 1;
-        }
-    }
-    kept
 }
 
 /// The cursors move by the outcome of comparisons: which one is next cannot be predicted.

@@ -23,24 +23,23 @@ mod columns;
 mod corpus;
 mod documents;
 mod group;
-pub(crate) mod outline;
 mod portions;
 mod read;
 mod verify;
 
-use crate::algorithm::{Compares, Recipe, Setup};
+use crate::algorithm::{Compares, Learned, Recipe, Row, Setup, Totals, same_identity};
 use crate::error::Error;
 use crate::lexicon::file::Terms;
+use crate::run::ordered::workers;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{Tokenizer, Word};
 use rayon::prelude::*;
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
 
@@ -172,7 +171,7 @@ pub struct Report {
     /// The tokenizer that the algorithm asked for instead of the given one.
     pub tokenizer: Option<String>,
     /// The parameters as resolved.
-    pub resolved: Vec<(&'static str, Value)>,
+    pub parameters: Vec<Row>,
     /// The median number of tokens of the documents that have any.
     pub median_tokens: usize,
     /// What was counted.
@@ -253,8 +252,7 @@ pub fn scan(
     let read::Reading { mut setup, mut documents, median_tokens, mut counts, retained } = reading;
     let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
     let mut corpus = corpus::Corpus::gather(documents, against, &mut counts)?;
-    setup.algorithm.tune(corpus.distinct());
-    setup.algorithm.set_median_tokens(median_tokens);
+    setup.algorithm.learn(&Learned::Totals(Totals { fingerprints: corpus.distinct(), median_tokens }));
     let algorithm = &*setup.algorithm;
     let spilled = columns.as_ref().map_or(0, columns::Columns::bytes_spilled);
     let mut keys = group::Keys::new(algorithm, &mut corpus, columns);
@@ -264,7 +262,7 @@ pub fn scan(
     let reread = !fingerprints && !retained;
     let candidates = {
         // What was kept is at hand: no need to know who is compared.
-        let outlines = outline::Outlines::new(&corpus, if reread { &parities } else { &[] });
+        let outlines = verify::Outlines::new(&corpus, if reread { &parities } else { &[] });
         drop(parities);
         let search = verify::Search::new(algorithm, &keys, &corpus, &groups);
         if fingerprints { Vec::new() } else { pool.install(|| search.candidates(&outlines)) }
@@ -319,7 +317,7 @@ pub fn scan(
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
         tokenizer: setup.tokenizer.as_ref().map(|(_, name)| name.clone()),
-        resolved: algorithm.resolved(),
+        parameters: algorithm.rows(),
         median_tokens,
         counts,
         warnings,
@@ -350,14 +348,6 @@ pub fn count_terms(
     observer.stage(Stage::Counting);
     let terms = reader.terms(&mut [Side { reference: false, source }], &mut counts)?;
     Ok((terms, counts))
-}
-
-/// How many threads are meant by a number of [`Options::threads`].
-pub(crate) fn workers(threads: usize) -> usize {
-    match threads {
-        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
-    }
 }
 
 /// The setup for documents of this median length, unless it is refused.
@@ -396,10 +386,10 @@ struct Side<'a> {
     source: &'a mut dyn Source,
 }
 
-/// Whether two setups give the same fingerprints.
+/// Whether two setups make the same fingerprints.
 fn same(a: &Setup, b: &Setup) -> bool {
-    let name = |setup: &Setup| setup.tokenizer.as_ref().map(|(_, name)| name.clone());
-    a.algorithm.resolved() == b.algorithm.resolved() && name(a) == name(b)
+    let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|(_, name)| name.clone());
+    tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
 }
 
 struct Clock {

@@ -2,20 +2,21 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
-use super::outline::parities;
 use super::{Counts, Observer, Options, Side};
 use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns, Recipe, Setup};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
 use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity, Tally};
+use crate::outline::parities;
+use crate::run::ordered::{self, Feed, Feeder, Room};
+use crate::run::sign::{self, Scratch, Signer};
 use crate::source::{Batch, Document, Problem};
 use crate::tokenizer::{Keep, Tokens};
-use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::ops::ControlFlow;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How the algorithm is chosen.
@@ -88,13 +89,6 @@ pub(super) struct Numbered {
     pub number: usize,
     pub reference: bool,
     pub batch: Batch,
-}
-
-/// Buffers of one worker, reused from document to document.
-pub(super) struct Scratch {
-    pub tokens: Tokens,
-    pub features: Features,
-    pub fingerprint: Vec<u64>,
 }
 
 /// Reads sources.
@@ -209,6 +203,7 @@ impl Reader<'_> {
 
     fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
+        let signer = self.signer(setup);
         // Terms are known by their hashes; features may be made of more.
         let (keep, mut tally) = match counters {
             Counters::Terms(lexicon, _) => (Keep::Hashes, lexicon.tally()),
@@ -217,16 +212,15 @@ impl Reader<'_> {
         };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
-                part.measured.push(self.tokenize_as(keep, setup, &document.text, scratch));
-                let Scratch { tokens, features, .. } = &mut *scratch;
+                part.measured.push(clamp(signer.cut_as(keep, &document.text, scratch)));
                 let distinct_features = |features: &mut Features| {
                     features.weights.clear();
                     features.remove_repeats();
                 };
-                features.clear();
                 if !matches!(counters, Counters::Terms(..)) {
-                    setup.algorithm.features(tokens, features);
+                    signer.features(scratch);
                 }
+                let Scratch { tokens, features, .. } = &mut *scratch;
                 match counters {
                     Counters::Terms(_, distinct) => {
                         // An exact copy tells nothing about terms.
@@ -333,67 +327,41 @@ impl Reader<'_> {
     /// Passes every batch through `work` on a thread of its own choosing and gives the results to `take` in input order.
     /// `begin` comes first and may look at the first batches; its value is lent to every call of `work`. The first error ends it.
     ///
-    /// The reading thread is at most two batches a worker ahead.
+    /// The reading thread is at most two batches a worker ahead, and so many are between a worker and `take`, whatever one of them
+    /// costs. A panic of the source, or of a worker, goes on in the calling thread.
     pub fn in_parallel<C: Sync, T: Send>(
         &self,
         sources: &mut [Side<'_>],
         begin: impl FnOnce(&mut Queue) -> Result<C, Error>,
         work: impl Fn(&C, Numbered, &mut Scratch) -> T + Sync,
-        mut take: impl FnMut(T) -> Result<(), Error>,
+        take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<C, Error> {
-        std::thread::scope(|scope| {
-            let (send, batches) = sync_channel(2 * self.threads);
-            scope.spawn(move || {
-                let mut number = 0;
-                for side in sources {
-                    side.source.read(&mut |batch| {
-                        number += 1;
-                        match send.send(Numbered { number: number - 1, reference: side.reference, batch }) {
-                            Ok(()) => ControlFlow::Continue(()),
-                            Err(_) => ControlFlow::Break(()),
-                        }
-                    });
-                }
-            });
+        thread::scope(|scope| {
+            let (feeder, batches) = ordered::feed(2 * self.threads);
+            scope.spawn(move || feeder.run(|feeder| read_all(sources, feeder)));
             let mut queue = Queue { held: VecDeque::new(), batches };
             let context = begin(&mut queue)?;
-            let queue = Mutex::new(queue);
-            // The reader's scope encloses the workers', so that they may borrow what `begin` made.
-            std::thread::scope(|scope| {
-                let (done, results) = channel();
-                for _ in 0..self.threads {
-                    let done = done.clone();
-                    let (queue, work, context) = (&queue, &work, &context);
-                    scope.spawn(move || {
-                        let mut scratch = self.scratch();
-                        loop {
-                            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-                            let Some(numbered) = next else { return };
-                            let number = numbered.number;
-                            if done.send((number, work(context, numbered, &mut scratch))).is_err() {
-                                return;
-                            }
-                        }
-                    });
-                }
-                drop(done);
-                let (mut early, mut expected) = (BTreeMap::new(), 0);
-                for (number, result) in results {
-                    early.insert(number, result);
-                    while let Some(result) = early.remove(&expected) {
-                        take(result)?;
-                        expected += 1;
-                    }
-                }
-                Ok(())
-            })?;
+            let worker = || {
+                let (context, work, mut scratch) = (&context, &work, self.scratch());
+                move |numbered| work(context, numbered, &mut scratch)
+            };
+            let weigh = |numbered: &Numbered| numbered.batch.bytes_held();
+            ordered::map(self.threads, self.room(), || queue.next(), weigh, worker, take)?;
             Ok(context)
         })
     }
 
+    /// How much may be between reading and taking. Batches that are no larger than usual fit two a thread, whatever the budget.
+    fn room(&self) -> Room {
+        Room { pieces: 4 * self.threads, bytes: (self.options.memory / 16).max(self.threads as u64 * (2 << 20)) }
+    }
+
     fn scratch(&self) -> Scratch {
-        let tokens = Tokens::new(Keep::Hashes, self.options.seed);
-        Scratch { tokens, features: Features::default(), fingerprint: Vec::new() }
+        Scratch::new(self.options.seed)
+    }
+
+    fn signer<'s>(&'s self, setup: &'s Setup) -> Signer<'s> {
+        Signer::new(setup, &*self.options.tokenizer, self.options.seed)
     }
 
     /// The median length of the first documents. Their batches stay in the queue.
@@ -401,7 +369,7 @@ impl Reader<'_> {
         let mut tokens = Tokens::new(Keep::Hashes, self.options.seed);
         let (mut lengths, mut bytes) = (Vec::new(), 0);
         while lengths.len() < SAMPLE_DOCUMENTS && bytes < SAMPLE_BYTES {
-            let Ok(numbered) = queue.batches.recv() else { break };
+            let Some(numbered) = queue.batches.next() else { break };
             numbered.batch.documents(&mut |document| {
                 if let Ok(document) = document {
                     self.options.tokenizer.tokenize(&document.text, &mut tokens);
@@ -418,7 +386,7 @@ impl Reader<'_> {
 
     /// What a batch becomes.
     fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, purpose: Purpose<'_>) -> Part {
-        let batch = numbered.batch;
+        let (batch, signer) = (numbered.batch, self.signer(setup));
         let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
             Ok(document) => {
@@ -429,7 +397,7 @@ impl Reader<'_> {
                 if record != number || !part.records_of.is_empty() {
                     part.records_of.push(record);
                 }
-                self.document(setup, &document, scratch, purpose, &mut part);
+                document_part(setup, &signer, &document, scratch, purpose, &mut part);
             }
             Err(problem) => {
                 if problem.kind.is_rejection() {
@@ -445,95 +413,28 @@ impl Reader<'_> {
         }
         part
     }
+}
 
-    fn document(
-        &self,
-        setup: &Setup,
-        document: &Document<'_>,
-        scratch: &mut Scratch,
-        purpose: Purpose<'_>,
-        part: &mut Part,
-    ) {
-        let measured = self.tokenize(setup, &document.text, scratch);
-        if setup.tokenizer.is_some() {
-            part.measured.push(measured);
-        }
-        let Scratch { tokens, features, fingerprint } = scratch;
-        part.unnamed += u64::from(document.place.names(&document.id));
-        part.ids.push_str(&document.id);
-        part.id_ends.push(part.ids.len());
-        part.places.push(document.place.clone());
-        part.sequences.push(sequence_hash(tokens.hashes(), self.options.seed));
-        part.lengths.push(clamp(tokens.len()));
-
-        let algorithm = &*setup.algorithm;
-        features.clear();
-        algorithm.features(tokens, features);
-        part.weighted |= !features.weights.is_empty();
-        match algorithm.compares() {
-            Compares::Fingerprints => {
-                let start = part.records.len();
-                algorithm.fingerprint(features, &mut part.records);
-                part.featureless.push(part.records.len() == start);
-                part.record_ends.push(part.records.len());
-            }
-            compares @ (Compares::Features | Compares::Multisets) => {
-                if purpose.retains() {
-                    part.features.extend_from_slice(&features.hashes);
-                    part.feature_ends.push(part.features.len());
-                }
-                if let Purpose::Sign { .. } = purpose {
-                    sign(algorithm, features, fingerprint, part);
-                }
-                // The fingerprint was made of features as they came. From here on they are a set, if sets are compared.
-                let is_set = compares == Compares::Features && makes_free_keys(setup);
-                features.weights.clear();
-                if is_set {
-                    features.remove_repeats();
-                }
-                part.sizes.push(clamp(features.hashes.len()));
-                if makes_free_keys(setup) {
-                    part.parities.push(parities(&features.hashes));
-                }
-                if let Purpose::Count(rarity) = purpose {
-                    if !is_set {
-                        features.remove_repeats();
-                    }
-                    rarity.add_all(&features.hashes);
-                }
-            }
-        }
-    }
-
-    /// Fills the tokens of the scratch with what the algorithm reads. Returns the length in tokens of the tokenizer that was
-    /// asked for, which need not be the one that the algorithm uses.
-    pub fn tokenize(&self, setup: &Setup, text: &str, scratch: &mut Scratch) -> u32 {
-        self.tokenize_as(setup.algorithm.reads(), setup, text, scratch)
-    }
-
-    fn tokenize_as(&self, keep: Keep, setup: &Setup, text: &str, scratch: &mut Scratch) -> u32 {
-        let tokens = &mut scratch.tokens;
-        if tokens.keeps() != keep {
-            *tokens = Tokens::new(keep, self.options.seed);
-        }
-        self.options.tokenizer.tokenize(text, tokens);
-        let measured = clamp(tokens.len());
-        if let Some((other, _)) = &setup.tokenizer {
-            other.tokenize(text, tokens);
-        }
-        measured
+/// Gives the batches of all sources, until nobody takes them.
+fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
+    let mut number = 0;
+    for side in sources {
+        side.source.read(&mut |batch| {
+            number += 1;
+            feeder.give(Numbered { number: number - 1, reference: side.reference, batch })
+        });
     }
 }
 
 /// Batches on their way to the workers: those that the sample looked at, then the rest.
 pub(super) struct Queue {
     held: VecDeque<Numbered>,
-    batches: Receiver<Numbered>,
+    batches: Feed<Numbered>,
 }
 
 impl Queue {
     fn next(&mut self) -> Option<Numbered> {
-        self.held.pop_front().or_else(|| self.batches.recv().ok())
+        self.held.pop_front().or_else(|| self.batches.next())
     }
 }
 
@@ -552,18 +453,72 @@ impl Purpose<'_> {
     }
 }
 
+/// Adds a document to a part.
+fn document_part(
+    setup: &Setup,
+    signer: &Signer<'_>,
+    document: &Document<'_>,
+    scratch: &mut Scratch,
+    purpose: Purpose<'_>,
+    part: &mut Part,
+) {
+    let measured = signer.cut(&document.text, scratch);
+    if setup.tokenizer.is_some() {
+        part.measured.push(clamp(measured));
+    }
+    signer.features(scratch);
+    part.unnamed += u64::from(document.place.names(&document.id));
+    part.ids.push_str(&document.id);
+    part.id_ends.push(part.ids.len());
+    part.places.push(document.place.clone());
+    part.sequences.push(signer.sequence(scratch));
+    part.lengths.push(clamp(scratch.tokens.len()));
+
+    let (algorithm, Scratch { features, fingerprint, .. }) = (&*setup.algorithm, scratch);
+    part.weighted |= !features.weights.is_empty();
+    match algorithm.compares() {
+        Compares::Fingerprints => {
+            let start = part.records.len();
+            algorithm.fingerprint(features, &mut part.records);
+            part.featureless.push(part.records.len() == start);
+            part.record_ends.push(part.records.len());
+        }
+        compares @ (Compares::Features | Compares::Multisets) => {
+            if purpose.retains() {
+                part.features.extend_from_slice(&features.hashes);
+                part.feature_ends.push(part.features.len());
+            }
+            if let Purpose::Sign { .. } = purpose {
+                sign(algorithm, features, fingerprint, part);
+            }
+            // The fingerprint was made of features as they came. From here on they are a set, if sets are compared.
+            let is_set = compares == Compares::Features && makes_free_keys(setup);
+            features.weights.clear();
+            if is_set {
+                features.remove_repeats();
+            }
+            part.sizes.push(clamp(features.hashes.len()));
+            if makes_free_keys(setup) {
+                part.parities.push(parities(&features.hashes));
+            }
+            if let Purpose::Count(rarity) = purpose {
+                if !is_set {
+                    features.remove_repeats();
+                }
+                rarity.add_all(&features.hashes);
+            }
+        }
+    }
+}
+
 /// Adds the keys of a document that is compared by its features.
 fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u64>, part: &mut Part) {
-    fingerprint.clear();
-    algorithm.fingerprint(features, fingerprint);
-    part.featureless.push(fingerprint.is_empty());
     let start = part.records.len();
-    if !fingerprint.is_empty() {
-        algorithm.keys(fingerprint, &mut part.records);
-    }
+    let has_keys = sign::keys(algorithm, features, fingerprint, &mut part.records);
+    part.featureless.push(!has_keys);
     if let Some(tables) = algorithm.tables() {
         let given = part.records.len() - start;
-        assert!(fingerprint.is_empty() || given == tables, "every fingerprint must have {tables} keys");
+        assert!(!has_keys || given == tables, "every fingerprint must have {tables} keys");
         part.records.resize(start + tables, 0);
     }
     part.record_ends.push(part.records.len());

@@ -2,13 +2,13 @@
 
 use super::Side;
 use super::corpus::Corpus;
-use super::group::{Keys, Table, sort_distinct};
-use super::outline::{Outlines, Parities, can_reach, parities};
+use super::group::{Keys, Table};
 use super::portions::Portion;
-use super::read::{Numbered, Reader, Scratch};
+use super::read::{Numbered, Reader};
 use crate::algorithm::{Algorithm, Compares, Setup};
-use crate::hash::sequence_hash;
-use crate::similarity::Similarity;
+use crate::outline::{Parities, can_reach, parities};
+use crate::run::sign::{Scratch, Signer, evidence};
+use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -20,6 +20,13 @@ pub(super) struct Edge {
     pub a: u32,
     pub b: u32,
     pub similarity: Similarity,
+}
+
+impl Edge {
+    /// The group at the other end.
+    pub fn other_than(&self, group: u32) -> u32 {
+        if self.a == group { self.b } else { self.a }
+    }
 }
 
 /// What pairs are compared by.
@@ -63,9 +70,9 @@ impl Sets {
 
     /// Whether two groups have sets that can be at or above the threshold, by what is known without looking at them.
     #[inline]
-    fn can_reach(&self, algorithm: &dyn Algorithm, a: u32, b: u32) -> bool {
+    fn can_reach(&self, jaccard: Option<Threshold>, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
-        can_reach(algorithm, (a.length, &a.parities), (b.length, &b.parities))
+        can_reach(jaccard, (a.length, &a.parities), (b.length, &b.parities))
     }
 
     /// Says where a group's set is.
@@ -81,18 +88,6 @@ impl Sets {
 struct Chunk {
     flat: Vec<u64>,
     ends: Vec<(u32, usize, Parities)>,
-}
-
-/// A set, or a multiset: sorted. Returns how much is left.
-fn sorted(compares: Compares, features: &mut [u64]) -> usize {
-    match compares {
-        Compares::Fingerprints => features.len(),
-        Compares::Features => sort_distinct(features),
-        Compares::Multisets => {
-            features.sort_unstable();
-            features.len()
-        }
-    }
 }
 
 /// The wanted group that a document stands for: the first document of each does.
@@ -116,7 +111,7 @@ impl Evidence {
             (rest, start) = (behind, end);
         }
         let sort = |(group, start, features): (u32, usize, &mut [u64])| {
-            let length = sorted(compares, features);
+            let length = evidence(compares, features);
             (group, start, length, parities(&features[..length]))
         };
         let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
@@ -155,6 +150,7 @@ pub(super) fn made_again(
     let wanted_count = wanted.iter().filter(|&&wanted| wanted).count();
     let (mut sets, mut problems) = (Sets::new(corpus.distinct(), wanted_count), Vec::new());
     let mut read = 0;
+    let signer = Signer::new(setup, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
         let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
@@ -174,18 +170,16 @@ pub(super) fn made_again(
             }
             let (_, document, group) = sought[found];
             found += 1;
-            reader.tokenize(setup, &read.text, scratch);
-            if sequence_hash(scratch.tokens.hashes(), reader.options.seed) == corpus.sequence(group) {
-                let Scratch { tokens, features, .. } = scratch;
-                features.clear();
-                setup.algorithm.features(tokens, features);
+            signer.cut(&read.text, scratch);
+            if signer.sequence(scratch) == corpus.sequence(group) {
+                signer.features(scratch);
                 let start = chunk.flat.len();
                 if made == Compares::Fingerprints {
-                    setup.algorithm.fingerprint(features, &mut chunk.flat);
+                    setup.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
                 } else {
-                    chunk.flat.extend_from_slice(&features.hashes);
+                    chunk.flat.extend_from_slice(&scratch.features.hashes);
                 }
-                let length = sorted(made, &mut chunk.flat[start..]);
+                let length = evidence(made, &mut chunk.flat[start..]);
                 chunk.flat.truncate(start + length);
                 chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
             } else {
@@ -292,7 +286,7 @@ const HOT: usize = 512;
 ///
 /// Cost: a look at each element of each set, a selection of the prefixes, a sort of those of their elements that are not one
 /// member's alone. Some 20 bytes for each of them, and 4 for each of up to 16 million classes of elements.
-fn prefixes(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Table {
+fn prefixes(jaccard: Threshold, members: &[u32], sets: &Sets) -> Table {
     let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
     let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
     let class = |element: u64| element as usize & (classes - 1);
@@ -306,7 +300,7 @@ fn prefixes(algorithm: &dyn Algorithm, members: &[u32], sets: &Sets) -> Table {
         .flat_map_iter(|(number, &member)| {
             let set = sets.get(member);
             let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
-            let length = if set.is_empty() { 0 } else { algorithm.prefix(set.len()).unwrap_or(set.len()) };
+            let length = if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) };
             if length < order.len() {
                 order.select_nth_unstable(length);
                 order.truncate(length);
@@ -435,12 +429,36 @@ const ROWS_AT_ONCE: usize = 64;
 /// The pairs that the runs make, each where it is in a run of a table.
 pub(super) struct Search<'a> {
     algorithm: &'a dyn Algorithm,
+    compares: Compares,
+    jaccard: Option<Threshold>,
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
     tables: &'a [Table],
     /// Hot runs of free keys: those keys, ascending, and whether each group is in one of the runs.
     hot_keys: Vec<u64>,
     is_in_hot: Vec<bool>,
+}
+
+/// The outlines of all groups; or of none, where they are not made.
+pub(super) struct Outlines(Vec<(u32, Parities)>);
+
+impl Outlines {
+    /// From those of all documents.
+    pub fn new(corpus: &Corpus, parities: &[Parities]) -> Self {
+        let of = |group| (corpus.size(group), parities[corpus.first(group) as usize]);
+        let groups = if parities.is_empty() { 0 } else { corpus.distinct() as u32 };
+        Outlines((0..groups).map(of).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline]
+    fn can_reach(&self, jaccard: Option<Threshold>, a: u32, b: u32) -> bool {
+        let ((size_a, of_a), (size_b, of_b)) = (&self.0[a as usize], &self.0[b as usize]);
+        can_reach(jaccard, (*size_a, of_a), (*size_b, of_b))
+    }
 }
 
 /// How a pair was met.
@@ -454,7 +472,10 @@ enum Met {
 
 impl<'a> Search<'a> {
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
-        let mut search = Search { algorithm, keys, corpus, tables, hot_keys: Vec::new(), is_in_hot: Vec::new() };
+        let profile = algorithm.profile();
+        let (compares, jaccard) = (profile.compares, profile.jaccard);
+        let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
+        let mut search = Search { algorithm, compares, jaccard, keys, corpus, tables, hot_keys, is_in_hot };
         if search.looks_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
@@ -487,11 +508,16 @@ impl<'a> Search<'a> {
     }
 
     fn compares_sets(&self) -> bool {
-        self.algorithm.compares() != Compares::Fingerprints
+        self.compares != Compares::Fingerprints
+    }
+
+    /// The threshold by which prefixes of sets are taken, if they are.
+    fn prefixes_by(&self) -> Option<Threshold> {
+        self.jaccard.filter(|_| self.compares == Compares::Features)
     }
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {
-        table.run(run).len() >= HOT && self.compares_sets() && self.algorithm.prefix(1).is_some()
+        table.run(run).len() >= HOT && self.prefixes_by().is_some()
     }
 
     /// Passes every pair of every run but the hot ones to `look`, on all threads of the pool. Returns what the pieces of work came to.
@@ -536,7 +562,7 @@ impl<'a> Search<'a> {
         } else {
             self.pairs(|_, (a, b), (): &mut ()| {
                 let known = is_marked(a) && is_marked(b);
-                if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.algorithm, a, b) {
+                if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
                     mark(a);
                     mark(b);
                 }
@@ -563,7 +589,7 @@ impl<'a> Search<'a> {
                 }
                 Evidence::Sets(sets) => {
                     // A few bits are at hand; whose turn it is can take a look at the keys.
-                    if !sets.can_reach(self.algorithm, a, b) || !self.is_its_turn(met, a, b) {
+                    if !sets.can_reach(self.jaccard, a, b) || !self.is_its_turn(met, a, b) {
                         return;
                     }
                     *count += 1;
@@ -573,10 +599,10 @@ impl<'a> Search<'a> {
             found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
         };
         let mut came = self.pairs(look);
-        if let Evidence::Sets(sets) = evidence {
+        if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
             for (number, table, run) in self.hot_runs() {
                 let (members, met) = (table.run(run), Met::Here(number, table.key(run)));
-                let prefixes = [prefixes(self.algorithm, members, sets)];
+                let prefixes = [prefixes(jaccard, members, sets)];
                 let rows = Rows::new(&prefixes, members.len(), |_, _| true);
                 came.extend(rows.search(|(a, b), came| look(met, (members[a as usize], members[b as usize]), came)));
             }

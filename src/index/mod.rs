@@ -35,10 +35,10 @@ pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, header
 pub use signature::{Signature, Signer};
 
 use crate::algorithm::{Algorithm, Compares};
-use crate::engine::outline::{can_reach, parities};
 use crate::error::Error;
 use crate::hash::combine;
-use crate::similarity::Similarity;
+use crate::outline::{can_reach, parities};
+use crate::similarity::{Similarity, Threshold};
 use log::{Log, Record, folder_of};
 use outlines::Outlines;
 use repeat::{Past, Repetition, Tail};
@@ -161,6 +161,8 @@ impl Pace {
 /// The index.
 pub struct Index {
     algorithm: Arc<dyn Algorithm>,
+    /// The threshold by which outlines tell documents apart, if there is one.
+    jaccard: Option<Threshold>,
     log: Log,
     limits: Limits,
     sync: Sync,
@@ -257,6 +259,7 @@ impl Index {
 
     fn with_log(algorithm: Arc<dyn Algorithm>, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
         Index {
+            jaccard: algorithm.profile().jaccard,
             algorithm,
             log,
             limits: options.limits,
@@ -634,7 +637,7 @@ impl Index {
             return Ok(self.algorithm.compare(fingerprint, &signature.evidence));
         }
         let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
-        if !can_reach(&*self.algorithm, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
+        if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
             return Ok(None);
         }
         let stored = self.log.read(self.places[at])?;

@@ -1,7 +1,7 @@
 //! The outlines of documents by their numbers; those of old ones in a file.
 
 use super::log::read_at;
-use crate::engine::outline::Parities;
+use crate::outline::Parities;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;

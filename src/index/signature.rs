@@ -1,10 +1,11 @@
 //! Signatures: what of a document decides, made on any thread.
 
 use super::coded::cut;
-use crate::algorithm::{Algorithm, Compares, Features};
-use crate::engine::outline::{Parities, parities};
-use crate::hash::{combine, mix, sequence_hash};
-use crate::tokenizer::{Tokenizer, Tokens};
+use crate::algorithm::{Algorithm, Compares};
+use crate::hash::{combine, mix};
+use crate::outline::{Parities, parities};
+use crate::run::sign::{self, Scratch};
+use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
 /// What the index must know of a document.
@@ -26,6 +27,10 @@ pub struct Signature {
 pub(super) fn tags(algorithm: &dyn Algorithm, fingerprint: &[u64]) -> Vec<u32> {
     let mut keys = Vec::new();
     algorithm.keys(fingerprint, &mut keys);
+    tags_of(algorithm, keys)
+}
+
+fn tags_of(algorithm: &dyn Algorithm, keys: Vec<u64>) -> Vec<u32> {
     let tables = if algorithm.tables().is_some() { u64::MAX } else { 0 };
     let mut tags: Vec<u32> =
         (0u64..).zip(keys).map(|(table, key)| (combine(mix(table & tables), key) >> 32) as u32).collect();
@@ -39,45 +44,41 @@ pub struct Signer {
     algorithm: Arc<dyn Algorithm>,
     tokenizer: Arc<dyn Tokenizer>,
     seed: u64,
-    tokens: Tokens,
-    features: Features,
-    fingerprint: Vec<u64>,
+    scratch: Scratch,
 }
 
 impl Signer {
     /// For this algorithm, on tokens of this tokenizer.
     pub fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
-        Signer {
-            tokens: Tokens::new(algorithm.reads(), seed),
-            algorithm: Arc::clone(algorithm),
-            tokenizer: Arc::clone(tokenizer),
-            seed,
-            features: Features::default(),
-            fingerprint: Vec::new(),
-        }
+        let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
+        Signer { algorithm, tokenizer, seed, scratch: Scratch::new(seed) }
     }
 
     /// The signature of a text.
     pub fn sign(&mut self, text: &str) -> Signature {
-        let Signer { algorithm, tokens, features, fingerprint, .. } = self;
-        self.tokenizer.tokenize(text, tokens);
-        features.clear();
-        algorithm.features(tokens, features);
-        fingerprint.clear();
-        algorithm.fingerprint(features, fingerprint);
-        let sequence = sequence_hash(tokens.hashes(), self.seed);
-        if fingerprint.is_empty() {
+        let (algorithm, scratch) = (&*self.algorithm, &mut self.scratch);
+        let signer = sign::Signer::of(algorithm, &*self.tokenizer, self.seed);
+        signer.cut(text, scratch);
+        signer.features(scratch);
+        let sequence = signer.sequence(scratch);
+        let mut keys = Vec::new();
+        if !signer.keys(scratch, &mut keys) {
             return Signature { sequence, featureless: true, ..Signature::default() };
         }
-        let evidence = match algorithm.compares() {
-            Compares::Fingerprints => fingerprint.clone(),
-            Compares::Features => {
-                features.remove_repeats();
-                cut(&features.hashes)
-            }
-            Compares::Multisets => cut(&features.hashes),
+        let compares = algorithm.compares();
+        let evidence = if compares == Compares::Fingerprints {
+            scratch.fingerprint.clone()
+        } else {
+            let hashes = &mut scratch.features.hashes;
+            let length = sign::evidence(compares, hashes);
+            cut(&hashes[..length])
         };
-        let tags = tags(&**algorithm, fingerprint);
-        Signature { sequence, featureless: false, parities: parities(&evidence), tags, evidence }
+        Signature {
+            sequence,
+            featureless: false,
+            parities: parities(&evidence),
+            tags: tags_of(algorithm, keys),
+            evidence,
+        }
     }
 }

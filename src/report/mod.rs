@@ -1,15 +1,14 @@
 //! Results as JSON lines: one tagged record a line, fields in a fixed order.
 
-mod in_turn;
-
-use crate::engine::{self, At, Cluster, Outcome, Pair, Verdict};
+use crate::engine::{At, Cluster, Outcome, Pair, Portion, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
-use in_turn::{InTurn, Over};
+use crate::run::ordered::{self, Room};
 use serde::Serialize;
 use serde_json::json;
+use std::convert::Infallible;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
 
 /// A record of the output, other than a pair. More fields may be added at the end of each; none of these changes.
 #[derive(Serialize)]
@@ -105,8 +104,16 @@ pub struct JsonLines<W: Write> {
     line: Vec<u8>,
 }
 
-/// About how many bytes a thread holds of what it is not yet its turn to write.
-const HELD: usize = 1 << 21;
+/// From so many pairs on a portion is written by one thread.
+const MANY: usize = 1 << 16;
+
+/// The lines of a portion.
+enum Lines {
+    /// And how many there are.
+    Made(Vec<u8>, u64),
+    /// There would be too many to hold.
+    Unmade(Range<u32>),
+}
 
 impl<W: Write> JsonLines<W> {
     /// A writer for the results of one scan. `out` should be buffered.
@@ -131,7 +138,7 @@ impl<W: Write> JsonLines<W> {
     /// A `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would write them, made by so
     /// many threads; 0 means one a core. Returns how many there are.
     ///
-    /// Memory: some 2 MiB a thread, beside the partners of one document.
+    /// Memory: some MiB a thread, beside the pairs of one document.
     ///
     /// # Errors
     /// As for [`pair`](Self::pair).
@@ -139,31 +146,52 @@ impl<W: Write> JsonLines<W> {
     where
         W: Send,
     {
-        let pair_lines = &self.pair_lines;
-        let pieces = InTurn::new(&mut self.out, outcome.portions());
-        let count = AtomicU64::new(0);
-        let work = || -> Result<(), Over> {
-            let (mut lines, mut partners, mut own) = (Vec::new(), Vec::new(), 0);
-            while let Some((number, documents)) = pieces.next() {
-                for document in documents {
-                    outcome.pairs_of(document, &mut partners, |pair| {
-                        own += 1;
-                        pair_lines.add(&pair, &mut lines);
-                        if lines.len() < HELD { Ok(()) } else { pieces.write(number, &mut lines) }
-                    })?;
+        let JsonLines { out, pair_lines, .. } = self;
+        let (pair_lines, threads) = (&*pair_lines, ordered::workers(threads));
+        let worker = || {
+            let mut partners = Vec::new();
+            move |portion: Portion| match portion.pairs {
+                // Lines of so many pairs are written as they are made, so that they need not be held.
+                MANY.. => Lines::Unmade(portion.documents),
+                _ => {
+                    let (mut lines, mut count) = (Vec::new(), 0);
+                    for document in portion.documents {
+                        let Ok(()) = outcome.pairs_of(document, &mut partners, |pair| {
+                            count += 1;
+                            pair_lines.add(&pair, &mut lines);
+                            Ok::<_, Infallible>(())
+                        });
+                    }
+                    Lines::Made(lines, count)
                 }
-                pieces.finish(number, &mut lines)?;
             }
-            count.fetch_add(own, Ordering::Relaxed);
-            Ok(())
         };
-        std::thread::scope(|scope| {
-            (1..engine::workers(threads)).for_each(|_| drop(scope.spawn(work)));
-            // What went wrong is with the stream.
-            _ = work();
-        });
-        pieces.result().map_err(cannot_write)?;
-        Ok(count.into_inner())
+        let room = Room { pieces: 4 * threads, bytes: u64::MAX };
+        let (mut portions, mut partners, mut total) = (outcome.portions(), Vec::new(), 0);
+        ordered::map(
+            threads,
+            room,
+            || portions.next(),
+            |_| 0,
+            worker,
+            |lines| match lines {
+                Lines::Made(lines, count) => {
+                    total += count;
+                    out.write_all(&lines)
+                }
+                Lines::Unmade(documents) => documents.into_iter().try_for_each(|document| {
+                    let mut line = Vec::new();
+                    outcome.pairs_of(document, &mut partners, |pair| {
+                        total += 1;
+                        line.clear();
+                        pair_lines.add(&pair, &mut line);
+                        out.write_all(&line)
+                    })
+                }),
+            },
+        )
+        .map_err(cannot_write)?;
+        Ok(total)
     }
 
     /// One `cluster` record.

@@ -86,6 +86,20 @@ pub(super) struct JsonFields {
     pub id: FieldPath,
 }
 
+impl Part {
+    /// The text that it was made of.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Part::Problem(_) => &[],
+            Part::Document { text, .. } => text.as_bytes(),
+            Part::Text { bytes, .. } | Part::Html { bytes, .. } => bytes,
+            Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..) => {
+                &records.bytes
+            }
+        }
+    }
+}
+
 impl Batch {
     /// A batch of documents, each an id and a text.
     pub fn from_documents(documents: Vec<(String, String)>) -> Self {
@@ -104,6 +118,11 @@ impl Batch {
     /// How many bytes of input were consumed for it, compressed as they came.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn bytes_held(&self) -> u64 {
+        self.parts.iter().map(|part| (part.bytes().len() + PART_COST) as u64).sum()
     }
 
     /// The records as they were read, if they are a part of one file.

@@ -5,7 +5,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, components};
 use crate::support::random::Random;
 use crate::support::scanning::{always, outcome, outcome_against, pairs};
-use neardups::algorithm::{Algorithm, Compares, Features};
+use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
 use neardups::engine::{KeepPolicy, Outcome};
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -27,11 +27,11 @@ struct Nodes {
 }
 
 impl Algorithm for Nodes {
-    fn name(&self) -> &'static str {
-        "graph"
+    fn profile(&self) -> Profile {
+        Profile::new("graph", "drawn", Compares::Fingerprints)
     }
-    fn measure(&self) -> &'static str {
-        "drawn"
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
     }
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.hashes.extend(tokens.hashes().first());
@@ -41,9 +41,6 @@ impl Algorithm for Nodes {
     }
     fn keys(&self, _: &[u64], keys: &mut Vec<u64>) {
         keys.push(1);
-    }
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         let tenths = self.graph.get(&(a[0].min(b[0]) as usize, a[0].max(b[0]) as usize))?;

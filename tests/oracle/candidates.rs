@@ -8,7 +8,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{Made, made, outcome_with, pairs};
 use neardups::Error;
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
-use neardups::algorithm::{Algorithm, Compares, Features, Setup};
+use neardups::algorithm::{Algorithm, Features, Profile, Row, Setup};
 use neardups::engine::Options;
 use neardups::similarity::{Similarity, Threshold};
 use neardups::tokenizer::{Tokens, Word};
@@ -24,11 +24,13 @@ struct Recording {
 }
 
 impl Algorithm for Recording {
-    fn name(&self) -> &'static str {
-        "recording"
+    /// Without the threshold, so that every candidate is compared.
+    fn profile(&self) -> Profile {
+        let inner = self.inner.profile();
+        Profile::new("recording", inner.measure, inner.compares).with_tables(inner.tables.unwrap())
     }
-    fn measure(&self) -> &'static str {
-        self.inner.measure()
+    fn rows(&self) -> Vec<Row> {
+        self.inner.rows()
     }
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         self.inner.features(tokens, features);
@@ -39,14 +41,8 @@ impl Algorithm for Recording {
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         self.inner.keys(fingerprint, keys);
     }
-    fn tables(&self) -> Option<usize> {
-        self.inner.tables()
-    }
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.inner.key(fingerprint, table)
-    }
-    fn compares(&self) -> Compares {
-        self.inner.compares()
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         let (a, b) = (a.min(b), a.max(b));

@@ -151,8 +151,9 @@ fn threads_and_batches_do_not_matter() {
         let with = |threads| outcome_with(&documents, &recipe, &Options { threads, ..Options::default() });
         let (one, four) = (with(1), with(4));
         assert_eq!(json(&one), json(&four), "{algorithm}");
-        assert_eq!((&one.report.resolved, &one.report.warnings), (&four.report.resolved, &four.report.warnings));
-        let common = one.report.resolved.iter().find(|(name, _)| *name == "common_features").map(|(_, n)| n.as_u64());
+        assert_eq!((&one.report.parameters, &one.report.warnings), (&four.report.parameters, &four.report.warnings));
+        let common =
+            one.report.parameters.iter().find(|row| row.name == "common_features").map(|row| row.value.as_integer());
         assert!(common.flatten().is_some_and(|common| common > 10), "{algorithm}");
     }
 }

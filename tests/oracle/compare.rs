@@ -67,7 +67,7 @@ fn check(texts: &[String; 2], recipe: &dyn Recipe, what: &str) -> Comparison {
     assert_eq!(report.counts.featureless, featureless, "{what}");
     assert_eq!(report.counts.copies == 1, comparison.verdict == Verdict::Reported { copies: true }, "{what}");
     assert_eq!((report.algorithm, report.measure), (comparison.algorithm, comparison.measure), "{what}");
-    assert_eq!((&report.resolved, &report.warnings), (&comparison.resolved, &comparison.warnings), "{what}");
+    assert_eq!((&report.parameters, &report.warnings), (&comparison.parameters, &comparison.warnings), "{what}");
     assert_eq!(report.tokenizer, comparison.tokenizer, "{what}");
     comparison
 }

@@ -4,7 +4,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{always, outcome_with, pairs};
-use neardups::algorithm::{Algorithm, Compares, Features};
+use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
 use neardups::engine::Options;
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -26,11 +26,11 @@ fn rule(a: u64, b: u64) -> Option<Similarity> {
 }
 
 impl Algorithm for Free {
-    fn name(&self) -> &'static str {
-        "free"
+    fn profile(&self) -> Profile {
+        Profile::new("free", "made up", self.compares)
     }
-    fn measure(&self) -> &'static str {
-        "made up"
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
     }
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.hashes.extend_from_slice(tokens.hashes());
@@ -40,9 +40,6 @@ impl Algorithm for Free {
     }
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         keys.extend_from_slice(&self.keys[&fingerprint[0]]);
-    }
-    fn compares(&self) -> Compares {
-        self.compares
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         rule(a[0], b[0])

@@ -31,7 +31,7 @@ fn threads_batches_and_memory_do_not_show() {
             let options = Options { threads, memory, ..Options::default() };
             let mut source = Batched { documents: &documents, size };
             let outcome = scan(&mut source, None, &recipe, &options, &()).unwrap();
-            (json(&outcome), outcome.report.counts, outcome.report.resolved)
+            (json(&outcome), outcome.report.counts, outcome.report.parameters)
         };
         let expected = run(1, 1000, 1 << 30);
         assert!(expected.1.pairs > 100);
@@ -190,8 +190,8 @@ fn a_beginning_that_misleads_about_the_lengths_changes_nothing() {
         let (expected, stages) = run(&short, &long, 1 << 30);
         assert!(!stages.contains(&Stage::ReadingAgain));
         assert_eq!(expected.report.tokenizer.as_deref(), tokenizer);
-        let width = expected.report.resolved.iter().find(|(name, _)| *name == "shingle").map(|(_, value)| value);
-        assert_eq!(width.and_then(|value| value.as_u64()), Some(shingles));
+        let width = expected.report.parameters.iter().find(|row| row.name == "shingle").map(|row| &row.value);
+        assert_eq!(width.and_then(|value| value.as_integer()), Some(shingles));
         let pairs = unordered(&expected);
         assert!(pairs.len() > 500);
 
@@ -202,7 +202,7 @@ fn a_beginning_that_misleads_about_the_lengths_changes_nothing() {
             assert!(stages.contains(&Stage::ReadingAgain));
             assert_eq!(stages.contains(&Stage::Rereading), memory == 0);
             for other in [misled, run(&short, &long, memory).0, run(&shuffled, &[], memory).0] {
-                assert_eq!(other.report.resolved, expected.report.resolved);
+                assert_eq!(other.report.parameters, expected.report.parameters);
                 assert_eq!(other.report.tokenizer, expected.report.tokenizer);
                 assert_eq!(other.report.median_tokens, expected.report.median_tokens);
                 assert_eq!(other.report.counts, expected.report.counts);

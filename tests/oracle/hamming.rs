@@ -7,7 +7,7 @@ use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{always, made, outcome, outcome_with, recipe};
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::algorithm::{Algorithm, Compares, Features};
+use neardups::algorithm::{Algorithm, Explain, Features, Learned, Profile, Row};
 use neardups::engine::{Options, Outcome};
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -23,11 +23,14 @@ pub(super) struct Coded<A> {
 }
 
 impl<A: Algorithm> Algorithm for Coded<A> {
-    fn name(&self) -> &'static str {
-        "coded"
+    fn profile(&self) -> Profile {
+        self.inner.profile()
     }
-    fn measure(&self) -> &'static str {
-        self.inner.measure()
+    fn rows(&self) -> Vec<Row> {
+        self.inner.rows()
+    }
+    fn learn(&mut self, learned: &Learned) {
+        self.inner.learn(learned);
     }
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.hashes.extend_from_slice(tokens.hashes());
@@ -38,23 +41,14 @@ impl<A: Algorithm> Algorithm for Coded<A> {
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         self.inner.keys(fingerprint, keys);
     }
-    fn tables(&self) -> Option<usize> {
-        self.inner.tables()
-    }
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.inner.key(fingerprint, table)
-    }
-    fn compares(&self) -> Compares {
-        self.inner.compares()
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.inner.compare(a, b)
     }
-    fn tune(&mut self, fingerprints: usize) {
-        self.inner.tune(fingerprints);
-    }
-    fn distance(&self, similarity: Similarity) -> Option<u32> {
-        Algorithm::distance(&self.inner, similarity)
+    fn explain(&self) -> Option<&dyn Explain> {
+        self.inner.explain()
     }
 }
 

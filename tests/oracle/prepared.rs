@@ -69,8 +69,8 @@ fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
     let chosen = |steps: &[Step], median| {
         let recipe = recipe("minhash", &[]).with_steps(steps).unwrap();
         let setup = neardups::algorithm::Recipe::prepare(&recipe, median).unwrap();
-        let resolved = setup.algorithm.resolved();
-        let shingle = resolved.iter().find(|(name, _)| *name == "shingle").unwrap().1.as_u64().unwrap();
+        let resolved = setup.algorithm.rows();
+        let shingle = resolved.iter().find(|row| row.name == "shingle").unwrap().value.as_integer().unwrap();
         (setup.tokenizer.map(|(_, name)| name), shingle)
     };
     assert_eq!(chosen(&[], 5), (Some("char:4".to_string()), 1));

@@ -99,8 +99,9 @@ fn check_cosine(
     memory: u64,
 ) -> Result<usize, TestCaseError> {
     let recipe = recipe("projection", &[("cosine", typed), ("projection-bits", bits)]);
-    let resolved = recipe.prepare(0).unwrap().algorithm.resolved();
-    let number = |name: &str| resolved.iter().find(|(n, _)| *n == name).unwrap().1.as_u64().unwrap() as usize;
+    let resolved = recipe.prepare(0).unwrap().algorithm.rows();
+    let number =
+        |name: &str| resolved.iter().find(|row| row.name == name).unwrap().value.as_integer().unwrap() as usize;
     let (bands, rows) = (number("bands"), number("rows"));
     let all: Vec<Option<Vec<bool>>> = texts.iter().map(|text| signs(text, bands * rows)).collect();
     let count = |text: &String| {
@@ -312,8 +313,9 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
                 })
                 .collect();
             let outcome = outcome(&documents, &recipe);
-            let resolved = &outcome.report.resolved;
-            let stated = resolved.iter().find(|(name, _)| *name == "recall_at_threshold").unwrap().1.as_f64().unwrap();
+            let resolved = &outcome.report.parameters;
+            let stated =
+                resolved.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap();
             let found = outcome.report.counts.pairs;
             let errors =
                 (found as f64 - stated * f64::from(pairs)) / (f64::from(pairs) * stated * (1.0 - stated)).sqrt();

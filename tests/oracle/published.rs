@@ -11,7 +11,7 @@ use neardups::algorithm::minhash::sketch::Kind;
 use neardups::algorithm::minhash::{MinHash, Shingles};
 use neardups::algorithm::shingles::ShingleHash;
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::algorithm::{Algorithm, Compares, Features};
+use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, jaccard};
@@ -298,11 +298,11 @@ const COLUMNS: [(&str, &[u64]); 4] = [("S1", &[0, 3]), ("S2", &[2]), ("S3", &[1,
 struct Textbook;
 
 impl Algorithm for Textbook {
-    fn name(&self) -> &'static str {
-        "textbook"
+    fn profile(&self) -> Profile {
+        Profile::new("textbook", "estimate", Compares::Fingerprints).with_tables(2)
     }
-    fn measure(&self) -> &'static str {
-        "estimate"
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
     }
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         let rows = "abcde".chars().map(|row| neardups::hash::token_hash(row.to_string().as_bytes(), 0));
@@ -315,12 +315,6 @@ impl Algorithm for Textbook {
     }
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         keys.extend_from_slice(fingerprint);
-    }
-    fn tables(&self) -> Option<usize> {
-        Some(2)
-    }
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         let equal = a.iter().zip(b).filter(|(x, y)| x == y).count();

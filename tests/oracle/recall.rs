@@ -8,10 +8,10 @@ use crate::support::corpus::{Text, pair_with};
 use crate::support::random::Random;
 use crate::support::scanning::{features, outcome_with, recipe};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
-use neardups::algorithm::Algorithm;
 use neardups::algorithm::Recipe;
 use neardups::algorithm::minhash::curve::{self, Curve};
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
+use neardups::algorithm::{Algorithm, Row};
 use neardups::engine::Options;
 use neardups::similarity::Threshold;
 
@@ -186,14 +186,14 @@ fn a_scan_states_the_recall_of_documents_of_the_median_length() {
         let settings = [&settings[..], &[("shingle", &*width)]].concat();
         let recipe = recipe("minhash", &settings);
         let report = outcome_with(&documents, &recipe, &Options { threads: 2, ..Options::default() }).report;
-        let stated = |resolved: &[(&str, serde_json::Value)]| {
-            resolved.iter().find(|(name, _)| *name == "recall_at_threshold").unwrap().1.as_f64().unwrap()
+        let stated = |rows: &[Row]| {
+            rows.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap()
         };
-        let (says, found) = (stated(&report.resolved), report.counts.pairs as f64 / f64::from(pairs));
+        let (says, found) = (stated(&report.parameters), report.counts.pairs as f64 / f64::from(pairs));
         let errors = (found - says) / (says * (1.0 - says) / f64::from(pairs)).sqrt();
         assert!(errors.abs() < 3.0, "{settings:?}: {found} found, {says} stated ({errors:+.1})");
         // Before the length is known, it is what documents of any length reach.
-        let any_length = stated(&recipe.prepare(0).unwrap().algorithm.resolved());
+        let any_length = stated(&recipe.prepare(0).unwrap().algorithm.rows());
         assert!(any_length <= says, "{settings:?}: {any_length}");
         if let Some((_, recall)) = settings.iter().find(|(name, _)| *name == "recall") {
             assert!(any_length >= recall.parse().unwrap(), "{settings:?}: {any_length}");

@@ -8,8 +8,8 @@ use crate::support::scanning::{made, recipe};
 use crate::support::statistics::{
     IMPROBABLE, SIGMAS, binomial, binomial_at_least, binomial_at_most, mean_and_deviation,
 };
-use neardups::algorithm::Recipe;
 use neardups::algorithm::simhash::{SimHash, Weights};
+use neardups::algorithm::{Recipe, Row};
 use neardups::hamming::{bits_differ, bits_differ_at_most, distance, excess_of, sign_bits};
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
@@ -136,9 +136,8 @@ fn what_is_known_of_the_difference_says_how_many_bits_move() {
 #[test]
 fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
     // Documents of different words each, whose copies have a word more, less or replaced; at exactly their cosine.
-    let bits = |resolved: &[(&str, serde_json::Value)]| {
-        resolved.iter().find(|(name, _)| *name == "distance").unwrap().1.as_u64().unwrap() as u32
-    };
+    let bits =
+        |rows: &[Row]| rows.iter().find(|row| row.name == "distance").unwrap().value.as_integer().unwrap() as u32;
     for (length, recall) in [(50, "0.9"), (51, "0.9"), (100, "0.9"), (101, "0.95"), (300, "0.8"), (20, "0.99")] {
         for grams in ["1", "1+2"] {
             for edit in ["inserted", "removed", "replaced"] {
@@ -170,7 +169,7 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
                 let settings = [("grams", grams), ("cosine", &*cosine), ("recall", recall), ("force", "true")];
                 let recipe = recipe("simhash", &settings);
                 let algorithm = recipe.prepare(length).unwrap().algorithm;
-                let most = bits(&algorithm.resolved());
+                let most = bits(&algorithm.rows());
                 let near = |[a, b]: &&[Vec<String>; 2]| {
                     let code = |words: &[String]| made(&*algorithm, &Word, 3, &words.join(" ")).fingerprint;
                     distance(&code(a), &code(b)) <= most

@@ -34,14 +34,15 @@ pub mod band;
 mod terms;
 
 use super::parameter::{LEXICON, Parameter, Settings, Values};
-use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use super::{
+    Agreement, Algorithm, Compares, Entry, Explain, Features, Learned, Learns, Plan, Profile, Row, Setup, Value,
+};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::kernel::{Level, sketch::combine_all};
 use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
-use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::ops::RangeInclusive;
 use terms::{Class, Classes};
@@ -270,16 +271,25 @@ fn digests(fingerprint: &[u64]) -> impl Iterator<Item = &[u64]> {
 }
 
 impl Algorithm for IMatch {
-    fn name(&self) -> &'static str {
-        "imatch"
+    fn profile(&self) -> Profile {
+        Profile::new("imatch", "imatch", Compares::Fingerprints).reading(Keep::Texts)
     }
 
-    fn measure(&self) -> &'static str {
-        "imatch"
-    }
-
-    fn reads(&self) -> Keep {
-        Keep::Texts
+    fn rows(&self) -> Vec<Row> {
+        let Parameters { idf, lexicons, drop, min_terms } = &self.parameters;
+        let mut rows = vec![
+            Row::identity("idf_low", decimal(*idf.start())),
+            Row::identity("idf_high", decimal(*idf.end())),
+            Row::identity("lexicons", *lexicons),
+            Row::identity("drop_fraction", decimal(*drop)),
+            Row::identity("min_terms", *min_terms),
+        ];
+        if self.documents > 0 {
+            rows.push(Row::identity("least_df", *self.informative.start()));
+            rows.push(Row::identity("most_df", *self.informative.end()));
+        }
+        rows.extend(self.origin.as_ref().map(|origin| Row::identity(LEXICON.name, origin.digest.clone())));
+        rows
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -342,10 +352,6 @@ impl Algorithm for IMatch {
         );
     }
 
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
-    }
-
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         let equal = |(a, b): &(&[u64], &[u64])| a == b && *a != ABSENT;
         let mut both = digests(a).zip(digests(b));
@@ -356,13 +362,19 @@ impl Algorithm for IMatch {
         (equal > 0).then(|| Similarity::ratio(equal, self.parameters.lexicons as u64 + 1))
     }
 
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
+    }
+}
+
+impl Explain for IMatch {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(self.compare(a, b).unwrap_or(Similarity::ZERO))
     }
 
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         let equal = digests(a).zip(digests(b)).filter(|(a, b)| a == b && *a != ABSENT).count();
-        vec![Agreement { what: "digests", equal, of: digests(a).count() }]
+        Some(vec![Agreement { what: "digests", equal, of: digests(a).count() }])
     }
 
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
@@ -378,23 +390,6 @@ impl Algorithm for IMatch {
             )
         };
         few.then(warning).into_iter().collect()
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let Parameters { idf, lexicons, drop, min_terms } = &self.parameters;
-        let mut resolved = vec![
-            ("idf_low", json!(decimal(*idf.start()))),
-            ("idf_high", json!(decimal(*idf.end()))),
-            ("lexicons", json!(lexicons)),
-            ("drop_fraction", json!(decimal(*drop))),
-            ("min_terms", json!(min_terms)),
-        ];
-        if self.documents > 0 {
-            resolved.push(("least_df", json!(self.informative.start())));
-            resolved.push(("most_df", json!(self.informative.end())));
-        }
-        resolved.extend(self.origin.as_ref().map(|origin| (LEXICON.name, json!(origin.digest))));
-        resolved
     }
 }
 
@@ -463,13 +458,17 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
     let digests = lexicons + 1;
     Ok(Plan {
         parameters: vec![
-            ("idf_low", json!(decimal(*idf.start())), given(&IDF_LOW)),
-            ("idf_high", json!(decimal(*idf.end())), given(&IDF_HIGH)),
-            ("lexicons", json!(lexicons), given(&LEXICONS)),
-            ("drop_fraction", json!(decimal(*drop)), given(&DROP_FRACTION)),
-            ("min_terms", json!(min_terms), given(&MIN_TERMS)),
-            ("least_df", json!(informative.start()), format!("fewest documents that must have a term: {fewest}")),
-            ("most_df", json!(informative.end()), format!("most documents that may have a term: {most}")),
+            ("idf_low", Value::from(decimal(*idf.start())), given(&IDF_LOW)),
+            ("idf_high", Value::from(decimal(*idf.end())), given(&IDF_HIGH)),
+            ("lexicons", Value::from(*lexicons), given(&LEXICONS)),
+            ("drop_fraction", Value::from(decimal(*drop)), given(&DROP_FRACTION)),
+            ("min_terms", Value::from(*min_terms), given(&MIN_TERMS)),
+            (
+                "least_df",
+                Value::from(*informative.start()),
+                format!("fewest documents that must have a term: {fewest}"),
+            ),
+            ("most_df", Value::from(*informative.end()), format!("most documents that may have a term: {most}")),
         ],
         curve_of: "differing",
         curve: [8, 6, 4, 3, 2, 1, 0]

@@ -2,10 +2,9 @@
 
 use super::Shingles;
 use crate::algorithm::prefix::Prefix;
-use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns};
+use crate::algorithm::{Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
-use crate::tokenizer::{Keep, Tokens};
-use serde_json::{Value, json};
+use crate::tokenizer::Tokens;
 
 /// The detector: AllPairs (Bayardo, Ma & Srikant, WWW 2007), with rare shingles first.
 ///
@@ -28,16 +27,16 @@ impl ExactJoin {
 }
 
 impl Algorithm for ExactJoin {
-    fn name(&self) -> &'static str {
-        "exact"
+    fn profile(&self) -> Profile {
+        let profile = Profile::new("exact", "jaccard", Compares::Features);
+        profile.reading(self.shingles.hash.reads()).with_jaccard(self.threshold)
     }
 
-    fn measure(&self) -> &'static str {
-        "jaccard"
-    }
-
-    fn reads(&self) -> Keep {
-        self.shingles.hash.reads()
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![Row::identity("threshold", self.threshold.as_f64())];
+        rows.extend(self.shingles.rows());
+        rows.push(Row::stated("recall_at_threshold", 1.0));
+        rows
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -66,34 +65,21 @@ impl Algorithm for ExactJoin {
         keys.extend_from_slice(fingerprint.get(1..).unwrap_or_default());
     }
 
-    fn compares(&self) -> Compares {
-        Compares::Features
-    }
-
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         jaccard(a, b, self.threshold)
     }
 
-    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
-        self.threshold.may_differ_in(a, b)
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
+}
 
-    fn prefix(&self, elements: usize) -> Option<usize> {
-        Some(self.threshold.prefix_of(elements))
-    }
-
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Features)
-    }
-
+impl Explain for ExactJoin {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(jaccard_whatever(a, b))
     }
 
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut resolved = vec![("threshold", json!(self.threshold.as_f64()))];
-        resolved.extend(self.shingles.resolved());
-        resolved.push(("recall_at_threshold", json!(1.0)));
-        resolved
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Features)
     }
 }

@@ -35,15 +35,14 @@ pub use super::bands;
 
 use super::parameter::{DROP_COMMON, HASH, Parameter, RECALL, Settings, THRESHOLD, Values};
 use super::shingles::ShingleHash;
-use super::{Agreement, Algorithm, Compares, Entry, Features, Plan, Setup};
+use super::{Agreement, Algorithm, Compares, Entry, Explain, Features, Learned, Plan, Profile, Row, Setup, Value};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever, shared};
-use crate::tokenizer::{CharNgram, Keep, Tokens};
+use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
 use curve::Curve;
 use exact::ExactJoin;
-use serde_json::{Value, json};
 use sketch::Sketch;
 use std::sync::Arc;
 use supershingles::{Shape, Supershingles};
@@ -204,9 +203,9 @@ impl Shingles {
         }
     }
 
-    fn resolved(self) -> impl Iterator<Item = (&'static str, Value)> {
-        let repeats = self.count_repeats.then_some(("count_repeats", json!(true)));
-        [("shingle", json!(self.width))].into_iter().chain(self.hash.resolved()).chain(repeats)
+    fn rows(self) -> impl Iterator<Item = Row> {
+        let repeats = self.count_repeats.then(|| Row::identity("count_repeats", true));
+        [Row::identity("shingle", self.width)].into_iter().chain(self.hash.row()).chain(repeats)
     }
 }
 
@@ -236,16 +235,29 @@ impl MinHash {
 }
 
 impl Algorithm for MinHash {
-    fn name(&self) -> &'static str {
-        "minhash"
+    fn profile(&self) -> Profile {
+        Profile::new("minhash", "jaccard", Compares::Features)
+            .reading(self.shingles.hash.reads())
+            .with_tables(self.bands.bands)
+            .with_jaccard(self.threshold)
     }
 
-    fn measure(&self) -> &'static str {
-        "jaccard"
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![Row::identity("threshold", self.threshold.as_f64())];
+        rows.extend(self.shingles.rows());
+        rows.extend([
+            Row::identity("sketch", self.sketch.kind().name()),
+            Row::identity("bands", self.bands.bands),
+            Row::identity("rows", self.bands.rows),
+            Row::stated("recall_at_threshold", self.curve().at(self.threshold.as_f64(), self.features)),
+        ]);
+        rows
     }
 
-    fn reads(&self) -> Keep {
-        self.shingles.hash.reads()
+    fn learn(&mut self, learned: &Learned) {
+        if let Learned::Totals(totals) = learned {
+            self.features = features_of(self.shingles.width, totals.median_tokens, self.short_text);
+        }
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
@@ -260,38 +272,28 @@ impl Algorithm for MinHash {
         keys.extend((0..self.bands.bands).map(|band| self.key(fingerprint, band)));
     }
 
-    fn tables(&self) -> Option<usize> {
-        Some(self.bands.bands)
-    }
-
     fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
         // A fingerprint of another kind has a key as well: where it comes from is not known here.
         let rows = fingerprint.get(band * self.bands.rows..(band + 1) * self.bands.rows).unwrap_or_default();
         rows.iter().fold(mix(band as u64 + 1), |key, &slot| combine(key, slot))
     }
 
-    fn compares(&self) -> Compares {
-        Compares::Features
-    }
-
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         jaccard(a, b, self.threshold)
     }
 
-    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
-        self.threshold.may_differ_in(a, b)
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
+}
 
-    fn prefix(&self, elements: usize) -> Option<usize> {
-        Some(self.threshold.prefix_of(elements))
+impl Explain for MinHash {
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(jaccard_whatever(a, b))
     }
 
     fn odds_read(&self) -> Option<Compares> {
         Some(Compares::Features)
-    }
-
-    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(jaccard_whatever(a, b))
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {
@@ -303,25 +305,9 @@ impl Algorithm for MinHash {
         Some(self.curve().found_quickly(shared as f64, either.max(1) as f64))
     }
 
-    fn set_median_tokens(&mut self, median_tokens: usize) {
-        self.features = features_of(self.shingles.width, median_tokens, self.short_text);
-    }
-
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
-        vec![Agreement::of_parts("slots", a.iter().zip(b)), Agreement::of_parts("bands", bands)]
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut resolved = vec![("threshold", json!(self.threshold.as_f64()))];
-        resolved.extend(self.shingles.resolved());
-        resolved.extend([
-            ("sketch", json!(self.sketch.kind().name())),
-            ("bands", json!(self.bands.bands)),
-            ("rows", json!(self.bands.rows)),
-            ("recall_at_threshold", json!(self.curve().at(self.threshold.as_f64(), self.features))),
-        ]);
-        resolved
+        Some(vec![Agreement::of_parts("slots", a.iter().zip(b)), Agreement::of_parts("bands", bands)])
     }
 }
 
@@ -497,10 +483,12 @@ fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<u
 /// What the shingle width is, and why.
 fn plan_width(settings: &Settings, median_tokens: usize) -> Result<(Value, String), Error> {
     let (width, why_width) = match (settings.integer(&SHINGLE)?, shingle_width(median_tokens)) {
-        (Some(width), _) => (json!(width), "as given".to_string()),
-        (None, Some(width)) => (json!(width), format!("tokens, for a median of {median_tokens} tokens a document")),
+        (Some(width), _) => (Value::from(width), "as given".to_string()),
+        (None, Some(width)) => {
+            (Value::from(width), format!("tokens, for a median of {median_tokens} tokens a document"))
+        }
         (None, None) => (
-            json!(format!("char:{SHORT_TEXT_CHARACTERS}")),
+            Value::from(format!("char:{SHORT_TEXT_CHARACTERS}")),
             format!("characters, for a median of {median_tokens} tokens a document"),
         ),
     };
@@ -512,7 +500,8 @@ fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Resu
     let (width, why_width) = plan_width(settings, median_tokens)?;
     let why = if settings.has(&THRESHOLD) { "as given" } else { "default" };
     let keys = threshold.prefix_of(median_tokens.max(1));
-    let mut parameters = vec![("threshold", json!(threshold.as_f64()), why.into()), ("shingle", width, why_width)];
+    let mut parameters =
+        vec![("threshold", Value::from(threshold.as_f64()), why.into()), ("shingle", width, why_width)];
     parameters.extend(ShingleHash::of(settings)?.planned(settings));
     Ok(Plan {
         parameters,
@@ -540,11 +529,11 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
     let mut parameters = vec![("shingle", width, why_width)];
     parameters.extend(resolve_sketch(settings)?.1.planned(settings));
     parameters.extend([
-        ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH)),
-        ("supershingles", json!(format!("{groups}x{rows}")), "as given".into()),
-        ("min_supershingles", json!(least), given(&MIN_SUPERSHINGLES)),
-        ("hashes", json!(shape.slots()), "supershingles × minima in each".into()),
-        ("tables", json!(shape.tables() as u64), format!("C({groups}, {least})")),
+        ("sketch", Value::from(settings.choice(&SKETCH)?.to_string()), given(&SKETCH)),
+        ("supershingles", Value::from(format!("{groups}x{rows}")), "as given".into()),
+        ("min_supershingles", Value::from(least), given(&MIN_SUPERSHINGLES)),
+        ("hashes", Value::from(shape.slots()), "supershingles × minima in each".into()),
+        ("tables", Value::from(shape.tables() as u64), format!("C({groups}, {least})")),
     ]);
     Ok(Plan {
         parameters,
@@ -573,7 +562,11 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
 fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
     let mut plan = plan_of_sets(settings, median_tokens, documents)?;
     if settings.switch(&COUNT_REPEATS)? {
-        plan.parameters.push(("count_repeats", json!(true), "as given: similarities are those of multisets".into()));
+        plan.parameters.push((
+            "count_repeats",
+            Value::from(true),
+            "as given: similarities are those of multisets".into(),
+        ));
     }
     Ok(plan)
 }
@@ -596,9 +589,13 @@ fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Re
     let found = curve.at(threshold.as_f64(), features);
     let fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
     let recall_row = if fixed {
-        ("recall", json!((found * 1e4).round() / 1e4), "of the bands and rows given, at the threshold".to_string())
+        (
+            "recall",
+            Value::from((found * 1e4).round() / 1e4),
+            "of the bands and rows given, at the threshold".to_string(),
+        )
     } else {
-        ("recall", json!(recall), given(&RECALL, "default: wanted at the threshold"))
+        ("recall", Value::from(recall), given(&RECALL, "default: wanted at the threshold"))
     };
     let slots = bands.slots() as f64;
     let shingles = median_tokens.max(1) as f64;
@@ -618,16 +615,16 @@ fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Re
         notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
     }
     let mut parameters = vec![
-        ("threshold", json!(threshold.as_f64()), given(&THRESHOLD, "default")),
+        ("threshold", Value::from(threshold.as_f64()), given(&THRESHOLD, "default")),
         recall_row,
         ("shingle", width, why_width),
     ];
     parameters.extend(resolve_sketch(settings)?.1.planned(settings));
     parameters.extend([
-        ("sketch", json!(settings.choice(&SKETCH)?), given(&SKETCH, "default")),
-        ("bands", json!(bands.bands), given(&BANDS, "the fewest that reach the recall")),
-        ("rows", json!(bands.rows), given(&ROWS, "the most that the hashes allow")),
-        ("hashes", json!(bands.slots()), "bands × rows".into()),
+        ("sketch", Value::from(settings.choice(&SKETCH)?.to_string()), given(&SKETCH, "default")),
+        ("bands", Value::from(bands.bands), given(&BANDS, "the fewest that reach the recall")),
+        ("rows", Value::from(bands.rows), given(&ROWS, "the most that the hashes allow")),
+        ("hashes", Value::from(bands.slots()), "bands × rows".into()),
     ]);
     Ok(Plan {
         parameters,

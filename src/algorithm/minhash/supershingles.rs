@@ -4,12 +4,11 @@ use super::Shingles;
 use super::bands::Bands;
 use super::curve::Curve;
 use super::sketch::{Kind, Sketch};
-use crate::algorithm::{Agreement, Algorithm, Compares, Features, Odds};
+use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Odds, Profile, Row};
 use crate::hamming::{binomial, combinations};
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, jaccard_whatever, shared};
-use crate::tokenizer::{Keep, Tokens};
-use serde_json::{Value, json};
+use crate::tokenizer::Tokens;
 
 /// How the signature is cut, and how much of it must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,16 +80,18 @@ impl Supershingles {
 }
 
 impl Algorithm for Supershingles {
-    fn name(&self) -> &'static str {
-        "minhash"
+    fn profile(&self) -> Profile {
+        let profile = Profile::new("minhash", "supershingles", Compares::Fingerprints);
+        profile.reading(self.shingles.hash.reads()).with_tables(self.choices.len())
     }
 
-    fn measure(&self) -> &'static str {
-        "supershingles"
-    }
-
-    fn reads(&self) -> Keep {
-        self.shingles.hash.reads()
+    fn rows(&self) -> Vec<Row> {
+        let Shape { groups, rows, least } = self.shape;
+        let mut resolved =
+            vec![Row::identity("supershingles", format!("{groups}x{rows}")), Row::identity("min_supershingles", least)];
+        resolved.extend(self.shingles.rows());
+        resolved.push(Row::identity("sketch", self.sketch.kind().name()));
+        resolved
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
@@ -113,18 +114,10 @@ impl Algorithm for Supershingles {
         keys.extend((0..self.choices.len()).map(|table| self.key(fingerprint, table)));
     }
 
-    fn tables(&self) -> Option<usize> {
-        Some(self.choices.len())
-    }
-
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         // A fingerprint of another kind has a key as well: where it comes from is not known here.
         let group = |&group: &usize| fingerprint.get(group).copied().unwrap_or_default();
         self.choices[table].iter().map(group).fold(mix(table as u64 + 1), combine)
-    }
-
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
@@ -132,33 +125,30 @@ impl Algorithm for Supershingles {
         (shared >= self.shape.least).then(|| Similarity::ratio(shared as u64, self.shape.groups as u64))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Features)
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
+}
 
-    /// By the Jaccard similarity, which is what the curve is over.
-    fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
-        let (shared, either) = shared(a, b);
-        let found = Curve::new(self.sketch.kind(), self.shape).found_quickly(shared as f64, either as f64);
-        Some(Odds { similarity: jaccard_whatever(a, b), found })
-    }
-
+impl Explain for Supershingles {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         let shared = a.iter().zip(b).filter(|(x, y)| x == y).count();
         Some(Similarity::ratio(shared as u64, self.shape.groups as u64))
     }
 
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
-        vec![Agreement::of_parts("supershingles", a.iter().zip(b))]
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Features)
     }
 
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let Shape { groups, rows, least } = self.shape;
-        let mut resolved =
-            vec![("supershingles", json!(format!("{groups}x{rows}"))), ("min_supershingles", json!(least))];
-        resolved.extend(self.shingles.resolved());
-        resolved.push(("sketch", json!(self.sketch.kind().name())));
-        resolved
+    /// By the Jaccard similarity, which is what the curve is over.
+    fn odds(&self, a: &[u64], b: &[u64], _reported: bool) -> Option<Odds> {
+        let (shared, either) = shared(a, b);
+        let found = Curve::new(self.sketch.kind(), self.shape).found_quickly(shared as f64, either as f64);
+        Some(Odds { similarity: jaccard_whatever(a, b), found })
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
+        Some(vec![Agreement::of_parts("supershingles", a.iter().zip(b))])
     }
 }
 

@@ -6,11 +6,10 @@
 use super::occurrences;
 use crate::algorithm::bands::Bands;
 use crate::algorithm::weights::{Weigher, Weights};
-use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns};
+use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
 use crate::hamming::{self, BlockTables};
 use crate::similarity::{Similarity, Threshold, cosine, cosine_whatever};
 use crate::tokenizer::Tokens;
-use serde_json::{Value, json};
 
 /// The most bits in a band, with the bands they need, that fit in `bits`: a bit of a pair at the threshold agrees with
 /// probability `p` or more, a band of `r` with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥ recall`. `1 − p` is
@@ -73,12 +72,20 @@ impl ProjectedCosine {
 }
 
 impl Algorithm for ProjectedCosine {
-    fn name(&self) -> &'static str {
-        "projection"
+    fn profile(&self) -> Profile {
+        Profile::new("projection", "cosine", Compares::Multisets).with_tables(self.bands.bands)
     }
 
-    fn measure(&self) -> &'static str {
-        "cosine"
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![
+            Row::identity("cosine", self.threshold.as_f64()),
+            Row::identity("bits", self.bands.slots()),
+            Row::identity("bands", self.bands.bands),
+            Row::identity("rows", self.bands.rows),
+        ];
+        rows.extend(self.weigher.rows());
+        rows.push(Row::stated("recall_at_threshold", recall(self.threshold, self.bands)));
+        rows
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -105,28 +112,26 @@ impl Algorithm for ProjectedCosine {
         keys.extend((0..self.bands.bands).map(|band| self.key(fingerprint, band)));
     }
 
-    fn tables(&self) -> Option<usize> {
-        Some(self.bands.bands)
-    }
-
     fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
         self.tables.key(fingerprint, band)
-    }
-
-    fn compares(&self) -> Compares {
-        Compares::Multisets
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         cosine(a, b, self.threshold)
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Multisets)
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
+}
 
+impl Explain for ProjectedCosine {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         Some(self.compare(a, b).unwrap_or_else(|| cosine_whatever(a, b)))
+    }
+
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Multisets)
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {
@@ -139,22 +144,10 @@ impl Algorithm for ProjectedCosine {
         Some(self.bands.probability(1.0 - differ.min(0.5)))
     }
 
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
         // Of whole words, not all of which the bands need use.
-        vec![Agreement::of_bits(a, b, 64 * a.len()), Agreement::of_parts("bands", bands)]
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut resolved = vec![
-            ("cosine", json!(self.threshold.as_f64())),
-            ("bits", json!(self.bands.slots())),
-            ("bands", json!(self.bands.bands)),
-            ("rows", json!(self.bands.rows)),
-        ];
-        resolved.extend(self.weigher.resolved());
-        resolved.push(("recall_at_threshold", json!(recall(self.threshold, self.bands))));
-        resolved
+        Some(vec![Agreement::of_bits(a, b, 64 * a.len()), Agreement::of_parts("bands", bands)])
     }
 }
 

@@ -27,14 +27,14 @@ pub mod cosine;
 
 use super::bands::Bands;
 use super::parameter::{COSINE, DROP_COMMON, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::sign_bits::{SignBits, Signs};
 use super::weights::{Weigher, Weights};
-use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use super::{Entry, Features, Plan, Row, Setup, Value};
 use crate::error::Error;
-use crate::hamming::{self, BlockTables};
-use crate::similarity::{Similarity, Threshold};
+use crate::hamming;
+use crate::similarity::Threshold;
 use crate::tokenizer::Tokens;
 use cosine::ProjectedCosine;
-use serde_json::{Value, json};
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -80,12 +80,10 @@ const ONE_DIFFERS_IN: usize = 32;
 const MOST_DIFFER_ONE_IN: usize = 8;
 
 /// The detector of pairs that agree in enough bits.
-pub struct RandomProjection {
-    bits: usize,
-    agree: usize,
-    weigher: Weigher,
-    tables: BlockTables,
-}
+pub type RandomProjection = SignBits<Occurrences>;
+
+/// The features of random projection: tokens, as often as they occur.
+pub struct Occurrences;
 
 impl RandomProjection {
     /// A detector of pairs that agree in at least `agree` of `bits` bits, by how often tokens occur.
@@ -94,8 +92,7 @@ impl RandomProjection {
     /// If `bits` is not a multiple of 64, or `agree` is 0 or above `bits`.
     pub fn new(bits: usize, agree: usize) -> Self {
         assert!(agree > 0 && agree <= bits, "{agree} of {bits} bits");
-        let tables = BlockTables::new(bits, bits - agree + 1, bits - agree);
-        RandomProjection { bits, agree, weigher: Weigher::new(Weights::TermFrequency), tables }
+        SignBits::of(Occurrences, bits, bits - agree, Weights::TermFrequency, None)
     }
 
     /// The same by other weights.
@@ -103,8 +100,8 @@ impl RandomProjection {
         RandomProjection { weigher: Weigher::new(weights), ..self }
     }
 
-    fn most_apart(&self) -> usize {
-        self.bits - self.agree
+    fn agree(&self) -> usize {
+        self.bits - self.distance
     }
 }
 
@@ -114,81 +111,15 @@ fn occurrences(weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
     weigher.weigh(tokens.hashes(), std::iter::once(1), features);
 }
 
-impl Algorithm for RandomProjection {
-    fn name(&self) -> &'static str {
-        "projection"
+impl Signs for Occurrences {
+    const NAME: &'static str = "projection";
+
+    fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
+        occurrences(weigher, tokens, features);
     }
 
-    fn measure(&self) -> &'static str {
-        "hamming"
-    }
-
-    fn learns(&self) -> Option<Learns> {
-        self.weigher.learns()
-    }
-
-    fn learn(&mut self, learned: &Learned) {
-        self.weigher.learn(learned);
-    }
-
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
-        occurrences(&self.weigher, tokens, features);
-    }
-
-    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
-        if !features.hashes.is_empty() {
-            hamming::sign_bits(&features.hashes, &features.weights, self.bits, fingerprint);
-        }
-    }
-
-    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
-        keys.extend((0..self.tables.len()).map(|table| self.tables.key(fingerprint, table)));
-    }
-
-    fn tables(&self) -> Option<usize> {
-        Some(self.tables.len())
-    }
-
-    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
-        self.tables.key(fingerprint, table)
-    }
-
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
-    }
-
-    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        let apart = hamming::distance(a, b) as usize;
-        (apart <= self.most_apart()).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
-    }
-
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Fingerprints)
-    }
-
-    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        let apart = hamming::distance(a, b) as usize;
-        Some(Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
-    }
-
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
-        vec![Agreement::of_bits(a, b, self.bits)]
-    }
-
-    fn tune(&mut self, fingerprints: usize) {
-        let cheapest = hamming::cheapest_blocks(self.bits, self.most_apart(), fingerprints as f64);
-        self.tables = BlockTables::new(self.bits, cheapest.blocks, self.most_apart());
-    }
-
-    fn distance(&self, similarity: Similarity) -> Option<u32> {
-        Some(((1.0 - similarity.value()) * self.bits as f64).round() as u32)
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut resolved = vec![("bits", json!(self.bits)), ("agree", json!(self.agree))];
-        resolved.extend(self.weigher.resolved());
-        resolved.push(("tables", json!(self.tables.len())));
-        resolved
+    fn rows(&self, bits: usize, distance: usize) -> Vec<Row> {
+        vec![Row::identity("bits", bits), Row::identity("agree", bits - distance)]
     }
 }
 
@@ -240,8 +171,8 @@ const MANY_TOKENS: usize = 300;
 
 fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
     match resolved {
-        Resolved::Agreeing(projection) if projection.most_apart() > 0 => {
-            let (bits, apart) = (projection.bits, projection.most_apart());
+        Resolved::Agreeing(projection) if projection.distance > 0 => {
+            let (bits, apart) = (projection.bits, projection.distance);
             let few = few_tokens(bits, apart);
             let warning = || {
                 format!(
@@ -290,15 +221,15 @@ fn given(settings: &Settings, parameter: &Parameter, otherwise: &str) -> String 
 }
 
 fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u64) -> Plan {
-    let (bits, agree, apart) = (projection.bits, projection.agree, projection.most_apart());
+    let (bits, agree, apart) = (projection.bits, projection.agree(), projection.distance);
     let cost = hamming::cheapest_blocks(bits, apart, documents as f64);
     Plan {
         parameters: vec![
-            ("bits", json!(bits), given(settings, &PROJECTION_BITS, "default")),
-            ("agree", json!(agree), given(settings, &AGREE, "default: 31 of 32")),
-            ("weights", json!(settings.text(&WEIGHTS)), given(settings, &WEIGHTS, "default")),
-            ("blocks", json!(cost.blocks), "the cheapest".into()),
-            ("tables", json!(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
+            ("bits", Value::from(bits), given(settings, &PROJECTION_BITS, "default")),
+            ("agree", Value::from(agree), given(settings, &AGREE, "default: 31 of 32")),
+            ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(settings, &WEIGHTS, "default")),
+            ("blocks", Value::from(cost.blocks), "the cheapest".into()),
+            ("tables", Value::from(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
         ],
         curve_of: "cosine",
         curve: COSINES
@@ -327,12 +258,12 @@ fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Ba
     let found = cosine::recall(threshold, bands);
     Plan {
         parameters: vec![
-            ("cosine", json!(threshold.as_f64()), "as given".into()),
-            ("recall", json!(recall), given(settings, &RECALL, "default: wanted at the cosine")),
-            ("bits", json!(bands.slots()), format!("bands × rows, of {}", settings.text(&PROJECTION_BITS))),
-            ("bands", json!(bands.bands), "the fewest that reach the recall".into()),
-            ("rows", json!(bands.rows), "the most that the bits allow".into()),
-            ("weights", json!(settings.text(&WEIGHTS)), given(settings, &WEIGHTS, "default")),
+            ("cosine", Value::from(threshold.as_f64()), "as given".into()),
+            ("recall", Value::from(recall), given(settings, &RECALL, "default: wanted at the cosine")),
+            ("bits", Value::from(bands.slots()), format!("bands × rows, of {}", settings.text(&PROJECTION_BITS))),
+            ("bands", Value::from(bands.bands), "the fewest that reach the recall".into()),
+            ("rows", Value::from(bands.rows), "the most that the bits allow".into()),
+            ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(settings, &WEIGHTS, "default")),
         ],
         curve_of: "cosine",
         curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ_at_most(c)))).collect(),
@@ -356,6 +287,8 @@ fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Ba
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::hamming::BlockTables;
 
     fn settings(pairs: &[(&str, &str)]) -> Settings {
         Settings::from_pairs(pairs.iter().copied()).with_defaults(ENTRY.defaults)
@@ -363,7 +296,7 @@ mod tests {
 
     fn agreeing(pairs: &[(&str, &str)]) -> (usize, usize, usize) {
         match resolve(&settings(pairs)).unwrap() {
-            Resolved::Agreeing(projection) => (projection.bits, projection.agree, projection.tables.len()),
+            Resolved::Agreeing(projection) => (projection.bits, projection.agree(), projection.tables.len()),
             Resolved::Cosine { .. } => panic!("decided by cosine"),
         }
     }

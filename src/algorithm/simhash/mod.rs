@@ -26,13 +26,13 @@
 
 use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::shingles::ShingleHash;
+use super::sign_bits::{SignBits, Signs};
 use super::weights::Weigher;
-use super::{Agreement, Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use super::{Algorithm, Entry, Features, Learned, Plan, Row, Setup, Totals, Value};
 use crate::error::Error;
-use crate::hamming::{self, BlockTables};
-use crate::similarity::{Similarity, Threshold};
+use crate::hamming;
+use crate::similarity::Threshold;
 use crate::tokenizer::{Keep, Tokens};
-use serde_json::{Value, json};
 
 pub use super::weights::Weights;
 
@@ -105,14 +105,12 @@ const LEAST_TOKENS: usize = 50;
 const FEW_TOKENS: usize = 300;
 
 /// The detector.
-pub struct SimHash {
-    bits: usize,
-    distance: usize,
+pub type SimHash = SignBits<Runs>;
+
+/// The features of SimHash: runs of tokens.
+pub struct Runs {
     grams: Vec<usize>,
     hash: ShingleHash,
-    weigher: Weigher,
-    blocks: Option<usize>,
-    tables: BlockTables,
 }
 
 impl SimHash {
@@ -122,104 +120,33 @@ impl SimHash {
     /// # Panics
     /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
     pub fn new(bits: usize, distance: usize, grams: Vec<usize>, weights: Weights, blocks: Option<usize>) -> Self {
-        let tables = BlockTables::new(bits, blocks.unwrap_or(distance + 1), distance);
-        let (hash, weigher) = (ShingleHash::default(), Weigher::new(weights));
-        SimHash { bits, distance, grams, hash, weigher, blocks, tables }
+        SignBits::of(Runs { grams, hash: ShingleHash::default() }, bits, distance, weights, blocks)
     }
 
     /// The same with another hash of features.
     pub fn with_hash(self, hash: ShingleHash) -> Self {
-        SimHash { hash, ..self }
+        SignBits { family: Runs { hash, ..self.family }, ..self }
     }
 }
 
-impl Algorithm for SimHash {
-    fn name(&self) -> &'static str {
-        "simhash"
-    }
-
-    fn measure(&self) -> &'static str {
-        "hamming"
-    }
+impl Signs for Runs {
+    const NAME: &'static str = "simhash";
 
     fn reads(&self) -> Keep {
         self.hash.reads()
     }
 
-    fn learns(&self) -> Option<Learns> {
-        self.weigher.learns()
-    }
-
-    fn learn(&mut self, learned: &Learned) {
-        self.weigher.learn(learned);
-    }
-
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
         // Runs longer than the document would only repeat its longest run.
         let widths = self.grams.iter().copied().filter(|&width| width <= tokens.len() || width == self.grams[0]);
         widths.clone().for_each(|width| self.hash.shingles(tokens, width, &mut features.hashes));
-        self.weigher.weigh(tokens.hashes(), widths, features);
+        weigher.weigh(tokens.hashes(), widths, features);
     }
 
-    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
-        if !features.hashes.is_empty() {
-            hamming::sign_bits(&features.hashes, &features.weights, self.bits, fingerprint);
-        }
-    }
-
-    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
-        keys.extend((0..self.tables.len()).map(|table| self.tables.key(fingerprint, table)));
-    }
-
-    fn tables(&self) -> Option<usize> {
-        Some(self.tables.len())
-    }
-
-    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
-        self.tables.key(fingerprint, table)
-    }
-
-    fn compares(&self) -> Compares {
-        Compares::Fingerprints
-    }
-
-    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        let apart = hamming::distance(a, b) as usize;
-        (apart <= self.distance).then(|| Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
-    }
-
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Fingerprints)
-    }
-
-    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        let apart = hamming::distance(a, b) as usize;
-        Some(Similarity::ratio((self.bits - apart) as u64, self.bits as u64))
-    }
-
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
-        vec![Agreement::of_bits(a, b, self.bits)]
-    }
-
-    fn tune(&mut self, fingerprints: usize) {
-        if self.blocks.is_none() {
-            let cheapest = hamming::cheapest_blocks(self.bits, self.distance, fingerprints as f64);
-            self.tables = BlockTables::new(self.bits, cheapest.blocks, self.distance);
-        }
-    }
-
-    fn distance(&self, similarity: Similarity) -> Option<u32> {
-        Some(((1.0 - similarity.value()) * self.bits as f64).round() as u32)
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
+    fn rows(&self, bits: usize, distance: usize) -> Vec<Row> {
         let grams = self.grams.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("+");
-        let mut resolved =
-            vec![("bits", json!(self.bits)), ("distance", json!(self.distance)), ("grams", json!(grams))];
-        resolved.extend(self.hash.resolved());
-        resolved.extend(self.weigher.resolved());
-        resolved.push(("tables", json!(self.tables.len())));
-        resolved
+        let rows = [Row::identity("bits", bits), Row::identity("distance", distance), Row::identity("grams", grams)];
+        rows.into_iter().chain(self.hash.row()).collect()
     }
 }
 
@@ -308,7 +235,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
 
 fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
     let Resolved { mut simhash, chosen } = resolve(settings)?;
-    simhash.tune(documents as usize);
+    simhash.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens: 0 }));
     let (bits, distance) = (simhash.bits, simhash.distance);
     let cost = match simhash.blocks {
         Some(blocks) => hamming::block_cost(bits, blocks, distance, documents as f64),
@@ -323,15 +250,19 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
         hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),
     ];
     let mut parameters = vec![
-        ("bits", json!(bits), given(&BITS)),
-        ("distance", json!(distance), chosen.into()),
-        ("grams", json!(settings.text(&GRAMS)), given(&GRAMS)),
+        ("bits", Value::from(bits), given(&BITS)),
+        ("distance", Value::from(distance), chosen.into()),
+        ("grams", Value::from(settings.text(&GRAMS).to_string()), given(&GRAMS)),
     ];
-    parameters.extend(simhash.hash.planned(settings));
+    parameters.extend(simhash.family.hash.planned(settings));
     parameters.extend([
-        ("weights", json!(settings.text(&WEIGHTS)), given(&WEIGHTS)),
-        ("blocks", json!(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
-        ("tables", json!(simhash.tables.len()), format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks)),
+        ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(&WEIGHTS)),
+        ("blocks", Value::from(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
+        (
+            "tables",
+            Value::from(simhash.tables.len()),
+            format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks),
+        ),
     ]);
     Ok(Plan {
         parameters,

@@ -28,14 +28,13 @@ pub mod words;
 
 use super::parameter::{DROP_COMMON, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
-use super::{Algorithm, Compares, Entry, Features, Learned, Learns, Plan, Setup};
+use super::{Algorithm, Compares, Entry, Explain, Features, Learned, Learns, Plan, Profile, Row, Setup, Value};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
 use crate::tokenizer::Tokens;
 use crate::tokenizer::prepared::Step;
 use partitions::Partitions;
-use serde_json::{Value, json};
 use std::sync::OnceLock;
 use words::{LANGUAGES, Language, Role, Words};
 
@@ -193,12 +192,20 @@ impl SpotSigs {
 }
 
 impl Algorithm for SpotSigs {
-    fn name(&self) -> &'static str {
-        "spotsigs"
+    fn profile(&self) -> Profile {
+        Profile::new("spotsigs", "jaccard", Compares::Multisets).with_jaccard(self.threshold)
     }
 
-    fn measure(&self) -> &'static str {
-        "jaccard"
+    fn rows(&self) -> Vec<Row> {
+        vec![
+            Row::identity("threshold", self.threshold.as_f64()),
+            Row::identity("antecedents", self.language.code),
+            Row::identity("spot_distance", self.distance),
+            Row::identity("spot_chain", self.chain),
+            Row::identity("chain_over", self.over.name()),
+            Row::identity("min_spots", self.min_spots),
+            Row::stated("recall_at_threshold", 1.0),
+        ]
     }
 
     fn learns(&self) -> Option<Learns> {
@@ -238,24 +245,22 @@ impl Algorithm for SpotSigs {
         }
     }
 
-    fn compares(&self) -> Compares {
-        Compares::Multisets
-    }
-
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         jaccard(a, b, self.threshold)
     }
 
-    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
-        self.threshold.may_differ_in(a, b)
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
+    }
+}
+
+impl Explain for SpotSigs {
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(jaccard_whatever(a, b))
     }
 
     fn odds_read(&self) -> Option<Compares> {
         Some(Compares::Multisets)
-    }
-
-    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(jaccard_whatever(a, b))
     }
 
     fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
@@ -268,18 +273,6 @@ impl Algorithm for SpotSigs {
              of --antecedents ({}); --algo minhash compares them all",
             self.min_spots, self.language.code
         )]
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("threshold", json!(self.threshold.as_f64())),
-            ("antecedents", json!(self.language.code)),
-            ("spot_distance", json!(self.distance)),
-            ("spot_chain", json!(self.chain)),
-            ("chain_over", json!(self.over.name())),
-            ("min_spots", json!(self.min_spots)),
-            ("recall_at_threshold", json!(1.0)),
-        ]
     }
 }
 
@@ -318,12 +311,12 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
         spotsigs.partitions.ranges().take(6).map(|r| format!("{}–{}", r.start(), r.end())).collect();
     Ok(Plan {
         parameters: vec![
-            ("threshold", json!(threshold.as_f64()), given(&THRESHOLD)),
-            ("antecedents", json!(spotsigs.language.code), given(&ANTECEDENTS)),
-            ("spot_distance", json!(spotsigs.distance), given(&SPOT_DISTANCE)),
-            ("spot_chain", json!(spotsigs.chain), given(&SPOT_CHAIN)),
-            ("chain_over", json!(spotsigs.over.name()), given(&CHAIN_OVER)),
-            ("min_spots", json!(spotsigs.min_spots), given(&MIN_SPOTS)),
+            ("threshold", Value::from(threshold.as_f64()), given(&THRESHOLD)),
+            ("antecedents", Value::from(spotsigs.language.code), given(&ANTECEDENTS)),
+            ("spot_distance", Value::from(spotsigs.distance), given(&SPOT_DISTANCE)),
+            ("spot_chain", Value::from(spotsigs.chain), given(&SPOT_CHAIN)),
+            ("chain_over", Value::from(spotsigs.over.name()), given(&CHAIN_OVER)),
+            ("min_spots", Value::from(spotsigs.min_spots), given(&MIN_SPOTS)),
         ],
         curve_of: "jaccard",
         curve: if threshold.as_f64() < 1.0 { vec![(threshold.as_f64(), 1.0), (1.0, 1.0)] } else { vec![(1.0, 1.0)] },

@@ -14,11 +14,10 @@
 //! is left for four times as many. More come from texts made to collide: features of the parts of the hash that do not fit
 //! are then not left out, which is warned of.
 
-use super::{Agreement, Algorithm, Compares, Features, Learned, Learns, Odds};
+use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Odds, Profile, Row};
 use crate::lexicon::Bounds;
 use crate::similarity::Similarity;
-use crate::tokenizer::{Keep, Tokens};
-use serde_json::{Value, json};
+use crate::tokenizer::Tokens;
 use std::sync::Arc;
 
 /// An algorithm without the features that are common in the collection.
@@ -88,16 +87,17 @@ fn retain(features: &mut Features, wanted: impl Fn(u64) -> bool) {
 }
 
 impl Algorithm for WithoutCommon {
-    fn name(&self) -> &'static str {
-        self.inner.name()
+    fn profile(&self) -> Profile {
+        self.inner.profile()
     }
 
-    fn measure(&self) -> &'static str {
-        self.inner.measure()
-    }
-
-    fn reads(&self) -> Keep {
-        self.inner.reads()
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = self.inner.rows();
+        rows.push(Row::identity("drop_common", self.share()));
+        if let Known::Common { common, .. } = &self.known {
+            rows.push(Row::identity("common_features", common.len()));
+        }
+        rows
     }
 
     /// First what is common, then what the algorithm itself must know, of the features that are left.
@@ -144,22 +144,21 @@ impl Algorithm for WithoutCommon {
         self.inner.keys(fingerprint, keys);
     }
 
-    fn tables(&self) -> Option<usize> {
-        self.inner.tables()
-    }
-
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.inner.key(fingerprint, table)
-    }
-
-    fn compares(&self) -> Compares {
-        self.inner.compares()
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.inner.compare(a, b)
     }
 
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
+    }
+}
+
+/// That of the algorithm inside, with warnings of its own.
+impl Explain for WithoutCommon {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.inner.similarity(a, b)
     }
@@ -172,32 +171,20 @@ impl Algorithm for WithoutCommon {
         self.inner.pair_found_with(a, b)
     }
 
-    fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
-        self.inner.agreement(a, b)
-    }
-
     fn odds_read(&self) -> Option<Compares> {
         self.inner.odds_read()
     }
 
-    fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
+    fn odds(&self, a: &[u64], b: &[u64], _reported: bool) -> Option<Odds> {
         self.inner.odds(a, b)
     }
 
-    fn may_differ_in(&self, a: usize, b: usize) -> Option<usize> {
-        self.inner.may_differ_in(a, b)
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
+        Some(self.inner.agreement(a, b))
     }
 
-    fn prefix(&self, elements: usize) -> Option<usize> {
-        self.inner.prefix(elements)
-    }
-
-    fn tune(&mut self, fingerprints: usize) {
-        self.inner.tune(fingerprints);
-    }
-
-    fn set_median_tokens(&mut self, median_tokens: usize) {
-        self.inner.set_median_tokens(median_tokens);
+    fn distance(&self, similarity: Similarity) -> Option<u32> {
+        self.inner.distance(similarity)
     }
 
     fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
@@ -218,19 +205,6 @@ impl Algorithm for WithoutCommon {
             );
         }
         warnings
-    }
-
-    fn distance(&self, similarity: Similarity) -> Option<u32> {
-        self.inner.distance(similarity)
-    }
-
-    fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut resolved = self.inner.resolved();
-        resolved.push(("drop_common", json!(self.share())));
-        if let Known::Common { common, .. } = &self.known {
-            resolved.push(("common_features", json!(common.len())));
-        }
-        resolved
     }
 }
 

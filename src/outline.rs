@@ -3,8 +3,7 @@
 //! Two sets at or above a threshold differ in few elements, so in few bits (a bitmap filter: Sandes, Teodoro & Melo, Information
 //! Systems 88, 2020, with parities instead of presence).
 
-use super::corpus::Corpus;
-use crate::algorithm::Algorithm;
+use crate::similarity::Threshold;
 
 /// For each of 256 classes of elements, whether the set has an odd number of them, each counted as often as it is.
 ///
@@ -28,33 +27,14 @@ fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
 }
 
-/// Whether two sets can be at or above the threshold, by their sizes and parities. Empty ones cannot.
+/// Whether two sets, or multisets, can have a Jaccard similarity at or above the threshold, by their sizes and parities. Empty ones cannot.
+/// Without a threshold nothing is known, and all others can.
 #[inline]
-pub(crate) fn can_reach(algorithm: &dyn Algorithm, a: (u32, &Parities), b: (u32, &Parities)) -> bool {
-    let may = || algorithm.may_differ_in(a.0 as usize, b.0 as usize);
-    a.0 > 0 && b.0 > 0 && may().is_some_and(|most| differ_in_at_least(a.1, b.1) <= most)
-}
-
-/// The outlines of all groups; or of none, where they are not made.
-pub(super) struct Outlines(Vec<(u32, Parities)>);
-
-impl Outlines {
-    /// From those of all documents.
-    pub fn new(corpus: &Corpus, parities: &[Parities]) -> Self {
-        let of = |group| (corpus.size(group), parities[corpus.first(group) as usize]);
-        let groups = if parities.is_empty() { 0 } else { corpus.distinct() as u32 };
-        Outlines((0..groups).map(of).collect())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    #[inline]
-    pub fn can_reach(&self, algorithm: &dyn Algorithm, a: u32, b: u32) -> bool {
-        let ((size_a, of_a), (size_b, of_b)) = (&self.0[a as usize], &self.0[b as usize]);
-        can_reach(algorithm, (*size_a, of_a), (*size_b, of_b))
-    }
+pub(crate) fn can_reach(jaccard: Option<Threshold>, a: (u32, &Parities), b: (u32, &Parities)) -> bool {
+    let may = |jaccard: Threshold| {
+        jaccard.may_differ_in(a.0 as usize, b.0 as usize).is_some_and(|most| differ_in_at_least(a.1, b.1) <= most)
+    };
+    a.0 > 0 && b.0 > 0 && jaccard.is_none_or(may)
 }
 
 #[cfg(test)]

@@ -1,0 +1,202 @@
+//! From settings to an algorithm: recipes make it once the documents are known a little.
+
+use super::drop_common::WithoutCommon;
+use super::parameter::{DROP_COMMON, LEXICON, Settings};
+use super::presets::Preset;
+use super::{Algorithm, Entry, Learned, Learns, Value};
+use crate::error::Error;
+use crate::lexicon::Lexicon;
+use crate::tokenizer::prepared::Step;
+use crate::tokenizer::{self, Tokenizer};
+use std::sync::Arc;
+
+/// An algorithm ready to run, with what goes with it.
+pub struct Setup {
+    /// The algorithm.
+    pub algorithm: Box<dyn Algorithm>,
+    /// A tokenizer that the algorithm needs instead of the one asked for, with its name.
+    pub tokenizer: Option<(Arc<dyn Tokenizer>, String)>,
+    /// What users should know about this algorithm on these documents; a sentence each.
+    pub warnings: Vec<String>,
+    /// Why this algorithm should not be run on these documents at all.
+    pub refusal: Option<String>,
+}
+
+impl Setup {
+    /// Just the algorithm.
+    pub fn new(algorithm: impl Algorithm + 'static) -> Self {
+        Setup { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
+    }
+}
+
+/// Makes the algorithm once the documents are known a little. Called with the median number of tokens of the documents that
+/// have any (0 if none has); equal medians must give equal setups.
+pub trait Recipe: Sync {
+    /// The setup for documents of this median length.
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error>;
+
+    /// Whether the setup may differ with the median. If it does not, the engine need not be able to read the input twice.
+    fn depends_on_length(&self) -> bool {
+        true
+    }
+}
+
+impl<F: Fn(usize) -> Result<Setup, Error> + Sync> Recipe for F {
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
+        self(median_tokens)
+    }
+}
+
+/// The recipe of an algorithm of the table, with checked settings.
+#[derive(Clone)]
+pub struct TableRecipe {
+    pub(super) entry: &'static Entry,
+    pub(super) settings: Settings,
+    pub(super) tokenizer_is_fixed: bool,
+    /// Whether the tokenizer says how many of its tokens make a shingle.
+    pub(super) shingle_is_implied: bool,
+    /// The preset that it is from, and which parameters have its values.
+    pub(super) preset: Option<(&'static Preset, Vec<&'static str>)>,
+}
+
+impl TableRecipe {
+    /// Tells the recipe that this tokenizer of the table was asked for: it is used however short the documents are. Runs of
+    /// characters are shingles already, so one of them makes a shingle unless the settings say otherwise.
+    ///
+    /// # Errors
+    /// As for [`tokenizer::by_name`].
+    pub fn with_tokenizer(mut self, typed: &str) -> Result<Self, Error> {
+        tokenizer::by_name(typed)?;
+        self.tokenizer_is_fixed = true;
+        if tokenizer::is_overlapping(typed)
+            && self.entry.uses(SHINGLE)
+            && !self.settings.given().any(|(name, _)| name == SHINGLE)
+        {
+            self.settings.set(SHINGLE, "1");
+            self.shingle_is_implied = true;
+        }
+        Ok(self)
+    }
+
+    /// Tells the recipe that tokens are prepared by these steps. They are used however short the documents are, as a tokenizer
+    /// that was asked for is.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a step that the algorithm does not go with.
+    pub fn with_steps(mut self, steps: &[Step]) -> Result<Self, Error> {
+        self.entry.goes_with(steps)?;
+        self.tokenizer_is_fixed |= !steps.is_empty();
+        Ok(self)
+    }
+}
+
+impl TableRecipe {
+    /// Gives the recipe a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
+    /// they are cut into tokens by: the [canonical name](tokenizer::canonical_name) of the tokenizer, and how it was prepared.
+    ///
+    /// # Errors
+    /// The algorithm does not use one, or the terms of this one are those of another tokenizer.
+    pub fn with_lexicon(mut self, lexicon: Arc<Lexicon>, cut_by: &str) -> Result<Self, Error> {
+        if (self.entry.prepare)(&self.settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
+            return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.entry.name)));
+        }
+        if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
+            return Err(Error::Usage(format!(
+                "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
+                 --tokenizer, --mask, --stopwords and --stem must be the same for both",
+                origin.tokenizer
+            )));
+        }
+        self.settings.set_lexicon(lexicon);
+        Ok(self)
+    }
+
+    /// What the settings resolve to for documents of this median length, and so many of them.
+    ///
+    /// # Errors
+    /// As for [`Recipe::prepare`].
+    pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+        let setup = self.prepare(median_tokens)?;
+        let mut plan = (self.entry.plan)(&self.settings, median_tokens, documents)?;
+        if self.tokenizer_is_fixed
+            && let Some(value) = setup.algorithm.rows().into_iter().find(|row| row.name == SHINGLE).map(|row| row.value)
+            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
+            && row.1 != value
+        {
+            (row.1, row.2) = (value, "tokens, of the tokenizer that was asked for".into());
+        }
+        if self.shingle_is_implied
+            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
+        {
+            row.2 = "runs of characters are shingles already".into();
+        }
+        if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
+            let share = share as f64 / 1000.0;
+            plan.parameters.push(("drop_common", Value::from(share), "as given".into()));
+            plan.notes.push(format!(
+                "features that more than {share} of the documents have are left out of everything, which takes two more readings"
+            ));
+        }
+        if let Some(lexicon) = self.settings.lexicon() {
+            let of = format!("{} terms of {} documents", lexicon.len(), lexicon.documents());
+            plan.parameters
+                .extend(lexicon.origin().map(|origin| (LEXICON.name, Value::from(origin.digest.clone()), of)));
+        }
+        if let Some((preset, own)) = &self.preset {
+            for (name, _, why) in &mut plan.parameters {
+                // Some rows are called a little shorter than the flag.
+                let flag = name.replace('_', "-");
+                if why == "as given" && own.iter().any(|own| *own == flag || own.ends_with(&format!("-{flag}"))) {
+                    *why = format!("preset {}", preset.name);
+                }
+            }
+        }
+        plan.notes.extend(setup.warnings);
+        plan.notes.extend(setup.refusal);
+        Ok(plan)
+    }
+}
+
+/// The parameter that says how many tokens make a shingle, in every algorithm that has it.
+pub(super) const SHINGLE: &str = "shingle";
+
+impl Recipe for TableRecipe {
+    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
+        let mut setup = (self.entry.prepare)(&self.settings, median_tokens)?;
+        if self.tokenizer_is_fixed {
+            setup.tokenizer = None;
+        }
+        match self.settings.lexicon() {
+            Some(lexicon) => setup.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
+            None if self.settings.file(&LEXICON)?.is_some() => {
+                return Err(Error::Usage(
+                    "--lexicon names a file, which has to be read and given to the recipe".into(),
+                ));
+            }
+            None => {}
+        }
+        if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
+            setup.algorithm = Box::new(WithoutCommon::new(setup.algorithm, share));
+        }
+        Ok(setup)
+    }
+
+    fn depends_on_length(&self) -> bool {
+        (self.entry.depends_on_length)(&self.settings)
+    }
+}
+
+/// What `dedup plan` shows: how the options resolve, what would be found, what it would cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Parameter, value, and how it came about.
+    pub parameters: Vec<(&'static str, Value, String)>,
+    /// What the first column of `curve` is.
+    pub curve_of: &'static str,
+    /// Probability that a pair is found, by its similarity; or by how much it differs, falling. It rises from one to the next.
+    pub curve: Vec<(f64, f64)>,
+    /// Costs: what, value, unit.
+    pub costs: Vec<(&'static str, f64, &'static str)>,
+    /// What else one should know; a sentence each.
+    pub notes: Vec<String>,
+}

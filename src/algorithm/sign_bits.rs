@@ -1,0 +1,122 @@
+//! Sign-bit fingerprints, which SimHash and random projection have in common: features are weighed, each bit is the sign of a sum, and
+//! near-duplicates differ in few bits. The families differ in what a feature is, and in how their parameters are called.
+
+use super::weights::{Weigher, Weights};
+use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
+use crate::hamming::{self, BlockTables};
+use crate::similarity::Similarity;
+use crate::tokenizer::{Keep, Tokens};
+
+/// What the features of a family are.
+pub trait Signs: Send + Sync {
+    /// The name of the family.
+    const NAME: &'static str;
+
+    /// What is read of the tokens.
+    fn reads(&self) -> Keep {
+        Keep::Hashes
+    }
+
+    /// Fills the features, with their weights.
+    fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features);
+
+    /// The parameters, but for weights and tables.
+    fn rows(&self, bits: usize, distance: usize) -> Vec<Row>;
+}
+
+/// A detector of pairs whose fingerprints are at most so many bits apart, all of them found through block tables.
+pub struct SignBits<F> {
+    pub(super) family: F,
+    pub(super) bits: usize,
+    pub(super) distance: usize,
+    pub(super) weigher: Weigher,
+    /// Fixed by the user; `None` lets them follow the number of documents.
+    pub(super) blocks: Option<usize>,
+    pub(super) tables: BlockTables,
+}
+
+impl<F> SignBits<F> {
+    /// # Panics
+    /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
+    pub(super) fn of(family: F, bits: usize, distance: usize, weights: Weights, blocks: Option<usize>) -> Self {
+        let tables = BlockTables::new(bits, blocks.unwrap_or(distance + 1), distance);
+        SignBits { family, bits, distance, weigher: Weigher::new(weights), blocks, tables }
+    }
+
+    fn similarity_at(&self, apart: usize) -> Similarity {
+        Similarity::ratio((self.bits - apart) as u64, self.bits as u64)
+    }
+}
+
+impl<F: Signs> Algorithm for SignBits<F> {
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(F::NAME, "hamming", Compares::Fingerprints);
+        profile.reading(self.family.reads()).with_tables(self.tables.len())
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = self.family.rows(self.bits, self.distance);
+        rows.extend(self.weigher.rows());
+        rows.push(Row::identity("tables", self.tables.len()));
+        rows
+    }
+
+    fn learns(&self) -> Option<Learns> {
+        self.weigher.learns()
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        match learned {
+            Learned::Totals(totals) if self.blocks.is_none() => {
+                let cheapest = hamming::cheapest_blocks(self.bits, self.distance, totals.fingerprints as f64);
+                self.tables = BlockTables::new(self.bits, cheapest.blocks, self.distance);
+            }
+            learned => self.weigher.learn(learned),
+        }
+    }
+
+    fn features(&self, tokens: &Tokens, features: &mut Features) {
+        self.family.features(&self.weigher, tokens, features);
+    }
+
+    fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
+        if !features.hashes.is_empty() {
+            hamming::sign_bits(&features.hashes, &features.weights, self.bits, fingerprint);
+        }
+    }
+
+    fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
+        keys.extend((0..self.tables.len()).map(|table| self.tables.key(fingerprint, table)));
+    }
+
+    fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
+        self.tables.key(fingerprint, table)
+    }
+
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        let apart = hamming::distance(a, b) as usize;
+        (apart <= self.distance).then(|| self.similarity_at(apart))
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
+    }
+}
+
+impl<F: Signs> Explain for SignBits<F> {
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(self.similarity_at(hamming::distance(a, b) as usize))
+    }
+
+    fn odds_read(&self) -> Option<Compares> {
+        Some(Compares::Fingerprints)
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
+        Some(vec![Agreement::of_bits(a, b, self.bits)])
+    }
+
+    fn distance(&self, similarity: Similarity) -> Option<u32> {
+        Some(((1.0 - similarity.value()) * self.bits as f64).round() as u32)
+    }
+}

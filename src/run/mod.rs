@@ -1,0 +1,4 @@
+//! How work is run: what batch, stream and single comparisons have in common.
+
+pub(crate) mod ordered;
+pub(crate) mod sign;

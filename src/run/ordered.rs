@@ -1,0 +1,519 @@
+//! A parallel map with its results in order: the only one in this crate.
+//!
+//! ```text
+//! next() → piece 0, 1, 2, …   one thread at a time     [`Room`] bounds what is between here …
+//!          work(piece)        any thread
+//!          results 0, 1, 2, … the calling thread       … and here
+//! ```
+//!
+//! A piece is taken only while there is room for it, so that one slow piece holds up the others instead of letting their results pile
+//! up. The thread with the earliest piece never waits, so there is no deadlock. A panic of `next` or `work` takes the place of its
+//! result: it ends the map and goes on in the calling thread. If the calling thread stops taking results, by an error or a panic of its
+//! own, the workers end after the piece that they are at.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How many threads a number of an option means: 0 is one a core.
+pub(crate) fn workers(threads: usize) -> usize {
+    match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    }
+}
+
+/// How much may be between taking a piece and handing over its result. One piece is always allowed, however large.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Pieces.
+    pub pieces: usize,
+    /// Bytes, as the caller weighs pieces.
+    pub bytes: u64,
+}
+
+/// Passes what `next` gives through workers on `threads` threads, and hands the results to `take` in the order of their pieces.
+/// `worker` is called once for each thread; `weigh` says how many bytes a piece counts for.
+///
+/// # Errors
+/// The first error of `take`, which ends the map.
+///
+/// # Panics
+/// Goes on with a panic of `next` or of a worker, in the place of its result.
+pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
+    threads: usize,
+    room: Room,
+    next: impl FnMut() -> Option<I> + Send,
+    weigh: impl Fn(&I) -> u64 + Sync,
+    worker: impl Fn() -> W,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let line = Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate: Gate::new(room) };
+    thread::scope(|scope| {
+        let (done, receiver) = channel();
+        // Closes the gate however this ends, before the scope waits for the workers.
+        let mut results = Results::new(receiver, Arc::clone(&line.gate));
+        for _ in 0..threads.max(1) {
+            let (line, done, work) = (&line, done.clone(), worker());
+            scope.spawn(move || line.work(&done, work));
+        }
+        drop(done);
+        while let Some(result) = results.wait() {
+            take(result)?;
+        }
+        Ok(())
+    })
+}
+
+/// The same on threads of their own, which end soon after the results are dropped, or with the process: `next` may wait for ever.
+pub(crate) fn spawn<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Send + 'static>(
+    threads: usize,
+    room: Room,
+    next: impl FnMut() -> Option<I> + Send + 'static,
+    weigh: impl Fn(&I) -> u64 + Send + Sync + 'static,
+    worker: impl Fn() -> W,
+) -> Results<T> {
+    let line = Arc::new(Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate: Gate::new(room) });
+    let (done, receiver) = channel();
+    for _ in 0..threads.max(1) {
+        let (line, done, work) = (Arc::clone(&line), done.clone(), worker());
+        thread::spawn(move || line.work(&done, work));
+    }
+    Results::new(receiver, Arc::clone(&line.gate))
+}
+
+/// A bounded channel from a thread that reads pieces ahead of a map to the `next` of the map. So many pieces wait in it.
+pub(crate) fn feed<I>(waiting: usize) -> (Feeder<I>, Feed<I>) {
+    let (send, pieces) = sync_channel(waiting);
+    (Feeder(send), Feed(pieces))
+}
+
+/// The end of a [`feed`] that is read into.
+pub(crate) struct Feeder<I>(SyncSender<thread::Result<I>>);
+
+impl<I> Feeder<I> {
+    /// Runs what reads. A panic of it is sent in the place of the piece that it would have given.
+    pub fn run(self, read: impl FnOnce(&Self)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| read(&self))) {
+            // If it cannot be sent, the calling thread has ended with an error or a panic of its own.
+            _ = self.0.send(Err(panic));
+        }
+    }
+
+    /// Sends a piece, once there is room for it. `Break` if nobody receives it.
+    pub fn give(&self, piece: I) -> ControlFlow<()> {
+        if self.0.send(Ok(piece)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// The end of a [`feed`] that pieces are taken from.
+pub(crate) struct Feed<I>(Receiver<thread::Result<I>>);
+
+impl<I> Feed<I> {
+    /// The next piece, waited for.
+    ///
+    /// # Panics
+    /// If the reader panicked: with the same panic.
+    pub fn next(&mut self) -> Option<I> {
+        self.0.recv().ok().map(|piece| piece.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+/// What comes of a piece: its number, its weight, and the result or the panic.
+type Done<T> = (u64, u64, thread::Result<T>);
+
+/// What the workers share.
+struct Line<N, G> {
+    input: Mutex<Input<N>>,
+    weigh: G,
+    gate: Arc<Gate>,
+}
+
+struct Input<N> {
+    /// `None` once it ended, so that it is not asked again.
+    next: Option<N>,
+    taken: u64,
+}
+
+impl<N, G> Line<N, G> {
+    fn work<I, T>(&self, done: &Sender<Done<T>>, mut work: impl FnMut(I) -> T)
+    where
+        N: FnMut() -> Option<I>,
+        G: Fn(&I) -> u64,
+    {
+        while let Some((number, weight, piece)) = self.claim() {
+            // What a panic leaves half done is never looked at again: the worker ends with it.
+            let result = piece.and_then(|piece| catch_unwind(AssertUnwindSafe(|| work(piece))));
+            let panicked = result.is_err();
+            if done.send((number, weight, result)).is_err() || panicked {
+                return;
+            }
+        }
+    }
+
+    /// The next piece, once there is room, or the panic that came in its place.
+    fn claim<I>(&self) -> Option<(u64, u64, Result<I, Box<dyn Any + Send>>)>
+    where
+        N: FnMut() -> Option<I>,
+        G: Fn(&I) -> u64,
+    {
+        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.gate.wait_for_room() {
+            return None;
+        }
+        let next = input.next.as_mut()?;
+        let (weight, piece) = match catch_unwind(AssertUnwindSafe(|| next().map(|piece| ((self.weigh)(&piece), piece))))
+        {
+            Ok(Some((weight, piece))) => (weight, Ok(piece)),
+            Ok(None) => {
+                input.next = None;
+                return None;
+            }
+            Err(panic) => {
+                input.next = None;
+                (0, Err(panic))
+            }
+        };
+        self.gate.enter(weight);
+        input.taken += 1;
+        Some((input.taken - 1, weight, piece))
+    }
+}
+
+/// Knows how much is between input and results.
+struct Gate {
+    room: Room,
+    flight: Mutex<Flight>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Flight {
+    pieces: usize,
+    bytes: u64,
+    /// Nobody takes results any more.
+    closed: bool,
+}
+
+impl Gate {
+    fn new(room: Room) -> Arc<Self> {
+        Arc::new(Gate { room, flight: Mutex::default(), freed: Condvar::new() })
+    }
+
+    fn flight(&self) -> MutexGuard<'_, Flight> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until another piece may be taken; `false` if there is no use in it. Only the holder of the input waits here, so that the
+    /// room is still there when it [enters](Self::enter).
+    fn wait_for_room(&self) -> bool {
+        let Room { pieces, bytes } = self.room;
+        let is_full = |flight: &mut Flight| {
+            !flight.closed && flight.pieces > 0 && (flight.pieces >= pieces || flight.bytes >= bytes)
+        };
+        !self.freed.wait_while(self.flight(), is_full).unwrap_or_else(PoisonError::into_inner).closed
+    }
+
+    fn enter(&self, weight: u64) {
+        let mut flight = self.flight();
+        flight.pieces += 1;
+        flight.bytes += weight;
+    }
+
+    fn leave(&self, weight: u64) {
+        let mut flight = self.flight();
+        flight.pieces -= 1;
+        flight.bytes -= weight;
+        self.freed.notify_all();
+    }
+
+    fn close(&self) {
+        self.flight().closed = true;
+        self.freed.notify_all();
+    }
+}
+
+/// Results in the order of their pieces.
+pub(crate) struct Results<T> {
+    done: Receiver<Done<T>>,
+    /// Those whose turn has not come.
+    early: BTreeMap<u64, (u64, thread::Result<T>)>,
+    expected: u64,
+    gate: Arc<Gate>,
+}
+
+/// What there is to take.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Taken<T> {
+    /// The next result.
+    Result(T),
+    /// Not yet the next result.
+    Nothing,
+    /// All results were taken.
+    End,
+}
+
+impl<T> Results<T> {
+    fn new(done: Receiver<Done<T>>, gate: Arc<Gate>) -> Self {
+        Results { done, early: BTreeMap::new(), expected: 0, gate }
+    }
+
+    /// The next result, waited for as long as it takes; `None` at the end.
+    ///
+    /// # Panics
+    /// If the piece, or the input in its place, panicked: with the same panic. Likewise for the other.
+    pub fn wait(&mut self) -> Option<T> {
+        loop {
+            if let Some(result) = self.in_turn() {
+                return Some(result);
+            }
+            let (number, weight, result) = self.done.recv().ok()?;
+            self.early.insert(number, (weight, result));
+        }
+    }
+
+    /// The next result if it comes within this time.
+    pub fn wait_for(&mut self, time: Duration) -> Taken<T> {
+        loop {
+            if let Some(result) = self.in_turn() {
+                return Taken::Result(result);
+            }
+            match self.done.recv_timeout(time) {
+                Ok((number, weight, result)) => drop(self.early.insert(number, (weight, result))),
+                Err(RecvTimeoutError::Timeout) => return Taken::Nothing,
+                Err(RecvTimeoutError::Disconnected) => return Taken::End,
+            }
+        }
+    }
+
+    fn in_turn(&mut self) -> Option<T> {
+        let (weight, result) = self.early.remove(&self.expected)?;
+        self.expected += 1;
+        self.gate.leave(weight);
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+impl<T> Drop for Results<T> {
+    fn drop(&mut self) {
+        self.gate.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
+
+    const ROOM: Room = Room { pieces: 8, bytes: 1000 };
+
+    /// Later pieces tend to be done first.
+    fn uneven(piece: u64) -> u64 {
+        thread::sleep(Duration::from_micros(300 * (7 - piece % 8)));
+        piece * piece
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_their_pieces() {
+        let expected: Vec<u64> = (0..200).map(|n| n * n).collect();
+        for threads in [0, 1, 2, 5] {
+            for room in [ROOM, Room { pieces: 1, bytes: 0 }, Room { pieces: 100, bytes: 3 }] {
+                let (mut pieces, mut taken) = (0..200, Vec::new());
+                let all = map(
+                    threads,
+                    room,
+                    || pieces.next(),
+                    |_| 1,
+                    || uneven,
+                    |n| {
+                        taken.push(n);
+                        Ok::<_, Infallible>(())
+                    },
+                );
+                assert!(all.is_ok() && taken == expected, "{threads} threads, {room:?}");
+                let mut pieces = 0..200;
+                let mut results = spawn(threads, room, move || pieces.next(), |_| 1, || uneven);
+                assert_eq!(std::iter::from_fn(|| results.wait()).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn one_slow_piece_holds_up_the_others() {
+        for (room, weight, bound) in [(ROOM, 1, 8), (Room { pieces: 1000, bytes: 50 }, 10, 5)] {
+            let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let most = AtomicUsize::new(0);
+            let work = |piece: usize| {
+                let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
+                most.fetch_max(ahead, Ordering::SeqCst);
+                if piece == 0 {
+                    let deadline = Instant::now() + Duration::from_secs(20);
+                    // As many as may be are begun while this one is not done.
+                    while begun.load(Ordering::SeqCst) < bound && Instant::now() < deadline {
+                        thread::yield_now();
+                    }
+                }
+            };
+            let mut pieces = 0..500;
+            _ = map(
+                4,
+                room,
+                || pieces.next(),
+                |_| weight,
+                || work,
+                |()| {
+                    taken.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, Infallible>(())
+                },
+            );
+            // A result is out of the room just before it is counted as taken.
+            let most = most.into_inner();
+            assert!((bound..=bound + 1).contains(&most), "{most} for {room:?}");
+        }
+    }
+
+    #[test]
+    fn a_piece_larger_than_the_room_is_alone() {
+        let mut pieces = 0..20u64;
+        let mut taken = Vec::new();
+        _ = map(
+            3,
+            Room { pieces: 100, bytes: 10 },
+            || pieces.next(),
+            |_| 1 << 40,
+            || uneven,
+            |n| {
+                taken.push(n);
+                Ok::<_, Infallible>(())
+            },
+        );
+        assert_eq!(taken.len(), 20);
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        for threads in [1, 4] {
+            let mut pieces = 0..;
+            let mut count = 0;
+            let ended = map(
+                threads,
+                ROOM,
+                || pieces.next(),
+                |_| 1,
+                || uneven,
+                |_| {
+                    count += 1;
+                    if count == 10 { Err("full") } else { Ok(()) }
+                },
+            );
+            assert_eq!((ended, count), (Err("full"), 10));
+        }
+    }
+
+    /// The message of the panic that ends `run`, which must end.
+    fn panic_of(run: impl FnOnce() + Send + 'static) -> String {
+        let (ended, end) = channel();
+        thread::spawn(move || {
+            let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
+            _ = ended.send(panic.downcast_ref::<String>().cloned().unwrap_or_default());
+        });
+        end.recv_timeout(Duration::from_secs(60)).expect("it ends")
+    }
+
+    #[test]
+    fn a_panic_anywhere_ends_the_call_with_that_panic() {
+        fn check(place: &'static str, detached: bool) {
+            let fail = move |here: &str, piece: u64| assert!(here != place || piece != 50, "{here} {piece}");
+            let message = panic_of(move || {
+                let mut pieces = 0u64..;
+                let next = move || {
+                    let piece = pieces.next().unwrap();
+                    fail("next", piece);
+                    Some(piece)
+                };
+                let weigh = move |piece: &u64| {
+                    fail("weigh", *piece);
+                    1
+                };
+                let worker = move || {
+                    move |piece| {
+                        fail("work", piece);
+                        uneven(piece);
+                        piece
+                    }
+                };
+                let mut taken = 0;
+                let mut take = |piece: u64| {
+                    assert_eq!(piece, taken);
+                    taken += 1;
+                    fail("take", piece);
+                    Ok::<_, Infallible>(())
+                };
+                if detached {
+                    let mut results = spawn(3, ROOM, next, weigh, worker);
+                    while let Some(piece) = results.wait() {
+                        _ = take(piece);
+                    }
+                } else {
+                    _ = map(3, ROOM, next, weigh, worker, take);
+                }
+            });
+            assert_eq!(message, format!("{place} 50"), "detached: {detached}");
+        }
+        for place in ["next", "weigh", "work", "take"] {
+            check(place, false);
+            check(place, true);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_who_reads_ahead_comes_in_the_place_of_a_piece() {
+        let (feeder, mut pieces) = feed(3);
+        thread::spawn(|| {
+            feeder.run(|feeder| {
+                for piece in 0..50 {
+                    assert!(feeder.give(piece).is_continue());
+                }
+                panic!("{}", "disk on fire".to_owned());
+            });
+        });
+        let mut taken = 0;
+        let message = panic_of(move || {
+            _ = map(
+                2,
+                ROOM,
+                || pieces.next(),
+                |_| 1,
+                || uneven,
+                |piece| {
+                    assert_eq!(piece, taken * taken);
+                    taken += 1;
+                    if taken == 50 {
+                        assert_eq!(piece, 49 * 49)
+                    }
+                    Ok::<_, Infallible>(())
+                },
+            );
+        });
+        assert_eq!(message, "disk on fire");
+    }
+
+    #[test]
+    fn detached_results_can_be_waited_for_a_while() {
+        let (send, pieces) = channel();
+        let mut results = spawn(2, ROOM, move || pieces.recv().ok(), |_| 1, || |piece: u64| piece + 1);
+        assert_eq!(results.wait_for(Duration::ZERO), Taken::Nothing);
+        send.send(1).unwrap();
+        assert_eq!(results.wait_for(Duration::from_secs(60)), Taken::Result(2));
+        drop(send);
+        assert_eq!(results.wait_for(Duration::from_secs(60)), Taken::End);
+    }
+}

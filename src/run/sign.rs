@@ -1,0 +1,132 @@
+//! From a text to what is known of it: the only place where tokens, features, fingerprints, keys and evidence are put together.
+//!
+//! ```text
+//! text --cut--> tokens --sequence--> 128 bits: exact copies
+//!                 |
+//!              features --keys--> fingerprint, and the keys that it is found by
+//!                 |
+//!              evidence: what the algorithm compares
+//! ```
+//!
+//! The steps are functions of their own, because the batch makes keys of every document, and evidence of candidates alone.
+
+use crate::algorithm::{Algorithm, Compares, Features, Setup};
+use crate::hash::sequence_hash;
+use crate::tokenizer::{Keep, Tokenizer, Tokens};
+
+/// Buffers of one worker, reused from document to document.
+pub(crate) struct Scratch {
+    pub tokens: Tokens,
+    pub features: Features,
+    pub fingerprint: Vec<u64>,
+}
+
+impl Scratch {
+    /// Empty ones, for hashes with this seed.
+    pub fn new(seed: u64) -> Self {
+        let tokens = Tokens::new(Keep::Hashes, seed);
+        Scratch { tokens, features: Features::default(), fingerprint: Vec::new() }
+    }
+}
+
+/// Takes texts through the steps.
+pub(crate) struct Signer<'a> {
+    algorithm: &'a dyn Algorithm,
+    /// What the algorithm reads of the tokens.
+    reads: Keep,
+    /// The tokenizer that was asked for.
+    asked: &'a dyn Tokenizer,
+    /// The tokenizer that the algorithm needs instead.
+    own: Option<&'a dyn Tokenizer>,
+    seed: u64,
+}
+
+impl<'a> Signer<'a> {
+    /// For this setup, on tokens of this tokenizer unless the setup has its own.
+    pub fn new(setup: &'a Setup, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
+        let own = setup.tokenizer.as_ref().map(|(tokenizer, _)| &**tokenizer);
+        Signer { own, ..Signer::of(&*setup.algorithm, tokenizer, seed) }
+    }
+
+    /// For this algorithm, on tokens of this tokenizer.
+    pub fn of(algorithm: &'a dyn Algorithm, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
+        Signer { algorithm, reads: algorithm.reads(), asked: tokenizer, own: None, seed }
+    }
+
+    /// Fills the tokens with what the algorithm reads. Returns how many there are of the tokenizer that was asked for, which need not
+    /// be the one that the algorithm uses.
+    pub fn cut(&self, text: &str, scratch: &mut Scratch) -> usize {
+        self.cut_as(self.reads, text, scratch)
+    }
+
+    /// The same, with this kept of the tokens.
+    pub fn cut_as(&self, keep: Keep, text: &str, Scratch { tokens, .. }: &mut Scratch) -> usize {
+        if tokens.keeps() != keep || tokens.seed() != self.seed {
+            *tokens = Tokens::new(keep, self.seed);
+        }
+        self.asked.tokenize(text, tokens);
+        let asked = tokens.len();
+        if let Some(own) = self.own {
+            own.tokenize(text, tokens);
+        }
+        asked
+    }
+
+    /// The hash of the tokens in their order.
+    pub fn sequence(&self, scratch: &Scratch) -> u128 {
+        sequence_hash(scratch.tokens.hashes(), self.seed)
+    }
+
+    /// Fills the features from the tokens.
+    pub fn features(&self, Scratch { tokens, features, .. }: &mut Scratch) {
+        features.clear();
+        self.algorithm.features(tokens, features);
+    }
+
+    /// Fills the fingerprint from the features, and appends its keys. Returns whether there is a fingerprint.
+    pub fn keys(&self, Scratch { features, fingerprint, .. }: &mut Scratch, out: &mut Vec<u64>) -> bool {
+        keys(self.algorithm, features, fingerprint, out)
+    }
+}
+
+/// Fills the fingerprint of these features, and appends its keys. Returns whether there is a fingerprint: without one a document has too
+/// few features, and is compared with nothing.
+pub(crate) fn keys(
+    algorithm: &dyn Algorithm,
+    features: &Features,
+    fingerprint: &mut Vec<u64>,
+    out: &mut Vec<u64>,
+) -> bool {
+    fingerprint.clear();
+    algorithm.fingerprint(features, fingerprint);
+    if !fingerprint.is_empty() {
+        algorithm.keys(fingerprint, out);
+    }
+    !fingerprint.is_empty()
+}
+
+/// Makes evidence of feature hashes (or leaves a fingerprint as it is): sets are sorted and lose repeats, multisets are sorted. Returns how
+/// much is left at the front.
+pub(crate) fn evidence(compares: Compares, features: &mut [u64]) -> usize {
+    match compares {
+        Compares::Fingerprints => features.len(),
+        Compares::Features => sort_distinct(features),
+        Compares::Multisets => {
+            features.sort_unstable();
+            features.len()
+        }
+    }
+}
+
+/// Sorts, and moves the first of each run of equal words to the front. Returns how many there are.
+pub(crate) fn sort_distinct(keys: &mut [u64]) -> usize {
+    keys.sort_unstable();
+    let mut kept = 0;
+    for i in 0..keys.len() {
+        if i == 0 || keys[i] != keys[kept - 1] {
+            keys[kept] = keys[i];
+            kept += 1;
+        }
+    }
+    kept
+}
