@@ -12,12 +12,18 @@ use neardups::algorithm::parameter::Settings;
 use neardups::engine::{Options, scan};
 use neardups::source::Documents;
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The tokens of [`Word`] with each digit replaced by 0: `2024-05-17` and `2025-11-02` both become `0000 00 00`.
 struct MaskedNumbers;
 
 impl Tokenizer for MaskedNumbers {
+    /// An index or a lexicon made with these tokens knows by this name which they are.
+    fn name(&self) -> Cow<'_, str> {
+        "word, digits masked".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         // Building on another tokenizer gives Unicode normalisation and spans for free.
         let mut words = Tokens::new(Keep::Everything, tokens.seed());

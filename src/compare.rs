@@ -107,7 +107,7 @@ pub fn compare(
     let median_tokens = median_tokens(texts, tokenizer, seed);
     let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(median_tokens)?;
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
-    let (own, name) = own.map_or((None, None), |(own, name)| (Some(own), Some(name)));
+    let name = own.as_ref().map(|own| own.name().into_owned());
     let tokens = texts.map(|text| {
         let mut tokens = Tokens::new(algorithm.reads(), seed);
         own.as_deref().unwrap_or(tokenizer).tokenize(text, &mut tokens);

@@ -4,105 +4,18 @@
 //! between reading and deciding: while an expensive one is signed the others wait, and so does the input. Decisions go out when the input
 //! pauses, and when there are many: first the index is written, then they leave.
 
-use crate::algorithm::minhash::sketch::stored_name;
-use crate::algorithm::{self, Algorithm, Learned, Learns, Recipe, Setup, Totals};
 use crate::engine::Observer;
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
+
 use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::source::{Chunk, Live, Problem, Severity};
-use crate::tokenizer::Tokenizer;
-use serde_json::{Map, Value, json};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Where a setup depends on the median length of documents, it is made for texts of so many tokens: how long those of a stream are is not
-/// known when it starts.
-pub const MEDIAN_TOKENS: usize = 500;
-
-/// For so many documents the choice of keys is made.
-const MANY_DOCUMENTS: usize = 1_000_000;
-
-/// How signatures are made.
-#[derive(Clone)]
-pub struct Plan {
-    /// The algorithm.
-    pub algorithm: Arc<dyn Algorithm>,
-    tokenizer: Arc<dyn Tokenizer>,
-    /// The name of a tokenizer that the algorithm asked for.
-    own_tokenizer: Option<String>,
-    seed: u64,
-    warnings: Vec<String>,
-}
-
-impl Plan {
-    /// The plan of a recipe.
-    ///
-    /// # Errors
-    /// The algorithm is refused, or has to count the whole collection first.
-    pub fn new(recipe: &dyn Recipe, tokenizer: Arc<dyn Tokenizer>, seed: u64) -> Result<Self, Error> {
-        let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(MEDIAN_TOKENS)?;
-        if let Some(refusal) = refusal {
-            return Err(Error::Unsuitable(refusal));
-        }
-        match algorithm.learns() {
-            // In what order features come changes the cost, not the result.
-            None | Some(Learns::Features) => {}
-            Some(Learns::Terms) => {
-                return Err(Error::Usage(format!(
-                    "{} must know in how many documents terms are: give it a lexicon of documents like these with --lexicon \
-                     (dedup lexicon build makes one)",
-                    algorithm.name()
-                )));
-            }
-            Some(Learns::Bounds | Learns::Frequencies { .. }) => {
-                return Err(Error::Usage(
-                    "--drop-common counts over all documents, which a stream has not seen yet".into(),
-                ));
-            }
-        }
-        algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
-        let (tokenizer, own_tokenizer) = match own {
-            Some((own, name)) => (own, Some(name)),
-            None => (tokenizer, None),
-        };
-        Ok(Plan { algorithm: algorithm.into(), tokenizer, own_tokenizer, seed, warnings })
-    }
-
-    /// Makes signatures.
-    pub fn signer(&self) -> Signer {
-        Signer::new(&self.algorithm, &self.tokenizer, self.seed)
-    }
-
-    /// What an index says of how its signatures were made, beside what the caller adds.
-    pub fn header(&self) -> Map<String, Value> {
-        let mut header = Map::new();
-        header.insert("algo".into(), json!(self.algorithm.name()));
-        header.insert("seed".into(), json!(self.seed));
-        header.insert("hash version".into(), json!(crate::hash::HASH_VERSION));
-        if let Some(name) = &self.own_tokenizer {
-            header.insert("own tokenizer".into(), json!(name));
-        }
-        for row in self.algorithm.rows().into_iter().filter(|row| row.is_identity) {
-            let value = match (row.name, &row.value) {
-                ("sketch", algorithm::Value::Text(sketch)) => json!(stored_name(sketch)),
-                // Numbers with a point are the same only as they are written.
-                (_, algorithm::Value::Decimal(number)) => json!(json!(number).to_string()),
-                (_, value) => json!(value),
-            };
-            header.insert(row.name.replace('_', " "), value);
-        }
-        header
-    }
-
-    /// What users should know.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-}
+pub use crate::index::{MEDIAN_TOKENS, Plan};
 
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -34,7 +34,7 @@ use std::sync::Arc;
 pub use explain::{Agreement, Explain, Odds};
 pub use features::Features;
 pub use recipe::{Plan, Recipe, Setup, TableRecipe};
-pub use spec::{Row, Value, same_identity};
+pub use spec::{Row, Spec, Value, same_identity};
 
 /// What [`Algorithm::compare`] is given of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub struct Setup {
     /// The algorithm.
     pub algorithm: Box<dyn Algorithm>,
-    /// A tokenizer that the algorithm needs instead of the one asked for, with its name.
-    pub tokenizer: Option<(Arc<dyn Tokenizer>, String)>,
+    /// A tokenizer that the algorithm needs instead of the one asked for.
+    pub tokenizer: Option<Arc<dyn Tokenizer>>,
     /// What users should know about this algorithm on these documents; a sentence each.
     pub warnings: Vec<String>,
     /// Why this algorithm should not be run on these documents at all.

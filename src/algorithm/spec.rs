@@ -1,6 +1,10 @@
-//! What was run, as values: parameters that were resolved, each with whether it decides what is found.
+//! What was run, as a value: the algorithm with its parameters, the tokenizer, the hashes. Equal identities give equal signatures, so an
+//! index keeps the identity of what it was made with, and refuses others.
 
 use super::Algorithm;
+use crate::hash::HASH_VERSION;
+use crate::tokenizer::Tokenizer;
+use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -97,4 +101,49 @@ impl Row {
 pub fn same_identity(a: &dyn Algorithm, b: &dyn Algorithm) -> bool {
     let rows = |algorithm: &dyn Algorithm| algorithm.rows().into_iter().filter(|row| row.is_identity);
     a.profile() == b.profile() && rows(a).eq(rows(b))
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Spec {
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// Its parameters as they were resolved.
+    pub parameters: Vec<Row>,
+    /// What the tokens are: the [name](crate::tokenizer::Tokenizer::name) of the tokenizer.
+    pub tokenizer: String,
+    /// The seed of the hashes.
+    pub seed: u64,
+    /// What else decides which text is looked at, such as `content` `main`: names and values.
+    pub text: Vec<(&'static str, &'static str)>,
+}
+
+impl Spec {
+    /// This algorithm on the tokens of this tokenizer.
+    pub fn new(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64) -> Self {
+        let (parameters, tokenizer) = (algorithm.rows(), tokenizer.name().into_owned());
+        Spec { algorithm: algorithm.name(), parameters, tokenizer, seed, text: Vec::new() }
+    }
+
+    /// Everything that signatures depend on, by name, the [hash version](HASH_VERSION) included. Numbers with decimals are kept as they
+    /// are written: only so are they sure to be the same again.
+    pub fn identity(&self) -> Map<String, Json> {
+        let mut identity = Map::new();
+        identity.insert("algo".into(), self.algorithm.into());
+        identity.insert("hash version".into(), HASH_VERSION.into());
+        identity.insert("seed".into(), self.seed.into());
+        identity.insert("tokenizer".into(), self.tokenizer.as_str().into());
+        identity.extend(self.text.iter().map(|&(name, value)| (name.into(), value.into())));
+        for row in self.parameters.iter().filter(|row| row.is_identity) {
+            let value = match &row.value {
+                Value::Switch(on) => (*on).into(),
+                Value::Integer(number) => (*number).into(),
+                decimal @ Value::Decimal(_) => decimal.to_string().into(),
+                Value::Text(text) => text.as_ref().into(),
+            };
+            identity.insert(row.name.replace('_', " "), value);
+        }
+        identity
+    }
 }

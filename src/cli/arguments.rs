@@ -202,7 +202,7 @@ pub fn recipe_of(entry: &'static Entry, settings: Settings, given: &ArgMatches) 
     if let Some(path) = lexicon {
         // Plans hash nothing, and have no seed.
         let seed = given.try_get_one("seed").ok().flatten().copied().unwrap_or(0);
-        recipe = recipe.with_lexicon(Lexicon::read(&path, seed)?.into(), &preparation::cut_by(given)?)?;
+        recipe = recipe.with_lexicon(Lexicon::read(&path, seed)?.into(), &preparation::tokenizer(given)?.0.name())?;
     }
     Ok(recipe)
 }

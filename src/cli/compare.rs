@@ -77,7 +77,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let recipes = recipes(given)?;
     let shingles = shingle_recipe(given)?;
     let (engine, _) = input::engine_options(given)?;
-    let cut_by = preparation::cut_by(given)?;
+    let cut_by = engine.tokenizer.name().into_owned();
     let options = input::source_options(given)?;
     let terminal = Terminal::new(given.get_flag("quiet"), None);
     let documents = [read(paths[0], &options, &engine, &terminal)?, read(paths[1], &options, &engine, &terminal)?];

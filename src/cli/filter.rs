@@ -7,6 +7,7 @@ use super::outputs::{Failure, OutFile, Outputs, refuse_closed_output, with_stats
 use super::problems::Rejects;
 use super::terminal::Terminal;
 use super::{Status, input, mark, preparation, usage_error};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::filter::{Counts, Plan, Sink, filter};
@@ -14,11 +15,8 @@ use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, 
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live, PageText, Problem};
 use serde::Serialize;
-use serde_json::{Value, json as value};
-use sha1::{Digest, Sha1};
-use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,48 +174,46 @@ pub(super) fn signing_args() -> Vec<Arg> {
             .action(ArgAction::SetTrue)
             .conflicts_with("seed")
             .help_heading(input::RUN_OPTIONS)
-            .help("Let a new index choose its seed, and take that of one that is there: nobody can prepare texts whose keys collide"),
+            .help("Let a new index, or this run, choose its seed, so that nobody can prepare texts whose keys collide; new indexes of minhash always do"),
     );
     args
 }
 
-/// How signatures are made for an index, and what it says of it.
-pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<(Plan, Value), Error> {
-    let (_, recipe) = arguments::recipe(given)?;
-    let (tokenizer, prepared) = preparation::tokenizer(given)?;
-    let seed = match given.get_flag("random-seed") {
-        false => *given.get_one("seed").expect("has a default"),
-        true => seed_of(index)?,
-    };
+/// How signatures are made for an index.
+pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<Plan, Error> {
+    let (entry, recipe) = arguments::recipe(given)?;
+    let (tokenizer, _) = preparation::tokenizer(given)?;
+    let seed = seed(given, entry.name, index)?;
     let plan = Plan::new(&recipe, tokenizer, seed)?;
-    let mut header = plan.header();
-    header.insert("tokenizer".into(), value!(arguments::chosen_tokenizer(given)?));
-    header.insert("preparation".into(), value!(prepared));
-    if input::source_options(given)?.page_text == PageText::Main {
-        header.insert("content".into(), value!("main"));
-    }
-    if let Some(lexicon) = given.try_get_one::<PathBuf>("lexicon").ok().flatten() {
-        header.insert("lexicon".into(), value!(digest(lexicon)?));
-    }
-    Ok((plan, Value::Object(header)))
+    Ok(match input::source_options(given)?.page_text {
+        PageText::Main => plan.with_text("content", "main"),
+        PageText::All => plan,
+    })
 }
 
-/// The seed of an index; a new one if it is not there.
-fn seed_of(index: Option<&Path>) -> Result<u64, Error> {
+/// The seed that was typed; that of an index that is there; a random one for a new index if that was asked for or its algorithm is
+/// MinHash, whose pairs are verified whatever the seed is; otherwise the default.
+fn seed(given: &ArgMatches, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
+    let usual = *given.get_one("seed").expect("has a default");
+    if given.value_source("seed") == Some(ValueSource::CommandLine) {
+        return Ok(usual);
+    }
     let header = index.map(index::header).transpose()?.flatten();
-    let seed = header.and_then(|header| header["seed"].as_u64());
+    let of_index = header.and_then(|header| header["seed"].as_u64());
+    let is_random = given.get_flag("random-seed") || index.is_some() && algorithm == "minhash";
+    Ok(of_index.unwrap_or_else(|| if is_random { random_seed() } else { usual }))
+}
+
+/// A number that nobody can know, always of 19 digits, so that indexes of equal documents have equal sizes.
+fn random_seed() -> u64 {
+    const LEAST: u64 = 1_000_000_000_000_000_000;
     // The standard library seeds its maps from the system.
-    Ok(seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()))
+    LEAST + RandomState::new().build_hasher().finish() % (9 * LEAST)
 }
 
 /// Opens an index for documents that are signed so, and says what had to be cut off.
-pub(super) fn opened(
-    path: &Path,
-    (plan, header): (&Plan, &Value),
-    options: &index::Options,
-    terminal: &Terminal,
-) -> Result<Index, Error> {
-    let (index, repair) = Index::open(path, Arc::clone(&plan.algorithm), header, options)?;
+pub(super) fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Terminal) -> Result<Index, Error> {
+    let (index, repair) = Index::open(path, plan, options)?;
     if let Some(repair) = repair {
         terminal.warning(&format!(
             "{}: {} that an interrupted write left at byte {} were cut off; feed again what came last",
@@ -330,7 +326,7 @@ fn filter_input(given: &ArgMatches, stats: &mut Option<OutFile>) -> Result<Statu
     {
         return Err(usage_error(format!("--mark writes the field '{}', and --{flag} reads it", mark::KEY)));
     }
-    let (plan, header) = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
+    let plan = signing(given, given.get_one::<PathBuf>("index").map(PathBuf::as_path))?;
     let limits = Limits {
         max_documents: given.get_one("max-docs").copied(),
         memory: given.get_one("memory").copied(),
@@ -340,14 +336,14 @@ fn filter_input(given: &ArgMatches, stats: &mut Option<OutFile>) -> Result<Statu
     let terminal = Terminal::new(given.get_flag("quiet"), None).with_rejects(rejects);
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
     let mut index = match given.get_one::<PathBuf>("index") {
-        None => Index::in_memory(Arc::clone(&plan.algorithm), limits),
+        None => Index::in_memory(&plan, limits),
         Some(path) => {
             let named = given.get_one::<String>("sync").expect("has a default");
             let sync = SYNCS.iter().find(|(name, ..)| name == named).expect("clap knows the names").1;
             let temp_dir = given.get_one("temp-dir").cloned();
             let tables = limits.memory.map_or(index::Options::default().tables, |memory| memory / 2);
             let options = index::Options { limits, sync, mode: Mode::Filter, tables, temp_dir };
-            opened(path, (&plan, &header), &options, &terminal)?
+            opened(path, &plan, &options, &terminal)?
         }
     };
     let duplicates = given.get_one::<PathBuf>("duplicates");
@@ -471,14 +467,6 @@ pub(super) fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> 
         return Status::Stopped;
     }
     Status::of_input(counts.failed)
-}
-
-/// What a lexicon file is known by.
-fn digest(path: &Path) -> Result<String, Error> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_err(|error| Error::input(format!("cannot read {}", path.display()), error))?;
-    Ok(Sha1::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Writes to standard output.

@@ -248,10 +248,10 @@ fn stream(
 ) -> Result<(Counts, Index, Status), Error> {
     let terminal = Terminal::new(given.get_flag("quiet"), None);
     let live = Live::new(io::stdin(), "-", &stream_options(given)?);
-    let (plan, header) = signing(given, Some(path))?;
+    let plan = signing(given, Some(path))?;
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
     let options = index::Options { temp_dir: given.get_one("temp-dir").cloned(), ..options };
-    let mut index = opened(path, (&plan, &header), &options, &terminal)?;
+    let mut index = opened(path, &plan, &options, &terminal)?;
     let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
     let stop = stop_on_signals();
     let result = filter(live, &plan, &mut index, threads, &stop, &terminal, sink);

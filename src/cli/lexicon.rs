@@ -83,7 +83,7 @@ fn build(given: &ArgMatches) -> Result<Status, Error> {
     input::check_not_empty(given.get_flag("allow-empty"), counts.documents, counts.failed, counts.skipped)?;
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = terms.write(&preparation::cut_by(given)?, min_df, &mut out);
+    let written = terms.write(&options.tokenizer.name(), min_df, &mut out);
     let digest = written
         .and_then(|digest| out.flush().map(|()| digest))
         .map_err(|error| Error::output("cannot write the lexicon", error))?;

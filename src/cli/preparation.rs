@@ -9,7 +9,7 @@ use neardups::tokenizer::prepared::Step;
 use neardups::tokenizer::prepared::mask::MASKS;
 use neardups::tokenizer::prepared::stem::{STEM_LANGUAGES, StemLanguage};
 use neardups::tokenizer::prepared::stop_words::{StopList, stop_word_languages};
-use neardups::tokenizer::{Prepared, TOKENIZERS, Tokenizer, by_name, canonical_name};
+use neardups::tokenizer::{Prepared, TOKENIZERS, Tokenizer, by_name};
 use serde::Serialize;
 use std::path::{Path, is_separator};
 use std::sync::Arc;
@@ -124,19 +124,6 @@ pub fn tokenizer(given: &ArgMatches) -> Result<(Arc<dyn Tokenizer>, Option<Descr
         None => Ok((tokenizer, None)),
         described => Ok((Arc::new(Prepared::new(tokenizer, &preparation)?), described)),
     }
-}
-
-/// What documents are cut by, in words: the name of the tokenizer, and its preparation. Equal words, equal tokens, as long as files
-/// of stop words stay the same.
-///
-/// # Errors
-/// As for [`preparation`].
-pub fn cut_by(given: &ArgMatches) -> Result<String, Error> {
-    let name = canonical_name(arguments::chosen_tokenizer(given)?)?;
-    let mut preparation = preparation(given)?;
-    // In whatever order they were typed.
-    preparation.stop_words.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(Described::new(&preparation).map_or(name.clone(), |prepared| format!("{name}, {prepared}")))
 }
 
 /// A preparation, for people and programs.

@@ -238,7 +238,7 @@ pub fn scan(
         }
     };
     let settled = settle(recipe, reading.median_tokens)?;
-    if sampled && !same(&settled, &reading.setup) {
+    if sampled && recipe.depends_on_length() && !same(&settled, &reading.setup) {
         // The sample misled. What all documents say counts, so that the result does not depend on their order.
         observer.stage(Stage::ReadingAgain);
         drop(reading);
@@ -316,7 +316,7 @@ pub fn scan(
     let mut report = Report {
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
-        tokenizer: setup.tokenizer.as_ref().map(|(_, name)| name.clone()),
+        tokenizer: setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned()),
         parameters: algorithm.rows(),
         median_tokens,
         counts,
@@ -364,7 +364,7 @@ fn learned(reader: &read::Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Rec
     reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, read::Choice::Sampled(recipe))?;
     let settled = settle(recipe, counted.median_tokens)?;
-    if !same(&settled, &counted.setup) {
+    if recipe.depends_on_length() && !same(&settled, &counted.setup) {
         // The features of another setup were counted, because the sample misled.
         drop(counted);
         reader.observer.stage(Stage::Counting);
@@ -386,10 +386,10 @@ struct Side<'a> {
     source: &'a mut dyn Source,
 }
 
-/// Whether two setups make the same fingerprints.
+/// Whether two setups are known to make the same fingerprints. Without any parameters nothing is known.
 fn same(a: &Setup, b: &Setup) -> bool {
-    let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|(_, name)| name.clone());
-    tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
+    let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+    !a.algorithm.rows().is_empty() && tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
 }
 
 struct Clock {

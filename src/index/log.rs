@@ -1,7 +1,7 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 //!
 //! ```text
-//! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), checksum (8); then frames
+//! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), room (32), checksum (8) of both; then frames
 //! frame   length of the record (4), check of the length and the place (4), record, checksum (8)
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
 //!         or kind 3, places of documents that are removed, or notes of what was decided (repeat.rs), which are no places;
@@ -10,7 +10,9 @@
 //!
 //! The kind of a document that was added, and never let through, has its highest bit set.
 //!
-//! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands. Version 1 has documents alone.
+//! Numbers are little-endian; lengths within a record are LEB128. A checksum depends on where it stands. The header is
+//! the identity of the [`Spec`](crate::algorithm::Spec). The room is zeros, and not looked at: it is for the place of a checkpoint of the
+//! tables. Versions 1 and 2 hold signatures of hashes that are no longer made, and no texts to make others of: they are refused.
 
 use super::coded::{decode, encode, fits};
 use super::repeat::{NO_PLACE, Past};
@@ -29,7 +31,10 @@ use std::time::Duration;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 /// The version of the format that is written.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
+
+/// Bytes behind the header that are kept free.
+const ROOM: usize = 32;
 
 const MAGIC: &[u8; 12] = b"dedup index\n";
 
@@ -329,14 +334,7 @@ impl Log {
         Log::behind(file, path, stored)
     }
 
-    fn behind(mut file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
-        if stored.version < FORMAT_VERSION {
-            // Whatever an older version has is the same in this one.
-            let written = file.seek(SeekFrom::Start(MAGIC.len() as u64));
-            let written = written.and_then(|_| file.write_all(&FORMAT_VERSION.to_le_bytes()));
-            let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
-            written.and_then(|()| file.sync_all()).map_err(failed)?;
-        }
+    fn behind(file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
         let file = Some((file, path.to_path_buf()));
         Ok((Log { file, reads: stored.reads, ..Log::in_memory() }, stored))
     }
@@ -606,13 +604,13 @@ fn is_unfinished(mut file: &File) -> io::Result<bool> {
     let Some(&length) = head.last_chunk().filter(|_| head.len() == 20) else {
         return Ok(MAGIC.starts_with(&head[..head.len().min(MAGIC.len())]));
     };
-    let needs = u64::from(u32::from_le_bytes(length).min(MAX_HEADER)) + 8;
+    let needs = u64::from(u32::from_le_bytes(length).min(MAX_HEADER)) + (8 + ROOM) as u64;
     let mut rest = Vec::new();
     file.take(needs).read_to_end(&mut rest)?;
     let mut objects = serde_json::Deserializer::from_slice(&rest).into_iter::<IgnoredAny>();
     let is_part = match objects.next() {
         None => true,
-        Some(Ok(_)) => rest.len() - objects.byte_offset() < 8,
+        Some(Ok(_)) => rest.len() - objects.byte_offset() < 8 + ROOM,
         Some(Err(error)) => error.is_eof(),
     };
     Ok(head.starts_with(MAGIC) && (rest.len() as u64) < needs && is_part)
@@ -666,8 +664,10 @@ fn file_header(header: &Value) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    let start = bytes.len();
     bytes.extend_from_slice(header.as_bytes());
-    bytes.extend_from_slice(&xxh3_64(header.as_bytes()).to_le_bytes());
+    bytes.extend_from_slice(&[0; ROOM]);
+    bytes.extend_from_slice(&xxh3_64(&bytes[start..]).to_le_bytes());
     bytes
 }
 
@@ -728,17 +728,25 @@ impl Stored {
             return Err(damaged(path, "no index of dedup: it does not start with 'dedup index'"));
         }
         let version = word(12);
-        if !(1..=FORMAT_VERSION).contains(&version) {
-            let message = format!("has format version {version}; this program reads versions 1 to {FORMAT_VERSION}");
+        if version < FORMAT_VERSION {
+            let message = format!(
+                "has format version {version}, whose hashes are no longer made, and holds no texts to make others of: make a new index of \
+                 the documents that were let through (this program reads version {FORMAT_VERSION})"
+            );
+            return Err(fault(path, IndexFault::Options, &message));
+        }
+        if version > FORMAT_VERSION {
+            let message = format!("has format version {version}; this program reads version {FORMAT_VERSION}");
             return Err(fault(path, IndexFault::Options, &message));
         }
         if word(16) > MAX_HEADER {
             return Err(damaged(path, "damaged: the header cannot be so long"));
         }
-        let mut bytes = vec![0; word(16) as usize + 8];
+        let mut bytes = vec![0; word(16) as usize + ROOM + 8];
         read(&mut reader, &mut bytes)?;
-        let (text, sum) = bytes.split_last_chunk().expect("eight bytes were added");
-        let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(text) == u64::from_le_bytes(*sum));
+        let (checked, sum) = bytes.split_last_chunk().expect("eight bytes were added");
+        let text = &checked[..checked.len() - ROOM];
+        let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(checked) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
         let (path, first) = (path.to_path_buf(), 20 + bytes.len() as u64);
         let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
@@ -757,6 +765,12 @@ impl Stored {
         if names.is_empty() {
             return Ok(());
         }
+        if names.iter().all(|name| *name == "seed") {
+            // Who knows the seed can prepare texts that collide.
+            let message = "made with another seed: leave --seed out to take that of the index, or use another index";
+            return Err(fault(&self.path, IndexFault::Options, message));
+        }
+        names.retain(|name| *name != "seed");
         let shown = |of: &serde_json::Map<String, Value>| {
             let shown = |name: &&String| match of.get(*name) {
                 None | Some(Value::Null) => format!("no {name}"),
@@ -764,11 +778,8 @@ impl Stored {
             };
             names.iter().map(shown).collect::<Vec<_>>().join(", ")
         };
-        let hint =
-            if names.iter().any(|name| *name == "seed") { " (--random-seed takes that of the index)" } else { "" };
         let (own, asked) = (shown(own), shown(asked));
-        let message =
-            format!("made with {own}, and this run has {asked}: use the same options, or another index{hint}");
+        let message = format!("made with {own}, and this run has {asked}: use the same options, or another index");
         Err(fault(&self.path, IndexFault::Options, &message))
     }
 

@@ -24,6 +24,7 @@ mod coded;
 mod log;
 mod maintain;
 mod outlines;
+mod plan;
 mod repeat;
 mod run;
 mod shape;
@@ -32,6 +33,7 @@ mod table;
 
 pub use log::{FORMAT_VERSION, Repair};
 pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, header, inspect, remove};
+pub use plan::{MEDIAN_TOKENS, Plan};
 pub use signature::{Signature, Signer};
 
 use crate::algorithm::{Algorithm, Compares};
@@ -206,25 +208,21 @@ pub struct Index {
 
 impl Index {
     /// An index in memory that is gone with the process.
-    pub fn in_memory(algorithm: Arc<dyn Algorithm>, limits: Limits) -> Self {
+    pub fn in_memory(plan: &Plan, limits: Limits) -> Self {
         let options = Options { limits, sync: Sync::Off, ..Options::default() };
-        Self::with_log(algorithm, Log::in_memory(), &options, None)
+        Self::with_log(Arc::clone(&plan.algorithm), Log::in_memory(), &options, None)
     }
 
-    /// Opens the index in a file, or makes it unless it is only asked. `header` says how signatures are made; an index of another header
-    /// is refused.
+    /// Opens the index in a file for signatures of this plan, or makes it unless it is only asked. An index of signatures that were made
+    /// in another way is refused.
     ///
     /// # Errors
     /// The file cannot be read or written, is no index, was made with other settings, has another writer, or is damaged.
     ///
     /// # Cost
     /// The log is read once.
-    pub fn open(
-        path: &Path,
-        algorithm: Arc<dyn Algorithm>,
-        header: &Value,
-        options: &Options,
-    ) -> Result<(Self, Option<Repair>), Error> {
+    pub fn open(path: &Path, plan: &Plan, options: &Options) -> Result<(Self, Option<Repair>), Error> {
+        let (algorithm, header) = (Arc::clone(&plan.algorithm), &Value::Object(plan.spec().identity()));
         let asked = options.mode == Mode::Query;
         let (log, mut stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
         let temporary = std::env::temp_dir();

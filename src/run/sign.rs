@@ -44,7 +44,7 @@ pub(crate) struct Signer<'a> {
 impl<'a> Signer<'a> {
     /// For this setup, on tokens of this tokenizer unless the setup has its own.
     pub fn new(setup: &'a Setup, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
-        let own = setup.tokenizer.as_ref().map(|(tokenizer, _)| &**tokenizer);
+        let own = setup.tokenizer.as_deref();
         Signer { own, ..Signer::of(&*setup.algorithm, tokenizer, seed) }
     }
 

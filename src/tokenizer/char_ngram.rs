@@ -3,6 +3,7 @@
 use super::ascii::{ascii_prefix, is_white, turns_ascii};
 use super::normalise::{Normalised, Segments};
 use super::{Keep, Tokenizer, Tokens};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Runs of N characters of the normalised text, one beginning at each character.
@@ -42,6 +43,10 @@ impl CharNgram {
 }
 
 impl Tokenizer for CharNgram {
+    fn name(&self) -> Cow<'_, str> {
+        format!("char:{}", self.n).into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut line = std::mem::take(&mut tokens.scratch);

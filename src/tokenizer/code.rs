@@ -5,6 +5,7 @@ use super::normalise::Segments;
 use super::properties::Properties;
 use super::{Tokenizer, Tokens};
 use crate::kernel::words::is_word;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Identifiers, numbers and single punctuation marks; case counts.
@@ -33,6 +34,10 @@ use std::ops::Range;
 pub struct Code;
 
 impl Tokenizer for Code {
+    fn name(&self) -> Cow<'_, str> {
+        "code".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;

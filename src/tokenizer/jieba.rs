@@ -2,6 +2,7 @@
 
 use super::properties::Properties;
 use super::{Tokenizer, Tokens, Word};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 use unicode_script::{Script, UnicodeScript};
 
@@ -36,6 +37,10 @@ static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::ne
 pub struct Jieba;
 
 impl Tokenizer for Jieba {
+    fn name(&self) -> Cow<'_, str> {
+        "jieba".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut work = tokens.work.take().unwrap_or_default();

@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::hash::{short_token_hash, token_hash};
 use crate::kernel::words::Block;
 use normalise::Normalised;
+use std::borrow::Cow;
 use std::ops::Range;
 
 pub use char_ngram::CharNgram;
@@ -44,6 +45,10 @@ pub(crate) fn stands_alone(c: char) -> bool {
 ///
 /// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too.
 pub trait Tokenizer: Send + Sync {
+    /// What it is called, with everything that its tokens depend on (`char:4`): two tokenizers of one name must give the same tokens. An
+    /// index and a lexicon keep the name, and refuse tokens of others.
+    fn name(&self) -> Cow<'_, str>;
+
     /// Clears `tokens` and fills it with the tokens of `text`, in the order of the text.
     fn tokenize(&self, text: &str, tokens: &mut Tokens);
 }

@@ -3,6 +3,7 @@
 use super::ascii::ascii_prefix;
 use super::normalise::Segments;
 use super::{Tokenizer, Tokens};
+use std::borrow::Cow;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -29,6 +30,10 @@ use unicode_segmentation::UnicodeSegmentation;
 pub struct Uax29;
 
 impl Tokenizer for Uax29 {
+    fn name(&self) -> Cow<'_, str> {
+        "uax29".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;

@@ -1,6 +1,7 @@
 //! Whatever stands between white space.
 
 use super::{Tokenizer, Tokens};
+use std::borrow::Cow;
 
 /// Whatever stands between white space, as it is.
 ///
@@ -23,6 +24,10 @@ use super::{Tokenizer, Tokens};
 pub struct Whitespace;
 
 impl Tokenizer for Whitespace {
+    fn name(&self) -> Cow<'_, str> {
+        "whitespace".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;

@@ -6,6 +6,7 @@ use super::properties::Properties;
 use super::{Tokenizer, Tokens};
 use crate::kernel::Level;
 use crate::kernel::words::{Block, is_word};
+use std::borrow::Cow;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -44,6 +45,10 @@ use unicode_segmentation::UnicodeSegmentation;
 pub struct Word;
 
 impl Tokenizer for Word {
+    fn name(&self) -> Cow<'_, str> {
+        "word".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut at = 0;

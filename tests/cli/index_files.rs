@@ -36,7 +36,8 @@ fn header(json: &str) -> Vec<u8> {
     bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     bytes.extend_from_slice(&(json.len() as u32).to_le_bytes());
     bytes.extend_from_slice(json.as_bytes());
-    bytes.extend_from_slice(&xxh3_64(json.as_bytes()).to_le_bytes());
+    bytes.extend_from_slice(&[0; 32]);
+    bytes.extend_from_slice(&xxh3_64(&bytes[20..]).to_le_bytes());
     bytes
 }
 

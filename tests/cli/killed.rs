@@ -46,7 +46,8 @@ fn lines(count: usize) -> Vec<String> {
 /// Kills so many runs, and says of how many rounds.
 fn kill(shell: &Shell, mode: &str, flags: &str, lines: &[String], kills: usize) -> usize {
     shell.write("all.jsonl", lines.concat());
-    let expected = shell.sh(&format!("rm -f *.idx; dedup filter -q --index whole.idx {flags} < all.jsonl")).done();
+    let expected =
+        shell.sh(&format!("rm -f *.idx; dedup filter -q --seed 0 --index whole.idx {flags} < all.jsonl")).done();
     assert!(expected.lines().count() < lines.len() && expected.lines().count() > lines.len() / 4, "{mode}");
     let (mut random, mut killed, mut rounds) = (Random::new(mode.len() as u64), 0, 0);
     while killed < kills {
@@ -54,7 +55,7 @@ fn kill(shell: &Shell, mode: &str, flags: &str, lines: &[String], kills: usize) 
         _ = fs::remove_file(shell.folder().join("seen.idx"));
         let (mut arrived, mut next) = (String::new(), 0);
         loop {
-            let mut command = shell.command(&format!("filter -q --index seen.idx {flags}"));
+            let mut command = shell.command(&format!("filter -q --seed 0 --index seen.idx {flags}"));
             let mut child =
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

@@ -12,7 +12,6 @@ use neardups::index::{self, Index, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
 use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source};
 use neardups::tokenizer::Word;
-use serde_json::Value;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -229,12 +228,7 @@ fn plan() -> Plan {
 }
 
 fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), neardups::Error> {
-    Index::open(
-        path,
-        Arc::clone(&plan.algorithm),
-        &Value::Object(plan.header()),
-        &index::Options { sync: Sync::Off, ..index::Options::default() },
-    )
+    Index::open(path, plan, &index::Options { sync: Sync::Off, ..index::Options::default() })
 }
 
 /// An index of three documents.
@@ -288,8 +282,7 @@ pub fn index_entries(bytes: &[u8]) {
     for (mode, window) in [(index::Mode::Query, None), (index::Mode::Filter, Some(2)), (index::Mode::Filter, None)] {
         let limits = index::Limits { window, expire: window, ..index::Limits::default() };
         let options = index::Options { sync: Sync::Off, mode, limits, ..index::Options::default() };
-        let header = Value::Object(plan.header());
-        let opened = Index::open(&path, Arc::clone(&plan.algorithm), &header, &options);
+        let opened = Index::open(&path, plan, &options);
         assert!(opened.is_ok() || !is_whole, "{:?}", opened.err().map(|error| error.to_string()));
         let Ok((mut index, _)) = opened else { continue };
         for (id, now) in [("a", 1), ("x", 1 << 40), ("a", 0)] {
@@ -344,7 +337,7 @@ fn algorithm(name: &str, settings: &[(&'static str, &'static str)]) -> (Plan, Go
     index.decide("a", &plan.signer().sign(TEXT), 1).expect("it is written");
     index.commit().expect("it is written");
     let file = std::fs::read(&path).expect("it is there");
-    let first = 28 + u32::from_le_bytes([file[16], file[17], file[18], file[19]]) as usize;
+    let first = 60 + u32::from_le_bytes([file[16], file[17], file[18], file[19]]) as usize;
     let (header, mut at) = (file[..first].to_vec(), start.max(first));
     // The first frame may be a mark, whose record is a byte.
     while file[at..at + 4] == [1, 0, 0, 0] {

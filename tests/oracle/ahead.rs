@@ -6,6 +6,7 @@ use neardups::filter::{Counts, IN_FLIGHT, Plan, Sink, filter};
 use neardups::index::{Decision, Index, Limits};
 use neardups::source::{Format, Live, Options};
 use neardups::tokenizer::{Tokenizer, Tokens, Whitespace};
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -63,6 +64,10 @@ impl Sink for Decided {
 struct Dear(Arc<Progress>);
 
 impl Tokenizer for Dear {
+    fn name(&self) -> Cow<'_, str> {
+        "dear".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         if text.starts_with("0 ") {
             while self.0.read.load(SeqCst) < IN_FLIGHT * THREADS {
@@ -78,6 +83,10 @@ impl Tokenizer for Dear {
 struct Panicking;
 
 impl Tokenizer for Panicking {
+    fn name(&self) -> Cow<'_, str> {
+        "panicking".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         assert!(!text.starts_with("250 "), "a tokenizer panics");
         Whitespace.tokenize(text, tokens);
@@ -86,7 +95,7 @@ impl Tokenizer for Panicking {
 
 fn run(tokenizer: Arc<dyn Tokenizer>, limits: Limits, progress: &Arc<Progress>) -> (Result<Counts, Error>, usize) {
     let plan = Plan::new(&recipe("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
-    let mut index = Index::in_memory(Arc::clone(&plan.algorithm), limits);
+    let mut index = Index::in_memory(&plan, limits);
     let options = Options { format: Format::Lines, ..Options::default() };
     let live = Live::new(Input(Arc::clone(progress)), "-", &options);
     let mut sink = Decided(Arc::clone(progress), 0);

@@ -12,6 +12,7 @@ use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, jaccard};
 use neardups::source::{self, Input};
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,10 @@ fn code<'a>(features: impl IntoIterator<Item = &'a String>) -> u64 {
 struct Plain;
 
 impl Tokenizer for Plain {
+    fn name(&self) -> Cow<'_, str> {
+        "plain".into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let text: String = text.nfkc().collect::<String>().to_lowercase();

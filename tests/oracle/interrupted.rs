@@ -5,7 +5,6 @@ use crate::support::scanning::recipe;
 use neardups::filter::Plan;
 use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Sync};
 use neardups::tokenizer::Word;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -72,7 +71,7 @@ fn plainly_with_fresh(lines: &[Line], limits: Limits) -> (Vec<Fate>, Vec<bool>) 
 
 fn open(path: &Path, plan: &Plan, limits: Limits, sync: Sync) -> Index {
     let options = Options { limits, sync, mode: Mode::Filter, ..Options::default() };
-    Index::open(path, Arc::clone(&plan.algorithm), &Value::Object(plan.header()), &options).unwrap().0
+    Index::open(path, &plan, &options).unwrap().0
 }
 
 fn decide(index: &mut Index, plan: &Plan, line: &Line) -> Fate {
@@ -109,7 +108,7 @@ fn all_limits() -> Vec<Limits> {
 /// Where frames begin and the last one ends.
 fn borders(bytes: &[u8]) -> Vec<usize> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    let mut borders = vec![28 + word(16)];
+    let mut borders = vec![60 + word(16)];
     while *borders.last().unwrap() < bytes.len() {
         borders.push(borders.last().unwrap() + 16 + word(*borders.last().unwrap()));
     }
@@ -348,7 +347,7 @@ fn tables_are_made_again_without_what_has_expired_anywhere() {
     let plan = plan();
     for window in [None, Some(5_000)] {
         let limits = Limits { expire: Some(100), window, ..Limits::default() };
-        let mut index = Index::in_memory(Arc::clone(&plan.algorithm), limits);
+        let mut index = Index::in_memory(&plan, limits);
         let future = Line { id: "future".into(), text: "from another time".into(), now: 1 << 30 };
         assert_eq!(decide(&mut index, &plan, &future), None);
         for number in 0..6_000u64 {

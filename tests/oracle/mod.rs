@@ -23,6 +23,7 @@ mod prepared;
 mod projection;
 mod published;
 mod recall;
+mod robust;
 mod shingles;
 mod signs;
 mod spotsigs;

@@ -71,7 +71,7 @@ fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
         let setup = neardups::algorithm::Recipe::prepare(&recipe, median).unwrap();
         let resolved = setup.algorithm.rows();
         let shingle = resolved.iter().find(|row| row.name == "shingle").unwrap().value.as_integer().unwrap();
-        (setup.tokenizer.map(|(_, name)| name), shingle)
+        (setup.tokenizer.map(|tokenizer| tokenizer.name().into_owned()), shingle)
     };
     assert_eq!(chosen(&[], 5), (Some("char:4".to_string()), 1));
     assert_eq!(chosen(&[Step::Stem], 5), (None, 1));

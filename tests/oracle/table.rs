@@ -30,7 +30,7 @@ fn check(texts: &[String], seed: u64) -> Result<(), TestCaseError> {
         let recipe = recipe(entry.name, &[]);
         let outcome = outcome_with(&documents, &recipe, &Options { seed, threads: 2, ..Options::default() });
         let mut setup = recipe.prepare(outcome.report.median_tokens).unwrap();
-        let tokenizer: &dyn Tokenizer = setup.tokenizer.as_ref().map_or(&Word, |(tokenizer, _)| &**tokenizer);
+        let tokenizer: &dyn Tokenizer = setup.tokenizer.as_deref().unwrap_or(&Word);
         learn(&mut *setup.algorithm, tokenizer, seed, texts);
         let algorithm = &*setup.algorithm;
         let all: Vec<Made> = texts.iter().map(|text| made(algorithm, tokenizer, seed, text)).collect();

@@ -425,7 +425,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     let short_text = |mut setup: Setup| {
         if width.is_none() {
             let tokenizer = Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS));
-            setup.tokenizer = Some((tokenizer, format!("char:{SHORT_TEXT_CHARACTERS}")));
+            setup.tokenizer = Some(tokenizer);
         }
         setup
     };
@@ -740,6 +740,6 @@ mod tests {
         let widths = [1000, 100, 99, 30, 29, 10].map(|median| shingle_width(median).unwrap());
         assert_eq!(widths, [5, 5, 3, 3, 2, 2]);
         assert_eq!(shingle_width(9), None);
-        assert_eq!(prepare(&Settings::default(), 9).unwrap().tokenizer.unwrap().1, "char:4");
+        assert_eq!(prepare(&Settings::default(), 9).unwrap().tokenizer.unwrap().name(), "char:4");
     }
 }

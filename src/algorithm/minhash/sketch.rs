@@ -54,16 +54,6 @@ impl Kind {
     }
 }
 
-/// What a stored index says for the sketch of that name. Indexes that were made while `datasketch` stood for the signatures of
-/// datasketch 1 say just that, and still hold those.
-pub(crate) fn stored_name(name: &str) -> &str {
-    match name {
-        "datasketch" => "datasketch2",
-        "datasketch1" => "datasketch",
-        other => other,
-    }
-}
-
 /// Makes signatures of a fixed number of slots.
 #[derive(Clone, Debug)]
 pub struct Sketch {

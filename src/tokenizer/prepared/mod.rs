@@ -16,6 +16,8 @@ pub mod stop_words;
 use super::{Keep, Tokenizer, Tokens};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use stem::{StemLanguage, Stems};
@@ -66,6 +68,23 @@ impl Preparation {
     }
 }
 
+/// Each step with what it works with: `mask numbers, stopwords de,en, stem en`. Equal words, equal steps, in whatever order lists of stop
+/// words were given.
+impl fmt::Display for Preparation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lists: Vec<String> = self.stop_words.iter().map(StopList::identity).collect();
+        lists.sort();
+        let steps = [
+            (Step::Mask, self.masks.names().join(",")),
+            (Step::StopWords, lists.join(",")),
+            (Step::Stem, self.stem.map_or("", |language| language.code).to_string()),
+        ];
+        let there = steps.into_iter().filter(|(_, with)| !with.is_empty());
+        let shown: Vec<String> = there.map(|(step, with)| format!("{} {with}", step.flag())).collect();
+        f.write_str(&shown.join(", "))
+    }
+}
+
 /// A tokenizer whose tokens are prepared.
 ///
 /// # What a token is
@@ -88,6 +107,8 @@ pub struct Prepared {
     masks: Masks,
     stop_words: Option<StopWords>,
     stem: Option<&'static StemLanguage>,
+    /// The steps in words.
+    steps: String,
 }
 
 impl Prepared {
@@ -98,11 +119,17 @@ impl Prepared {
     pub fn new(inner: Arc<dyn Tokenizer>, preparation: &Preparation) -> Result<Self, Error> {
         let lists = &preparation.stop_words;
         let stop_words = if lists.is_empty() { None } else { Some(StopWords::new(lists, &*inner)?) };
-        Ok(Prepared { inner, masks: preparation.masks, stop_words, stem: preparation.stem })
+        let steps = preparation.to_string();
+        Ok(Prepared { inner, masks: preparation.masks, stop_words, stem: preparation.stem, steps })
     }
 }
 
 impl Tokenizer for Prepared {
+    /// The tokenizer inside, and each step with what it works with.
+    fn name(&self) -> Cow<'_, str> {
+        format!("{}, {}", self.inner.name(), self.steps).into()
+    }
+
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut work = tokens.work.take().unwrap_or_default();
@@ -337,6 +364,10 @@ mod tests {
     fn a_tokenizer_of_ones_own_may_have_any_spans() {
         struct Odd;
         impl Tokenizer for Odd {
+            fn name(&self) -> Cow<'_, str> {
+                "odd".into()
+            }
+
             fn tokenize(&self, _: &str, tokens: &mut Tokens) {
                 tokens.clear();
                 for (token, start, end) in [("1", 5, 900), ("2", 3, 1), ("x", 0, 0)] {

@@ -3,6 +3,7 @@
 use super::super::{Keep, Tokenizer, Tokens};
 use crate::error::Error;
 use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A list of stop words, as they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct StopList {
     words: Vec<(usize, String)>,
     /// Whether each word must be worth its place: in a list that somebody wrote for this run.
     strict: bool,
+    /// Whether it is the list of a language.
+    is_built_in: bool,
 }
 
 /// The codes of the languages that have a list: ISO 639-1, and `hinglish`. The lists are those of NLTK, and of Stopwords ISO for
@@ -32,7 +35,7 @@ impl StopList {
             Error::parameter("stopwords", code, format!("a file, or languages: {codes}"))
         })?;
         let words = words.iter().enumerate().map(|(number, word)| (number + 1, word.to_string())).collect();
-        Ok(StopList { name: code.to_string(), words, strict: false })
+        Ok(StopList { name: code.to_string(), words, strict: false, is_built_in: true })
     }
 
     /// A list from the content of a file: UTF-8, one word a line; what follows `#` at the beginning of a line is a comment.
@@ -54,7 +57,18 @@ impl StopList {
         if words.is_empty() {
             return Err(Error::Usage(format!("--stopwords: {name}: no word in it; expected one a line")));
         }
-        Ok(StopList { name: name.to_string(), words, strict: true })
+        Ok(StopList { name: name.to_string(), words, strict: true, is_built_in: false })
+    }
+
+    /// What tells it from other lists: the language, or a digest of the words, wherever they were read.
+    pub(super) fn identity(&self) -> String {
+        if self.is_built_in {
+            return self.name.clone();
+        }
+        let mut words: Vec<&str> = self.words().collect();
+        words.sort_unstable();
+        words.dedup();
+        format!("list-{:016x}", xxh3_64(words.join("\n").as_bytes()))
     }
 
     /// The words, as they are written.
@@ -65,7 +79,7 @@ impl StopList {
     /// A list of these words.
     pub fn new<W: Into<String>>(name: &str, words: impl IntoIterator<Item = W>) -> Self {
         let words = (1..).zip(words).map(|(number, word)| (number, word.into())).collect();
-        StopList { name: name.to_string(), words, strict: false }
+        StopList { name: name.to_string(), words, strict: false, is_built_in: false }
     }
 }
 
