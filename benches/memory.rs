@@ -79,13 +79,7 @@ fn scanned(name: &str, corpus: &str) {
     let peaks = Peaks::default();
     let outcome = scan(&mut input, None, &recipe, &options, &peaks).expect("the corpus can be scanned");
     peaks.begin("Writing pairs".into());
-    let mut pairs = 0;
-    let written = outcome.pairs(|_| {
-        pairs += 1;
-        Ok::<_, std::convert::Infallible>(())
-    });
-    let Ok(_) = written;
-    assert_eq!(pairs, outcome.report.counts.pairs);
+    assert_eq!(outcome.pairs().count() as u64, outcome.report.counts.pairs);
     peaks.begin(String::new());
     let documents = outcome.report.counts.documents.max(1);
     let peaks = peaks.0.into_inner().unwrap_or_else(PoisonError::into_inner);

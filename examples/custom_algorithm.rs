@@ -78,12 +78,7 @@ fn pairs() -> Result<Vec<String>, Error> {
     // A recipe makes the algorithm once the length of the documents is known; this one does not care.
     let recipe = |_median_tokens: usize| Ok(Setup::new(Containment { threshold }));
     let outcome = scan(&mut documents, None, &recipe, &Options::default(), &())?;
-    let mut found = Vec::new();
-    outcome.pairs(|pair| {
-        found.push(format!("{} {} {}", pair.a, pair.b, pair.similarity.value()));
-        Ok::<_, Error>(())
-    })?;
-    Ok(found)
+    Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }
 
 fn main() -> Result<(), Error> {

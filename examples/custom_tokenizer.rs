@@ -57,12 +57,7 @@ fn pairs(tokenizer: Arc<dyn Tokenizer>) -> Result<Vec<String>, Error> {
     let minhash = Entry::by_name("minhash")?.recipe(Settings::default())?;
     let options = Options { tokenizer, ..Options::default() };
     let outcome = scan(&mut documents, None, &minhash, &options, &())?;
-    let mut found = Vec::new();
-    outcome.pairs(|pair| {
-        found.push(format!("{} {} {}", pair.a, pair.b, pair.similarity.value()));
-        Ok::<_, Error>(())
-    })?;
-    Ok(found)
+    Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }
 
 fn main() -> Result<(), Error> {

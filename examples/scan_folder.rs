@@ -31,17 +31,15 @@ fn report(folder: &str) -> Result<String, Error> {
     let outcome = scan(&mut input, None, &minhash, &Options::default(), &Complaints)?;
 
     let mut lines = format!("{} documents\n", outcome.report.counts.documents);
-    outcome.pairs(|pair| {
+    for pair in outcome.pairs() {
         lines += &format!("{:.3}  {}  {}\n", pair.similarity.value(), pair.a, pair.b);
-        Ok::<_, Error>(())
-    })?;
+    }
     // Of each group of near-duplicates the longest stays; every other one has a kept document that is similar enough.
-    outcome.keep(KeepPolicy::Longest).verdicts(|verdict| {
+    for verdict in outcome.keep(KeepPolicy::Longest).verdicts() {
         if let Some((kept, _)) = verdict.duplicate_of {
             lines += &format!("drop   {}  for {kept}\n", verdict.id);
         }
-        Ok::<_, Error>(())
-    })?;
+    }
     Ok(lines)
 }
 

@@ -396,11 +396,10 @@ pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) 
 
 /// Hands over every pair that was found, by number, with how close it is in the measure of the algorithm: higher is closer.
 fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnMut(u32, u32, f64)) {
-    let _: Result<(), std::convert::Infallible> = outcome.pairs(|pair| {
+    for pair in outcome.pairs() {
         let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
         each(numbers[pair.a], numbers[pair.b], closeness);
-        Ok(())
-    });
+    }
 }
 
 /// Labelled pairs of about the same similarity, and how many of them were found.

@@ -56,9 +56,8 @@
 //! ]);
 //! let recipe = Entry::by_name("minhash")?.recipe(Settings::from_pairs([("threshold", "0.8")]))?;
 //! let outcome = scan(&mut documents, None, &recipe, &Options::default(), &())?;
-//! let mut pairs = Vec::new();
-//! outcome.pairs(|pair| Ok::<_, std::convert::Infallible>(pairs.push((pair.a.to_string(), pair.b.to_string()))))?;
-//! assert_eq!(pairs, [("a".to_string(), "b".to_string())]);
+//! let pairs: Vec<_> = outcome.pairs().map(|pair| (pair.a, pair.b)).collect();
+//! assert_eq!(pairs, [("a", "b")]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -244,22 +244,22 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
         Emit::Clusters => {
             let kept = outcome.keep(request.keep);
             written.dropped = Some(kept.dropped());
-            kept.clusters(|cluster| {
+            for cluster in kept.clusters() {
                 written.records += 1;
-                out.cluster(&cluster)
-            })?;
+                out.cluster(&cluster)?;
+            }
             written.clusters = Some(written.records);
         }
         Emit::Verdicts => {
             let kept = outcome.keep(request.keep);
             written.dropped = Some(kept.dropped());
-            kept.verdicts(|verdict| {
+            for verdict in kept.verdicts() {
                 written.records += 1;
                 // A file that is skipped by rule is not the records' fault, and is never to be deleted.
                 let is_failed = verdict.error.is_some() && !verdict.is_skipped;
                 let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
-                out.verdict(&Verdict { keep, ..verdict })
-            })?;
+                out.verdict(&Verdict { keep, ..verdict })?;
+            }
         }
     }
     out.finish()?;

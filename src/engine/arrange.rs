@@ -90,6 +90,10 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
 /// About how many pairs make a portion.
 const PORTION: usize = 1 << 12;
 
+/// A document by number, and how similar it is to another.
+#[derive(Clone, Copy)]
+pub(crate) struct Partner(u32, Similarity);
+
 /// Some documents in a row, and the most pairs that they may have with others, each pair counted at both of its documents.
 pub(crate) struct Portion {
     pub documents: Range<u32>,
@@ -172,12 +176,15 @@ impl Outcome {
         self.corpus.documents_read().map(|document| self.corpus.id(document))
     }
 
-    /// Hands over every pair, sorted by the input order of its documents. Stops at the first error and returns it.
+    /// Every pair, sorted by the input order of its documents.
     ///
-    /// Copies are spelled out pair by pair as they are handed over: memory is that of the partners of one document.
-    pub fn pairs<E>(&self, mut each: impl FnMut(Pair<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut partners = Vec::new();
-        self.corpus.documents_read().try_for_each(|document| self.pairs_of(document, &mut partners, &mut each))
+    /// Copies are spelled out pair by pair as they are asked for: memory is that of the partners of one document.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        self.corpus.documents_read().flat_map(move |a| {
+            let mut partners = Vec::new();
+            self.partners_of(a, &mut partners);
+            partners.into_iter().map(move |partner| self.pair(a, partner))
+        })
     }
 
     /// The documents in portions of so many pairs, or of the one document that has more.
@@ -203,32 +210,27 @@ impl Outcome {
         edges.chain([group]).map(|group| self.corpus.members(group).len()).sum()
     }
 
-    /// Hands over the pairs of a document that was read with later ones, in input order. Stops at the first error and returns it.
-    /// `partners` is working memory.
-    pub(crate) fn pairs_of<E>(
-        &self,
-        a: u32,
-        partners: &mut Vec<(u32, Similarity)>,
-        mut each: impl FnMut(Pair<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Some(group) = self.corpus.group_of(a) else { return Ok(()) };
+    /// Fills `partners` with the later documents that a document is like, in input order.
+    pub(crate) fn partners_of(&self, a: u32, partners: &mut Vec<Partner>) {
         partners.clear();
+        let Some(group) = self.corpus.group_of(a) else { return };
         let mut add = |group: u32, similarity| {
             let members = self.corpus.members(group);
             let later = &members[members.partition_point(|&b| b <= a)..];
-            partners.extend(later.iter().filter(|&&b| self.may_report(a, b)).map(|&b| (b, similarity)));
+            partners.extend(later.iter().filter(|&&b| self.may_report(a, b)).map(|&b| Partner(b, similarity)));
         };
         add(group, Similarity::ONE);
         for &number in self.neighbours.edges(group) {
             let edge = &self.edges[number as usize];
             add(edge.other_than(group), edge.similarity);
         }
-        partners.sort_unstable_by_key(|&(b, _)| b);
-        partners.iter().try_for_each(|&(b, similarity)| {
-            let distance = self.setup.algorithm.distance(similarity);
-            let places = self.corpus.ids_repeat().then(|| (self.corpus.at(a), self.corpus.at(b)));
-            each(Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance, places })
-        })
+        partners.sort_unstable_by_key(|partner| partner.0);
+    }
+
+    pub(crate) fn pair(&self, a: u32, Partner(b, similarity): Partner) -> Pair<'_> {
+        let distance = self.setup.algorithm.distance(similarity);
+        let places = self.corpus.ids_repeat().then(|| (self.corpus.at(a), self.corpus.at(b)));
+        Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance, places }
     }
 
     /// How these pairs of documents stand to what is reported: the exact similarity of each, also below the threshold, and the
@@ -457,8 +459,8 @@ impl<'a> Kept<'a> {
         (numbers, last)
     }
 
-    /// Hands over every cluster of two or more, in the order of first members. Stops at the first error and returns it.
-    pub fn clusters<E>(&self, mut each: impl FnMut(Cluster<'a>) -> Result<(), E>) -> Result<(), E> {
+    /// Every cluster of two or more, in the order of first members.
+    pub fn clusters(&self) -> impl Iterator<Item = Cluster<'a>> {
         let corpus = &self.outcome.corpus;
         let (numbers, count) = self.numbers();
         let number = |d: u32| corpus.group_of(d).map_or(0, |group| numbers[self.clusters[group as usize] as usize]);
@@ -475,49 +477,51 @@ impl<'a> Kept<'a> {
             documents[*at] = d;
             *at += 1;
         }
-        for id in 1..=count {
-            let members = &documents[ends[id as usize - 1]..ends[id as usize]];
-            let keep: Vec<u32> = members.iter().copied().filter(|&d| self.reason(d).0).collect();
-            let ids = |documents: &[u32]| documents.iter().map(|&d| corpus.id(d)).collect();
-            let places =
-                |documents: &[u32]| corpus.ids_repeat().then(|| documents.iter().map(|&d| corpus.at(d)).collect());
-            each(Cluster {
-                id,
-                members: ids(members),
-                keep: ids(&keep),
-                members_at: places(members),
-                keep_at: places(&keep),
-            })?;
-        }
-        Ok(())
+        (1..=count).map(move |id| self.cluster(id, &documents[ends[id as usize - 1]..ends[id as usize]]))
     }
 
-    /// Hands over a verdict for every record, those that could not be read included (with a reference: for every record that is not of
-    /// it), in input order. Stops at the first error and returns it.
-    pub fn verdicts<E>(&self, mut each: impl FnMut(Verdict<'a>) -> Result<(), E>) -> Result<(), E> {
+    fn cluster(&self, id: u64, members: &[u32]) -> Cluster<'a> {
+        let corpus = &self.outcome.corpus;
+        let keep: Vec<u32> = members.iter().copied().filter(|&d| self.reason(d).0).collect();
+        let ids = |documents: &[u32]| documents.iter().map(|&d| corpus.id(d)).collect();
+        let places = |documents: &[u32]| corpus.ids_repeat().then(|| documents.iter().map(|&d| corpus.at(d)).collect());
+        Cluster { id, members: ids(members), keep: ids(&keep), members_at: places(members), keep_at: places(&keep) }
+    }
+
+    /// A verdict for every record, those that could not be read included (with a reference: for every record that is not of it), in
+    /// input order.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'a>> {
         let corpus = &self.outcome.corpus;
         let (numbers, _) = self.numbers();
         let mut rejections = (0..corpus.rejections.len()).peekable();
-        for document in corpus.documents_read().filter(|&d| !corpus.is_reference(d)) {
-            while let Some(rejection) = rejections.next_if(|&next| corpus.rejections.before(next) <= document) {
-                each(self.rejected(rejection))?;
+        let mut documents = corpus.documents_read().filter(|&d| !corpus.is_reference(d)).peekable();
+        std::iter::from_fn(move || {
+            let document = documents.peek().copied();
+            let comes_before =
+                |&next: &usize| document.is_none_or(|document| corpus.rejections.before(next) <= document);
+            if let Some(rejection) = rejections.next_if(comes_before) {
+                return Some(self.rejected(rejection));
             }
-            let (keep, reason) = self.reason(document);
-            let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
-            let place = |document| corpus.ids_repeat().then(|| corpus.at(document));
-            each(Verdict {
-                id: corpus.id(document),
-                keep,
-                duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
-                cluster: cluster.filter(|&number| number > 0),
-                featureless: corpus.is_featureless(document),
-                error: None,
-                is_skipped: false,
-                at: place(document),
-                duplicate_of_at: reason.and_then(|(by, _)| place(by)),
-            })?;
+            documents.next().map(|document| self.verdict(document, &numbers))
+        })
+    }
+
+    fn verdict(&self, document: u32, numbers: &[u64]) -> Verdict<'a> {
+        let corpus = &self.outcome.corpus;
+        let (keep, reason) = self.reason(document);
+        let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
+        let place = |document| corpus.ids_repeat().then(|| corpus.at(document));
+        Verdict {
+            id: corpus.id(document),
+            keep,
+            duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
+            cluster: cluster.filter(|&number| number > 0),
+            featureless: corpus.is_featureless(document),
+            error: None,
+            is_skipped: false,
+            at: place(document),
+            duplicate_of_at: reason.and_then(|(by, _)| place(by)),
         }
-        rejections.try_for_each(|rejection| each(self.rejected(rejection)))
     }
 
     /// The verdict on a record that could not be read: as long as nobody can tell what is in it, it is kept.

@@ -6,7 +6,6 @@ use crate::kernel::{Level, json::plain_prefix};
 use crate::run::ordered::{self, Room};
 use serde::Serialize;
 use serde_json::json;
-use std::convert::Infallible;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -156,11 +155,11 @@ impl<W: Write> JsonLines<W> {
                 _ => {
                     let (mut lines, mut count) = (Vec::new(), 0);
                     for document in portion.documents {
-                        let Ok(()) = outcome.pairs_of(document, &mut partners, |pair| {
-                            count += 1;
-                            pair_lines.add(&pair, &mut lines);
-                            Ok::<_, Infallible>(())
-                        });
+                        outcome.partners_of(document, &mut partners);
+                        count += partners.len() as u64;
+                        partners
+                            .iter()
+                            .for_each(|&partner| pair_lines.add(&outcome.pair(document, partner), &mut lines));
                     }
                     Lines::Made(lines, count)
                 }
@@ -180,11 +179,12 @@ impl<W: Write> JsonLines<W> {
                     out.write_all(&lines)
                 }
                 Lines::Unmade(documents) => documents.into_iter().try_for_each(|document| {
+                    outcome.partners_of(document, &mut partners);
+                    total += partners.len() as u64;
                     let mut line = Vec::new();
-                    outcome.pairs_of(document, &mut partners, |pair| {
-                        total += 1;
+                    partners.iter().try_for_each(|&partner| {
                         line.clear();
-                        pair_lines.add(&pair, &mut line);
+                        pair_lines.add(&outcome.pair(document, partner), &mut line);
                         out.write_all(&line)
                     })
                 }),

@@ -12,7 +12,6 @@ use neardups::similarity::Similarity;
 use neardups::tokenizer::Tokens;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 const POLICIES: [KeepPolicy; 4] = [KeepPolicy::First, KeepPolicy::Last, KeepPolicy::Longest, KeepPolicy::Shortest];
@@ -131,13 +130,11 @@ fn number(id: &str) -> usize {
 
 fn verdicts(outcome: &Outcome, policy: KeepPolicy) -> Vec<(usize, Decided)> {
     let mut all = Vec::new();
-    let each = outcome.keep(policy).verdicts(|v| {
+    for v in outcome.keep(policy).verdicts() {
         let duplicate_of = v.duplicate_of.map(|(id, s)| (number(id), s.value()));
         assert_eq!(v.keep, v.duplicate_of.is_none());
         all.push((number(v.id), Decided { keep: v.keep, duplicate_of, cluster: v.cluster }));
-        Ok::<_, Infallible>(())
-    });
-    each.unwrap();
+    }
     all
 }
 
@@ -145,12 +142,10 @@ fn verdicts(outcome: &Outcome, policy: KeepPolicy) -> Vec<(usize, Decided)> {
 fn clusters(outcome: &Outcome, policy: KeepPolicy) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut all = Vec::new();
     let numbers = |ids: &[&str]| ids.iter().map(|id| number(id)).collect::<Vec<_>>();
-    let each = outcome.keep(policy).clusters(|c| {
+    for c in outcome.keep(policy).clusters() {
         assert_eq!(c.id, all.len() as u64 + 1);
         all.push((numbers(&c.members), numbers(&c.keep)));
-        Ok::<_, Infallible>(())
-    });
-    each.unwrap();
+    }
     all
 }
 

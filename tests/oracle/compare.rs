@@ -10,7 +10,6 @@ use neardups::compare::{Comparison, Verdict, compare};
 use neardups::engine::{Options, scan};
 use neardups::source::Documents;
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::path::Path;
 
 /// The texts of a folder of the fixtures, by name.
@@ -54,11 +53,9 @@ fn check(texts: &[String; 2], recipe: &dyn Recipe, what: &str) -> Comparison {
     };
     let evidence = comparison.evidence.as_ref().unwrap();
     let mut pairs = Vec::new();
-    let each = outcome.pairs(|pair| {
+    for pair in outcome.pairs() {
         pairs.push((Some(pair.similarity), pair.distance));
-        Ok::<_, Infallible>(())
-    });
-    each.unwrap();
+    }
     let reported = comparison.verdict.is_reported().then_some((evidence.similarity, evidence.distance));
     assert_eq!(pairs, reported.into_iter().collect::<Vec<_>>(), "{what}: {comparison:?}");
 

@@ -87,15 +87,12 @@ fn a_stream_keeps_what_a_scan_keeps() {
             let decided = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1 + seed as usize % 3);
             let outcome =
                 outcome_with(&documents, &recipe, &engine::Options { threads: 2, ..engine::Options::default() });
-            let mut expected = Vec::new();
-            outcome
-                .keep(KeepPolicy::First)
-                .verdicts(|verdict| {
-                    let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
-                    expected.push((verdict.id.to_string(), verdict.featureless, of));
-                    Ok::<_, ()>(())
-                })
-                .unwrap();
+            let kept = outcome.keep(KeepPolicy::First);
+            let verdicts = kept.verdicts().map(|verdict| {
+                let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
+                (verdict.id.to_string(), verdict.featureless, of)
+            });
+            let expected: Vec<_> = verdicts.collect();
             let found: Vec<_> = decided
                 .into_iter()
                 .map(|(id, decision)| match decision {

@@ -14,7 +14,6 @@ use neardups::source::{self, Input};
 use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
@@ -172,12 +171,10 @@ fn the_pairs_that_the_fixtures_list() {
         let recipe = recipe("minhash", &[("shingle", "5")]);
         let outcome = scan(&mut input, None, &recipe, &Options::default(), &()).unwrap();
         let mut found: BTreeMap<(String, String), f64> = BTreeMap::new();
-        let each = outcome.pairs(|pair| {
+        for pair in outcome.pairs() {
             let name = |id: &str| id.rsplit('/').next().unwrap().to_string();
             found.insert((name(pair.a), name(pair.b)), pair.similarity.value());
-            Ok::<_, Infallible>(())
-        });
-        each.unwrap();
+        }
         assert!(found.keys().eq(expected.keys()), "{folder}: {found:?}");
         for (pair, similarity) in &found {
             // As printed, to four places.

@@ -13,7 +13,6 @@ use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
 use neardups::tokenizer::{Tokens, Word};
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 /// An algorithm, but for the fingerprints: the one token of a document says which of the given codes is its.
@@ -80,14 +79,12 @@ pub(super) fn all_within(codes: &[Vec<u64>], distance: u32) -> Vec<(usize, usize
 
 pub(super) fn found(outcome: &Outcome, bits: usize) -> Vec<(usize, usize, u32)> {
     let mut found = Vec::new();
-    let each = outcome.pairs(|pair| {
+    for pair in outcome.pairs() {
         let number = |id: &str| id[1..].parse::<usize>().unwrap();
         let distance = pair.distance.expect("a distance");
         assert_eq!(pair.similarity.value(), 1.0 - f64::from(distance) / bits as f64);
         found.push((number(pair.a), number(pair.b), distance));
-        Ok::<_, Infallible>(())
-    });
-    each.unwrap();
+    }
     found
 }
 

@@ -10,7 +10,6 @@ use neardups::report::JsonLines;
 use neardups::source::{Batch, Documents, Source};
 use neardups::tokenizer::{Tokenizer, Tokens};
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -49,11 +48,9 @@ pub fn outcome_against(reference: &[Text], documents: &[Text], recipe: &dyn Reci
 /// The pairs, in the order in which they are reported.
 pub fn pairs(outcome: &Outcome) -> Vec<(String, String, f64)> {
     let mut pairs = Vec::new();
-    let each = outcome.pairs(|pair| {
+    for pair in outcome.pairs() {
         pairs.push((pair.a.to_string(), pair.b.to_string(), pair.similarity.value()));
-        Ok::<_, Infallible>(())
-    });
-    each.unwrap();
+    }
     pairs
 }
 
@@ -72,7 +69,7 @@ pub fn unordered(outcome: &Outcome) -> BTreeMap<(String, String), f64> {
 pub fn json(outcome: &Outcome) -> String {
     let mut out = Vec::new();
     let mut lines = JsonLines::new(&mut out, outcome);
-    outcome.pairs(|pair| lines.pair(&pair)).unwrap();
+    outcome.pairs().for_each(|pair| lines.pair(&pair).unwrap());
     lines.finish().unwrap();
     for threads in [1, 3] {
         let mut at_once = Vec::new();
@@ -83,8 +80,8 @@ pub fn json(outcome: &Outcome) -> String {
     let mut lines = JsonLines::new(&mut out, outcome);
     for (_, policy, _) in KEEP_POLICIES {
         let kept = outcome.keep(*policy);
-        kept.clusters(|cluster| lines.cluster(&cluster)).unwrap();
-        kept.verdicts(|verdict| lines.verdict(&verdict)).unwrap();
+        kept.clusters().for_each(|cluster| lines.cluster(&cluster).unwrap());
+        kept.verdicts().for_each(|verdict| lines.verdict(&verdict).unwrap());
     }
     lines.finish().unwrap();
     String::from_utf8(out).unwrap()
