@@ -314,7 +314,11 @@ impl<'a> Builder<'a> {
         }
         let last_end = pieces.last().map_or(0, |last| last.source.end);
         // Readers keep the order; if one should fail to, places stay in order all the same.
-        let source = place.start.max(last_end)..place.end.max(last_end);
+        let mut source = place.start.max(last_end)..place.end.max(last_end);
+        if source.is_empty() {
+            // Nothing of it is left behind what was read before it: it is placed at the end of that.
+            source.start = self.source[..source.end].char_indices().next_back().map_or(0, |(before, _)| before);
+        }
         let verbatim = verbatim && source == place;
         match pieces.last_mut() {
             Some(last)
