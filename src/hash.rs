@@ -5,7 +5,8 @@
 //! |---|---|
 //! | a token of up to 16 bytes of normalised UTF-8 | a folded product of its two words, see `short_token_hash`, seeded with the run's seed |
 //! | a longer token | XXH3-64, seeded likewise |
-//! | a shingle of `w` tokens | `mix(Σ h(tᵢ)·Bʷ⁻¹⁻ⁱ mod 2⁶⁴)`, rolled from one shingle to the next |
+//! | a shingle of one token | [`mix`] of its hash |
+//! | a shingle of `w` tokens | the [join](self#joins) of its first `p` and its last `p` tokens, where `p` is the largest power of two below `w` |
 //! | a document's token sequence | XXH3-128 of its token hashes, little-endian |
 //!
 //! Hashes of shingles as other tools take them, for literal compatibility, are in [`crate::algorithm::shingles`].
@@ -13,14 +14,42 @@
 //! XXH3 is a published specification with implementations in every language, and the rest is a few lines in any, so a signature
 //! made here can be made anywhere. The seed goes into the token hash: texts crafted to collide under one seed do not under
 //! another. (None of it is a cryptographic hash; a secret seed makes crafting them hard, not impossible.)
+//!
+//! # Joins
+//! The join of two words `a` and `b` into a shingle of `w` tokens is a folded product (Lemire & Kaser 2014; wyhash) to which both
+//! factors are added once more:
+//!
+//! ```text
+//! x = a ^ mix(w)    s = x·b + x + 2⁶⁴·b mod 2¹²⁸    join = (s mod 2⁶⁴) ^ ⌊s / 2⁶⁴⌋
+//! ```
+//!
+//! A token is its own hash, so that a shingle of five is `join₅(join₄(join₂(t₀, t₁), join₂(t₂, t₃)), join₄(join₂(t₁, t₂), join₂(t₃, t₄)))`,
+//! of which all but the last join is shared with the shingles before and after. The key differs with `w`: otherwise `a b c` and
+//! `a b b c` would agree. The factors are added because a product forgets one of them where the other is 0;
+//! `s` is `(2⁶⁴ + x)·(1 + b) − 2⁶⁴`, of which no factor is 0.
+//!
+//! # Crafted collisions
+//! Up to version 2 a shingle was `mix(Σ h(tᵢ)·Bʷ⁻¹⁻ⁱ mod 2⁶⁴)`. That is a sum of terms that can be chosen independently, one a
+//! token, and whoever knows the seed finds two equal sums of four words each in a second: Wagner's generalised birthday attack
+//! (CRYPTO 2002) meets lists of candidates two by two, each time on a few bits more of the partial sums. It needs partial sums to
+//! cancel bits of the whole, and here there are none: a join is linear in neither word, and each of its bits depends on all bits
+//! of both. What is left is the generic birthday attack on 64 bits, 2³² hashes, against which a seed helps that is random
+//! and stays secret.
+//!
+//! # Versions
+//! | version | what changed |
+//! |---|---|
+//! | 3 | shingles are joined instead of summed; characters that cannot be seen are not part of tokens (see [`crate::tokenizer`]) |
+//! | 2 | the token hash of up to 16 bytes |
 
+use std::cell::Cell;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
-/// The version of everything in this file; stored with each fingerprint that outlives a run.
-pub const HASH_VERSION: u32 = 2;
+/// The version of everything in this file and of the tokens that it is applied to; stored with each fingerprint that outlives a run.
+pub const HASH_VERSION: u32 = 3;
 
-/// Multiplier of the rolling shingle hash: odd, so that it is invertible mod 2⁶⁴ (Steele & Vigna's 64-bit spectral constant).
-const SHINGLE_BASE: u64 = 0xd1342543de82ef95;
+/// An odd multiplier that spreads the bits of a token hash (Steele & Vigna's 64-bit spectral constant).
+const SPREAD: u64 = 0xd1342543de82ef95;
 
 /// Keys of [`short_token_hash`]. The factors of its product can only be 0, which would make it forget the other one, for
 /// a token that holds bytes that no UTF-8 has, unless the seed is known.
@@ -51,7 +80,7 @@ pub(crate) fn short_token_hash((first, second): (u64, u64), length: usize, seed:
     let second = second & KEPT[length.saturating_sub(8).min(8)];
     let product = u128::from(first ^ FIRST_KEY ^ seed) * u128::from(second ^ SECOND_KEY ^ seed.rotate_left(32));
     let folded = (product as u64) ^ ((product >> 64) as u64) ^ length as u64;
-    let spread = folded.wrapping_mul(SHINGLE_BASE);
+    let spread = folded.wrapping_mul(SPREAD);
     spread ^ (spread >> 32)
 }
 
@@ -95,28 +124,63 @@ pub const fn combine(state: u64, word: u64) -> u64 {
     mix(state.rotate_left(23).wrapping_mul(0x9e3779b97f4a7c15) ^ word)
 }
 
+/// How many shingles are made at a time, so that what is worked on stays in the nearest cache.
+const BLOCK: usize = 1024;
+
 /// Appends the hash of every run of `width` consecutive tokens: `tokens.len() − width + 1` of them, repeats included.
 /// Fewer tokens than `width` are one shingle of all of them; no tokens give none.
 ///
-/// Rolling polynomial hash mod 2⁶⁴ (Karp & Rabin 1987; Broder 1997 uses Rabin's over GF(2)) followed by [`mix`]: two
-/// multiplications a shingle whatever the width. Shingles wider
-/// than 64 are refused by the callers, because a polynomial mod 2⁶⁴ loses bits on very long self-similar sequences.
+/// Cost: ⌈log₂ `width`⌉ multiplications a shingle, each with a handful of other instructions.
+///
+/// # Panics
+/// If `width` is 0.
 pub fn shingle_hashes(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
     assert!(width >= 1, "a shingle has at least one token");
-    if tokens.is_empty() {
-        return;
-    }
     let width = width.min(tokens.len());
-    let horner = |h: u64, t: &u64| h.wrapping_mul(SHINGLE_BASE).wrapping_add(*t);
-    let mut h = tokens[..width].iter().fold(0, horner);
-    // The factor of the token that leaves the window, once the window has moved on by one.
-    let leaving = (0..width).fold(1u64, |p, _| p.wrapping_mul(SHINGLE_BASE));
-    out.reserve(tokens.len() - width + 1);
-    out.push(mix(h));
-    for (old, new) in tokens.iter().zip(&tokens[width..]) {
-        h = horner(h, new).wrapping_sub(old.wrapping_mul(leaving));
-        out.push(mix(h));
+    if width <= 1 {
+        return out.extend(tokens.iter().copied().map(mix));
     }
+    // While a block is joined it has a word for each of its tokens.
+    out.reserve(tokens.len());
+    for start in (0..=tokens.len() - width).step_by(BLOCK) {
+        let block = &tokens[start..tokens.len().min(start + BLOCK + width - 1)];
+        join_block(block, width, out);
+    }
+}
+
+/// [`shingle_hashes`] of a block of at least `width` tokens, for a width of at least 2: all runs of two tokens, of four, and so on,
+/// each in the place of its first token.
+fn join_block(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
+    /// A loop without branches over so many words is unrolled by the compiler, which saves an instruction in five.
+    const UNROLLED: usize = 8;
+    let start = out.len();
+    out.extend_from_slice(tokens);
+    let mut joined = 1;
+    while joined < width {
+        let distance = joined.min(width - joined);
+        joined += distance;
+        let key = mix(joined as u64);
+        let words = Cell::from_mut(&mut out[start..]).as_slice_of_cells();
+        let (first, first_rest) = words[..words.len() - distance].as_chunks::<UNROLLED>();
+        let (second, second_rest) = words[distance..].as_chunks::<UNROLLED>();
+        for (a, b) in first.iter().zip(second) {
+            for i in 0..UNROLLED {
+                a[i].set(join(a[i].get(), b[i].get(), key));
+            }
+        }
+        for (a, b) in first_rest.iter().zip(second_rest) {
+            a.set(join(a.get(), b.get(), key));
+        }
+        out.truncate(out.len() - distance);
+    }
+}
+
+/// Joins two words into that of a run of tokens, whose number the key is made of. See [the module](self#joins).
+#[inline(always)]
+fn join(a: u64, b: u64, key: u64) -> u64 {
+    let (x, y) = (u128::from(a ^ key), u128::from(b));
+    let sum = (x * y).wrapping_add(x | y << 64);
+    (sum as u64) ^ ((sum >> 64) as u64)
 }
 
 #[cfg(test)]
@@ -184,13 +248,13 @@ mod tests {
             (
                 0,
                 [0x02936778f1a6ea57, 0x26f46db686958e1e],
-                [0xb660d96dd5114f41, 0xe52ad542239259b4],
+                [0x02197e876d37f856, 0xb183ca0c118b6424],
                 0x292e15c45a6a8b1715f2c37381dffcb7,
             ),
             (
                 42,
                 [0x81813dedadc39d41, 0x336ccd021dd769d3],
-                [0x635ad1a20378b0d2, 0x5bb44278dccab512],
+                [0x3f9faee13ad92b72, 0x7a7ab9f083d03f55],
                 0x1ae49f764c6b7d9cd32a821e49c351cb,
             ),
         ];
@@ -207,18 +271,220 @@ mod tests {
         assert_eq!([combine(1, 2), combine(mix(1), 3)], [0xee89d4c441c1e64b, 0x9dd86239c17b7d54]);
     }
 
-    #[test]
-    fn rolling_equals_hashing_each_window_alone() {
-        let tokens: Vec<u64> = (1..200).map(mix).collect();
-        for width in [1, 2, 3, 5, 8, 64] {
-            let mut rolled = Vec::new();
-            shingle_hashes(&tokens, width, &mut rolled);
-            let alone: Vec<u64> = tokens
-                .windows(width)
-                .map(|w| mix(w.iter().fold(0, |h: u64, t| h.wrapping_mul(SHINGLE_BASE).wrapping_add(*t))))
-                .collect();
-            assert_eq!(rolled, alone, "width {width}");
+    /// The definition: the hash of all of these tokens, by itself.
+    fn alone(tokens: &[u64]) -> u64 {
+        match tokens {
+            [] => panic!("a shingle has at least one token"),
+            [token] => *token,
+            _ => {
+                let power = tokens.len().next_power_of_two() / 2;
+                let (first, last) = (alone(&tokens[..power]), alone(&tokens[tokens.len() - power..]));
+                join(first, last, mix(tokens.len() as u64))
+            }
         }
+    }
+
+    fn shingles(tokens: &[u64], width: usize) -> Vec<u64> {
+        let mut hashes = vec![7];
+        shingle_hashes(tokens, width, &mut hashes);
+        assert_eq!(hashes.remove(0), 7);
+        hashes
+    }
+
+    /// The hash of one shingle.
+    fn shingle(tokens: &[u64]) -> u64 {
+        shingles(tokens, tokens.len())[0]
+    }
+
+    /// By a few lines of Python.
+    #[test]
+    fn shingles_of_other_widths_are_fixed() {
+        let tokens: Vec<u64> = ["the", "quick", "brown", "fox"].map(|word| token_hash(word.as_bytes(), 0)).into();
+        for (width, first) in
+            [(1, 0xc05c0d512bf902d8), (2, 0x9a59294225d46593), (3, 0x0508bedd979a4d56), (4, 0xc0f31dc7cdf4bc83)]
+        {
+            assert_eq!(shingles(&tokens, width)[0], first, "{width}");
+        }
+        let counted: Vec<u64> = (0..64).map(mix).collect();
+        assert_eq!([shingle(&counted), shingle(&counted[..7])], [0x04fecf7be8a692ae, 0x190e6c0f72c667ab]);
+    }
+
+    #[test]
+    fn all_shingles_at_once_are_each_window_alone() {
+        let tokens: Vec<u64> = (1..2 * BLOCK as u64 + 200).map(mix).collect();
+        for width in (1..18).chain([31, 32, 33, 63, 64, 65, 200]) {
+            let lengths = (0..40).chain([BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + width - 1, BLOCK + width, tokens.len()]);
+            for length in lengths.filter(|&length| length >= width) {
+                let expected = tokens[..length].windows(width).map(|window| match window {
+                    [token] => mix(*token),
+                    _ => alone(window),
+                });
+                assert!(shingles(&tokens[..length], width).into_iter().eq(expected), "width {width}, length {length}");
+            }
+        }
+    }
+
+    /// The linear hash of shingles up to version 2.
+    fn sum(tokens: &[u64]) -> u64 {
+        mix(tokens.iter().fold(0, |h: u64, token| h.wrapping_mul(SPREAD).wrapping_add(*token)))
+    }
+
+    fn token_hashes(text: &str) -> Vec<u64> {
+        text.split(' ').map(|word| token_hash(word.as_bytes(), 0)).collect()
+    }
+
+    #[test]
+    fn texts_crafted_against_the_sum_do_not_collide() {
+        let crafted = ["mjnwdh cunvxo rcvxgx ehhvni", "mklusb kfhaji xsdnhs ewsznv"].map(token_hashes);
+        assert_eq!(sum(&crafted[0]), sum(&crafted[1]));
+        assert_ne!(shingle(&crafted[0]), shingle(&crafted[1]));
+        // As part of longer texts too, where the sum collides wherever they stand.
+        let longer = crafted.clone().map(|words| [token_hashes("see"), words, token_hashes("there")].concat());
+        assert_eq!(sum(&longer[0]), sum(&longer[1]));
+        assert_ne!(shingle(&longer[0]), shingle(&longer[1]));
+    }
+
+    /// A partial sum, and the number of the word of each list that it has a term of: 16 bits a list.
+    type Partial = (u64, u128);
+
+    /// The sums of one of each list of which the lowest `bits` bits are 0.
+    fn meet(a: &[Partial], mut b: Vec<Partial>, bits: u32) -> Vec<Partial> {
+        let low = |sum: u64| sum & (u64::MAX >> (64 - bits));
+        b.sort_unstable_by_key(|(sum, _)| low(*sum));
+        let mut met = Vec::new();
+        for (sum, words) in a {
+            let wanted = low(sum.wrapping_neg());
+            let from = b.partition_point(|(other, _)| low(*other) < wanted);
+            let equal = b[from..].iter().take_while(|(other, _)| low(*other) == wanted);
+            met.extend(equal.map(|(other, others)| (sum.wrapping_add(*other), words | others)));
+        }
+        met
+    }
+
+    /// The attack that found the texts above: two texts of four words are eight lists of candidates, whose terms are to sum to 0.
+    /// Two lists meet on 16 bits, two of what is left on 32, and the last two on all 64; one pair of texts is expected.
+    #[test]
+    fn what_the_generalised_birthday_attack_finds_against_the_sum_does_not_collide() {
+        // These words happen to give three.
+        let word = |place: u32, number: u64| format!("{}{:x}", 70 + place, mix(number) >> 24);
+        let list = |place: u32| -> Vec<Partial> {
+            let factor = (0..3 - place % 4).fold(1u64, |factor, _| factor.wrapping_mul(SPREAD));
+            let factor = if place < 4 { factor } else { factor.wrapping_neg() };
+            let term = |number| token_hash(word(place, number).as_bytes(), 0).wrapping_mul(factor);
+            (0..1 << 16).map(|number| (term(number), u128::from(number) << (16 * place))).collect()
+        };
+        let two = |place| meet(&list(place), list(place + 1), 16);
+        let four = |place| meet(&two(place), two(place + 2), 32);
+        let found = meet(&four(0), four(4), 64);
+        assert_eq!(found.len(), 3);
+        for (_, numbers) in found {
+            let text = |places: std::ops::Range<u32>| {
+                let words = places.map(|place| word(place, (numbers >> (16 * place)) as u64 & 0xffff));
+                words.map(|word| token_hash(word.as_bytes(), 0)).collect::<Vec<u64>>()
+            };
+            let (a, b) = (text(0..4), text(4..8));
+            assert!(a != b && sum(&a) == sum(&b));
+            assert_ne!(shingle(&a), shingle(&b));
+        }
+    }
+
+    #[test]
+    fn shingles_of_few_words_collide_as_often_as_chance_has_it() {
+        // All runs of four of 16 words, and all shorter ones.
+        let words: Vec<u64> = (0..16).map(|n: u32| token_hash(n.to_string().as_bytes(), 0)).collect();
+        let mut hashes: Vec<u64> = Vec::new();
+        for width in 1..=4 {
+            let runs = 16u32.pow(width);
+            hashes.extend((0..runs).map(|run| {
+                let tokens: Vec<u64> = (0..width).map(|place| words[(run >> (4 * place)) as usize % 16]).collect();
+                shingle(&tokens)
+            }));
+        }
+        let collisions = |part: &dyn Fn(u64) -> u64| {
+            let mut parts: Vec<u64> = hashes.iter().map(|&hash| part(hash)).collect();
+            parts.sort_unstable();
+            parts.dedup();
+            hashes.len() - parts.len()
+        };
+        assert_eq!(collisions(&|hash| hash), 0);
+        // Of n hashes of 24 bits n²/2²⁵ collide, give or take six standard deviations.
+        let expected = (hashes.len() as f64).powi(2) / 2f64.powi(25);
+        for shift in [0, 20, 40] {
+            let found = collisions(&|hash| hash >> shift & 0xff_ffff) as f64;
+            assert!(
+                (found - expected).abs() < 6.0 * expected.sqrt(),
+                "{found} of bits from {shift}, expected {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_bit_of_a_token_changes_half_of_the_bits_of_its_shingles() {
+        for width in 2..=8 {
+            for place in 0..width {
+                for bit in 0..64 {
+                    let changed: u32 = (0..64u64)
+                        .map(|sample| {
+                            let mut tokens: Vec<u64> = (0..width as u64).map(|i| mix(100 * sample + i + 1)).collect();
+                            let before = shingle(&tokens);
+                            tokens[place] ^= 1 << bit;
+                            (before ^ shingle(&tokens)).count_ones()
+                        })
+                        .sum();
+                    // Half of 64 · 64 bits, give or take eight standard deviations.
+                    assert!((1792..=2304).contains(&changed), "width {width}, place {place}, bit {bit}: {changed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_factor_forgets_the_other() {
+        // The words that make a factor of the product alone 0, or all ones.
+        let key = mix(2);
+        for a in [key, !key, 0, u64::MAX] {
+            for other in [0, u64::MAX, 1, 1 << 63] {
+                for b in 0..64 {
+                    let flipped = other ^ 1 << b;
+                    assert_ne!(join(a, other, key), join(a, flipped, key));
+                    assert_ne!(join(other, a, key), join(flipped, a, key));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn order_and_repeats_and_length_count() {
+        let [a, b, c] = [101, 102, 103].map(mix);
+        let runs: &[&[u64]] = &[
+            &[a],
+            &[b],
+            &[a, a],
+            &[a, b],
+            &[b, a],
+            &[b, b],
+            &[a, b, c],
+            &[a, b, b, c],
+            &[c, b, a],
+            &[a, c, b],
+            &[a, a, a],
+            &[a, a, a, a],
+            &[b, b, b, b],
+            &[a, b, a, b],
+            &[b, a, b, a],
+            &[a, b, c, a, b],
+            &[a, b, c, b, c],
+            &[a, a, a, a, a],
+            &[0],
+            &[0, 0],
+            &[0, 0, 0],
+            &[0, 0, 0, 0],
+            &[0, 0, 0, 0, 0],
+        ];
+        let mut hashes: Vec<u64> = runs.iter().map(|run| shingle(run)).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), runs.len());
     }
 
     #[test]

@@ -75,7 +75,9 @@ pub const LOOPS: &[(&str, Make)] = &[
     ("JSON string", json),
     ("blocks of ASCII", blocks),
     ("words and their hashes", words),
-    ("shingles of 5", shingles),
+    ("shingles of 3", || shingles(3)),
+    ("shingles of 5", || shingles(5)),
+    ("shingles of 8", || shingles(8)),
     ("mix_all", mixed),
     ("combine_all", combined),
     ("count_bits", counted),
@@ -205,15 +207,23 @@ fn words() -> Loop {
     )
 }
 
-fn shingles() -> Loop {
-    /// That of the rolling hash.
-    const BASE: u64 = 0xd1342543de82ef95;
-    let hash = |tokens: &[u64]| mix(tokens.iter().fold(0u64, |h, token| h.wrapping_mul(BASE).wrapping_add(*token)));
+fn shingles(width: usize) -> Loop {
+    /// Each shingle by itself.
+    fn hash(tokens: &[u64]) -> u64 {
+        if let [token] = tokens {
+            return *token;
+        }
+        let power = tokens.len().next_power_of_two() / 2;
+        let x = u128::from(hash(&tokens[..power]) ^ mix(tokens.len() as u64));
+        let y = u128::from(hash(&tokens[tokens.len() - power..]));
+        let sum = (x * y).wrapping_add(x | y << 64);
+        (sum as u64) ^ ((sum >> 64) as u64)
+    }
     Loop::new(
         (1000, "token"),
         hashes(1000),
-        move |tokens, out| out.extend(tokens.windows(5).map(hash)),
-        |tokens, out| shingle_hashes(tokens, 5, out),
+        move |tokens, out| out.extend(tokens.windows(width).map(hash)),
+        move |tokens, out| shingle_hashes(tokens, width, out),
     )
 }
 

@@ -48,7 +48,7 @@ pub static PRESETS: &[Preset] = &[
         differs: &[
             "shingles are of 8 tokens, which duometer takes after Henzinger; 10 is commonly given for AltaVista, without a source \
              that we could check",
-            "shingles are hashed by a rolling polynomial mod 2^64, not by Rabin's fingerprints",
+            "shingles are hashed by folded products of 64 bits, not by Rabin's fingerprints",
             TOKENS,
         ],
         advice: "A detector of pairs at 0.91 and above, whatever threshold one has in mind: .0258 of the pairs at 0.8 are reported. \

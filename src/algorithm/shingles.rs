@@ -1,4 +1,4 @@
-//! How a shingle becomes a number: rolled from token hashes, or the digest of its text that other tools take.
+//! How a shingle becomes a number: joined from token hashes, or the digest of its text that other tools take.
 
 use super::parameter::{HASH, Settings};
 use super::{Row, Value};
@@ -12,7 +12,7 @@ use sha1::{Digest, Sha1};
 /// The hash of a shingle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShingleHash {
-    /// The hashes of the tokens ([`token_hash`](crate::hash::token_hash)), combined by [`shingle_hashes`]. The only one that
+    /// The hashes of the tokens ([`token_hash`](crate::hash::token_hash)), joined by [`shingle_hashes`]. The only one that
     /// follows the seed.
     #[default]
     Xxh3,
@@ -67,7 +67,7 @@ impl ShingleHash {
     /// Appends the hash of every run of `width` consecutive tokens, repeats included. Fewer tokens than `width` are one
     /// shingle of all of them; no tokens give none. The tokens have what [`reads`](Self::reads) asks for.
     ///
-    /// Cost: two multiplications a shingle, or a digest over all of its text.
+    /// Cost: that of [`shingle_hashes`], or a digest over all of the shingle's text.
     ///
     /// # Panics
     /// If `width` is 0.
