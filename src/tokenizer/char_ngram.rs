@@ -13,7 +13,7 @@ use std::ops::Range;
 /// of all.
 ///
 /// # What is normalised
-/// NFKC and full case folding; then each run of White_Space is one space, and none is left at the two ends.
+/// [What is not seen](super#what-does-not-count) is removed; then NFKC and full case folding; then each run of White_Space is one space, and none is left at the two ends.
 /// Canonically equivalent texts have the same tokens. The span of a token reaches from the first to the last
 /// normalisation segment that it has characters of.
 ///
@@ -163,14 +163,13 @@ impl Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::tests::{nasty_text, shown, texts};
+    use crate::tokenizer::tests::{nasty_text, normalised, shown, texts};
     use caseless::Caseless;
     use proptest::prelude::*;
-    use unicode_normalization::UnicodeNormalization;
 
     /// The definition on the whole text, without spans.
     fn plain(n: usize, text: &str) -> Vec<String> {
-        let folded: String = text.nfkc().default_case_fold().collect();
+        let folded: String = normalised(text).chars().default_case_fold().collect();
         let line: Vec<char> = folded.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
         let n = n.min(line.len()).max(1);
         line.windows(n).map(|run| run.iter().collect()).collect()

@@ -17,8 +17,8 @@ static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::ne
 /// Markov model, HMM). Kana stay single characters.
 ///
 /// # What is normalised
-/// As in [`Word`], before words are looked for. A variation selector is not looked at and stays with its character. The span
-/// of a token reaches from the beginning of its first character to the end of its last.
+/// As in [`Word`], before words are looked for. The span of a token reaches from the beginning of its first character to the
+/// end of its last.
 ///
 /// # Cost
 /// 50 MB/s on the Chinese texts among the fixtures, where [`Word`] has 240. The dictionary is unpacked once, when the program meets
@@ -103,7 +103,7 @@ mod tests {
     fn words() {
         check("我来到北京清华大学", "我 来到 北京 清华大学");
         check("我们在2024年测试ＡＢＣ，用Rust", "我们 在 2024 年 测试 abc 用 rust");
-        check("北\n京北\u{200b}京北京", "北 京 北 京 北京");
+        check("北\n京北\u{200b}京北京", "北 京 北京 北京");
         check("東京タワー 한국어", "東 京 タ ワ ー 한국어");
     }
 
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn spans_and_marks() {
         let token = |text: &str, span| (text.to_owned(), span);
-        assert_eq!(shown(&Jieba, "去北\u{fe00}京。"), [token("去", 0..3), token("北\u{fe00}京", 3..12)]);
+        assert_eq!(shown(&Jieba, "去北\u{fe00}京。"), [token("去", 0..3), token("北京", 3..12)]);
         assert_eq!(shown(&Jieba, "㍿"), [token("株式会社", 0..3)]);
     }
 

@@ -4,6 +4,15 @@
 //! follow from the table. To use one of your own, implement [`Tokenizer`] and hand it to the scan: see
 //! `examples/custom_tokenizer.rs`.
 //!
+//! # What does not count
+//! Characters that cannot be seen are in no token and cut none, whatever the tokenizer, so that texts that look the same have the same
+//! tokens: Unicode's Default_Ignorable_Code_Point, that is soft hyphens, zero-width spaces, joiners and non-joiners, byte order
+//! marks, bidirectional controls, variation selectors, Hangul fillers and tags. Nor do tatweel, the vowel signs and Quranic marks
+//! of Arabic and the points of Hebrew, which the same text is written with and without. A space that is seen separates, however narrow.
+//! What differs in nothing else is equal: `می‌خواهم` with a non-joiner is one word, the same as without; a zero-width space between
+//! words of Thai or Khmer changes nothing. Signs of other scripts count: those of Devanagari or Thai are read, and so are maddah
+//! and hamza on an Arabic letter.
+//!
 //! The speeds in the docs were measured before [`crate::kernel`] and the present token hash, of one core (AMD EPYC, Zen 5; SSE2), token hashes
 //! included, [`Keep::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
 //! 1.8 kB each, sorted by the share of bytes that are not ASCII. For Thai there was only one sentence, repeated.
@@ -16,6 +25,7 @@ mod jieba;
 mod normalise;
 pub mod prepared;
 mod properties;
+mod shortened;
 mod uax29;
 mod whitespace;
 mod word;
@@ -24,6 +34,7 @@ use crate::error::Error;
 use crate::hash::{short_token_hash, token_hash};
 use crate::kernel::words::Block;
 use normalise::Normalised;
+use shortened::Shortened;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -43,7 +54,8 @@ pub(crate) fn stands_alone(c: char) -> bool {
 
 /// Turns text into tokens.
 ///
-/// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too.
+/// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too, and so should
+/// texts that differ in nothing but [what does not count](self#what-does-not-count).
 pub trait Tokenizer: Send + Sync {
     /// What it is called, with everything that its tokens depend on (`char:4`): two tokenizers of one name must give the same tokens. An
     /// index and a lexicon keep the name, and refuse tokens of others.
@@ -79,6 +91,8 @@ pub struct Tokens {
     spans: Vec<Range<usize>>,
     /// Memory for tokenizers that have to see more than a token at a time.
     scratch: Normalised,
+    /// Memory for tokenizers that leave characters out before they cut.
+    shortened: Shortened,
     /// Memory for tokenizers that work on the tokens of another.
     work: Option<Box<prepared::Work>>,
 }
@@ -95,6 +109,7 @@ impl Tokens {
             places: Vec::new(),
             spans: Vec::new(),
             scratch: Normalised::default(),
+            shortened: Shortened::default(),
             work: None,
         }
     }
@@ -396,6 +411,7 @@ fn find(typed: &str) -> Result<(&'static Entry, usize), Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::normalise::{counted, counts};
     use super::*;
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
@@ -409,6 +425,11 @@ mod tests {
 
     fn token_texts(tokenizer: &dyn Tokenizer, text: &str) -> Vec<String> {
         shown(tokenizer, text).into_iter().map(|(token, _)| token).collect()
+    }
+
+    /// NFKC without what is ignored: the definition on the whole text.
+    pub(super) fn normalised(text: &str) -> String {
+        counted(text).nfkd().filter(|&c| counts(c)).nfc().collect()
     }
 
     /// Text such as people write: sentences of many scripts, cut and mixed anywhere.
@@ -448,7 +469,8 @@ mod tests {
         let nasty: Vec<char> = "aBjI1_ .,:;'\"=<\r\n\tKſßİıéΣςͅ日々ーカﾊﾞﾟでกำเ\u{e48}ကာ့្កຳ가각कखिा้àﬁ½㍿´¨❤\
             \u{300}\u{301}\u{307}\u{323}\u{327}\u{338}\u{344}\u{345}\u{f71}\u{f72}\u{f73}\u{f74}\u{f81}\u{93c}\u{94d}\u{9be}\u{9c7}\
             \u{9d7}\u{bc6}\u{bbe}\u{1025}\u{102e}\u{1039}\u{17d2}\u{1100}\u{1161}\u{1175}\u{11a7}\u{11a8}\u{11c2}\u{3099}\u{309a}\
-            \u{fe0f}\u{200b}\u{200c}\u{200d}\u{ad}\u{feff}\u{a0}\u{2028}\u{85}\u{1f1e9}\u{1f468}\u{e0100}\u{1d15e}\u{1d165}\u{1109a}\
+            \u{fe0f}\u{200b}\u{200c}\u{200d}\u{ad}\u{feff}\u{34f}\u{202e}\u{115f}\u{ffa0}\u{a0}\
+            لاأ\u{640}\u{64b}\u{64e}\u{651}\u{653}\u{654}\u{657}\u{670}\u{6df}\u{fe70}\u{fe71}\u{fe7d}\u{fcf2}\u{fefb}\u{5b0}\u{5c1}\u{591}\u{fb2a}\u{fb1e}\\u{2028}\u{85}\u{1f1e9}\u{1f468}\u{e0100}\u{1d15e}\u{1d165}\u{1109a}\
             \u{110ba}\u{11099}\u{10ffff}\u{2126}\u{212a}\u{fb1d}\u{5b4}\u{5d9}\u{37e}\u{387}\u{1fef}\u{2adc}\u{2add}\u{661}"
             .chars()
             .collect();
@@ -520,7 +542,86 @@ mod tests {
         assert_eq!([tokens.span(0), tokens.span(1)], [0..4, 5..9]);
     }
 
+    /// Characters that are not seen, of every kind.
+    const UNSEEN: &str = "\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{17b4}\u{180e}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{202a}\u{2060}\u{2064}\u{2066}\
+        \u{3164}\u{fe0e}\u{fe0f}\u{feff}\u{ffa0}\u{fff0}\u{1d173}\u{e0020}\u{e0100}\u{640}\u{64e}\u{651}\u{670}\u{6d6}\u{8f0}\u{5b0}\u{591}\u{fb1e}";
+
+    /// The text with characters that are not seen put in here and there, also several in a row.
+    pub(super) fn with_unseen(text: &str, unseen: &[(prop::sample::Index, prop::sample::Index)]) -> String {
+        let (mut chars, all): (Vec<char>, Vec<char>) = (text.chars().collect(), UNSEEN.chars().collect());
+        for (place, which) in unseen {
+            chars.insert(place.index(chars.len() + 1), *which.get(&all));
+        }
+        chars.into_iter().collect()
+    }
+
+    #[test]
+    fn texts_that_look_the_same_have_the_same_tokens() {
+        for (text, other) in [
+            ("exam\u{ad}ple of a hy\u{ad}phen", "example of a hyphen"),
+            ("\u{feff}zero\u{200b}width\u{2060}", "zerowidth"),
+            ("می\u{200c}خواهم", "میخواهم"),
+            ("كــتاب", "كتاب"),
+            ("اللُّغَةُ العَرَبِيَّة", "اللغة العربية"),
+            ("أَب آكل", "أب آكل"),
+            ("\u{fe71}\u{fcf2}ب", "ب"),
+            ("נִקּוּד \u{fb2a}לום", "נקוד שלום"),
+            ("ភាសា\u{200b}ខ្មែរ ที่\u{200b}นี่", "ភាសាខ្មែរ ที่นี่"),
+            ("北\u{200b}京葛\u{e0100}城", "北京葛城"),
+            ("क\u{200d}्ष क्\u{200c}ष", "क्ष क्ष"),
+            ("\u{202a}3.\u{200b}14\u{202c} 1\u{200b},5", "3.14 1,5"),
+            ("e\u{200d}\u{301} \u{200b} \u{301}a", "é  \u{301}a"),
+            ("\r\u{200b}\nx", "\r\nx"),
+        ] {
+            for (name, tokenizer) in all()
+                .iter()
+                .filter(|(name, _)| name != "whitespace" || !text.contains(['\u{fe71}', '\u{fb2a}', '\u{301}']))
+            {
+                assert_eq!(token_texts(&**tokenizer, text), token_texts(&**tokenizer, other), "{name} {text}");
+            }
+        }
+        for different in
+            [("أب", "اب"), ("की", "का"), ("ที่", "ที"), ("が", "か"), ("a\u{200b} b", "ab"), ("a\u{2009}b", "ab")]
+        {
+            for (name, tokenizer) in all() {
+                assert_ne!(
+                    token_texts(&*tokenizer, different.0),
+                    token_texts(&*tokenizer, different.1),
+                    "{name} {different:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn spans_are_of_the_original() {
+        let text = "x exam\u{ad}ple, \u{200b}y\u{200b} é";
+        for (name, expected) in [
+            ("word", &["x", "exam\u{ad}ple", "y\u{200b}", "é"][..]),
+            ("uax29", &["x", "exam\u{ad}ple", "y", "é"]),
+            ("code", &["x", "exam\u{ad}ple", ",", "y\u{200b}", "é"]),
+            ("whitespace", &["x", "exam\u{ad}ple,", "\u{200b}y\u{200b}", "é"]),
+        ] {
+            let tokens = shown(&*by_name(name).unwrap(), text);
+            assert!(
+                tokens.iter().map(|(_, span)| &text[span.clone()]).eq(expected.iter().copied()),
+                "{name} {tokens:?}"
+            );
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_not_seen_does_not_count(
+            text in any_text(),
+            unseen in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..12),
+        ) {
+            let other = with_unseen(&text, &unseen);
+            for (name, tokenizer) in all() {
+                prop_assert_eq!(token_texts(&*tokenizer, &other), token_texts(&*tokenizer, &text), "{} {:?}", name, other);
+            }
+        }
+
         #[test]
         fn composition_does_not_matter(text in any_text()) {
             let (composed, decomposed): (String, String) = (text.nfc().collect(), text.nfd().collect());

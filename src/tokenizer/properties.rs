@@ -22,7 +22,7 @@ static TABLE: [OnceLock<Box<[Properties; 256]>>; PAGES] = [const { OnceLock::new
 impl Properties {
     /// A normalisation segment may begin here: nothing before it can reach into it. See [`super::normalise`].
     pub const BEGINS_SEGMENT: Self = Properties(1);
-    /// Alone, it is its own NFKC.
+    /// Alone, it is its own NFKC, and it is not ignored.
     pub const NORMAL: Self = Properties(1 << 1);
     /// It is its own case folding.
     pub const FOLDED: Self = Properties(1 << 2);
@@ -38,6 +38,8 @@ impl Properties {
     pub const ALONE: Self = Properties(1 << 7);
     /// A letter or number of a script written without spaces, to be cut at grapheme clusters.
     pub const UNSPACED: Self = Properties(1 << 8);
+    /// Not part of any token, nor between tokens: see [`IGNORED`].
+    pub const IGNORED: Self = Properties(1 << 9);
 
     /// Alone, it is left as it is by NFKC and case folding.
     pub const UNCHANGED: Self = Self::NORMAL.and(Self::FOLDED);
@@ -67,6 +69,64 @@ impl Properties {
     }
 }
 
+/// What is not seen, or written as one likes: no tokenizer cuts there, and no token contains it. In order, first to last.
+///
+/// * Default_Ignorable_Code_Point of Unicode 16.0 (DerivedCoreProperties.txt), the same since 14.0, unassigned code points included:
+///   soft hyphens, zero-width spaces, joiners and non-joiners, bidirectional controls, variation selectors, Hangul fillers, tags.
+/// * Tatweel, which stretches Arabic words.
+/// * Nonspacing marks of Arabic: vowel signs and Quranic annotation. Maddah and hamza (U+0653 to U+0655) do count: they make other
+///   letters of alef, waw and yeh, and compose with them.
+/// * Points and cantillation marks of Hebrew.
+///
+/// No canonical composition begins or ends with one of these, but for the pointed letters of Hebrew (U+FB1D to U+FB4E), which NFC
+/// decomposes.
+const IGNORED: &[(char, char)] = &[
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    // Hebrew, without maqaf, paseq, sof pasuq and nun hafukha, which are punctuation.
+    ('\u{591}', '\u{5bd}'),
+    ('\u{5bf}', '\u{5bf}'),
+    ('\u{5c1}', '\u{5c2}'),
+    ('\u{5c4}', '\u{5c5}'),
+    ('\u{5c7}', '\u{5c7}'),
+    // Arabic.
+    ('\u{610}', '\u{61a}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{640}', '\u{640}'),
+    ('\u{64b}', '\u{652}'),
+    ('\u{656}', '\u{65f}'),
+    ('\u{670}', '\u{670}'),
+    ('\u{6d6}', '\u{6dc}'),
+    ('\u{6df}', '\u{6e4}'),
+    ('\u{6e7}', '\u{6e8}'),
+    ('\u{6ea}', '\u{6ed}'),
+    ('\u{897}', '\u{89f}'),
+    ('\u{8ca}', '\u{8e1}'),
+    ('\u{8e3}', '\u{8ff}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    // A point of Judaeo-Spanish.
+    ('\u{fb1e}', '\u{fb1e}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fff8}'),
+    ('\u{10efd}', '\u{10eff}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+fn is_ignored(c: char) -> bool {
+    let at = IGNORED.partition_point(|&(_, last)| last < c);
+    IGNORED.get(at).is_some_and(|&(first, _)| first <= c)
+}
+
 #[cold]
 fn page_of(page: usize) -> Box<[Properties; 256]> {
     let character = |i| char::from_u32((page * 256 + i) as u32);
@@ -79,7 +139,7 @@ fn look_up(c: char) -> Properties {
     let letter = alphanumeric && (c.is_alphabetic() || c == '_');
     [
         (Properties::BEGINS_SEGMENT, begins_segment(c)),
-        (Properties::NORMAL, is_nfkc_quick(once(c)) == IsNormalized::Yes),
+        (Properties::NORMAL, is_nfkc_quick(once(c)) == IsNormalized::Yes && !is_ignored(c)),
         (Properties::FOLDED, once(c).default_case_fold().eq(once(c))),
         (Properties::MARK, mark),
         (Properties::LETTER, letter && !mark),
@@ -87,6 +147,7 @@ fn look_up(c: char) -> Properties {
         (Properties::WHITE_SPACE, c.is_whitespace()),
         (Properties::ALONE, alphanumeric && !mark && is_han_or_kana(c)),
         (Properties::UNSPACED, alphanumeric && !mark && is_unspaced(c)),
+        (Properties::IGNORED, is_ignored(c)),
     ]
     .into_iter()
     .filter(|&(_, has)| has)
@@ -95,14 +156,15 @@ fn look_up(c: char) -> Properties {
 
 /// Whether the first character of the full compatibility decomposition is a starter that never composes with what
 /// stands before it. Asking the first of the decomposition, not the character itself, is what catches U+FF9E (a
-/// halfwidth letter that decomposes to a mark) and U+0344 (a mark that decomposes to two).
+/// halfwidth letter that decomposes to a mark) and U+0344 (a mark that decomposes to two). What is ignored begins no segment: were it
+/// not there, what follows could reach into what stands before.
 fn begins_segment(c: char) -> bool {
     let mut first = None;
     decompose_compatible(c, |part| {
         first.get_or_insert(part);
     });
     let first = first.unwrap_or(c);
-    canonical_combining_class(first) == 0 && is_nfkc_quick(once(first)) == IsNormalized::Yes
+    canonical_combining_class(first) == 0 && is_nfkc_quick(once(first)) == IsNormalized::Yes && !is_ignored(first)
 }
 
 /// Whether all scripts that use `c` are Han or Kana. Asking for all of them, not for the main one, finds the
@@ -120,6 +182,7 @@ fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_normalization::char::decompose_canonical;
 
     #[test]
     fn shared_characters_that_stand_alone() {
@@ -127,6 +190,39 @@ mod tests {
         let alone = Properties::ALONE.and(Properties::NORMAL);
         let shared = ('\0'..'\u{1d360}').filter(|&c| Properties::of(c).all(alone) && c.script() == Script::Common);
         assert_eq!(shared.collect::<String>(), "〆〱〲〳〴〵〼ー");
+    }
+
+    #[test]
+    fn what_is_ignored() {
+        assert!(IGNORED.iter().all(|(first, last)| first <= last) && IGNORED.is_sorted_by(|a, b| a.1 < b.0));
+        let ignored = |c: &char| Properties::of(*c).any(Properties::IGNORED);
+        // 4,174 of Default_Ignorable_Code_Point, by the count at the end of it in DerivedCoreProperties.txt; 52 of Hebrew, 115 of Arabic.
+        assert_eq!(('\0'..=char::MAX).filter(ignored).count(), 4174 + 52 + 115);
+        for (first, last) in IGNORED {
+            let (before, after) = (*first as u32 - 1, *last as u32 + 1);
+            assert!([*first, *last].iter().all(ignored));
+            assert!(![before, after].into_iter().filter_map(char::from_u32).any(|c| ignored(&c)), "{first:?}");
+        }
+        // Seen, or told apart by: letters of several parts, signs of other scripts, punctuation and white space.
+        let counted = "أإآؤئۀ\u{653}\u{654}\u{655}\u{93c}\u{941}\u{94d}\u{e34}\u{e48}\u{300}\u{301}\u{345}\u{3099}\u{20e3}־׀׃\u{6dd}۞\u{6e5}\u{6e9}\
+            \u{2010}\u{2011}\u{2028}\u{a0}\u{2009}\u{3000}\u{fff9}\u{fffd}";
+        assert!(!counted.chars().any(|c| ignored(&c)));
+    }
+
+    #[test]
+    fn what_is_ignored_is_not_composed() {
+        for c in '\0'..=char::MAX {
+            let mut parts = Vec::new();
+            decompose_canonical(c, |part| parts.push(part));
+            let ignored = parts.iter().any(|&part| is_ignored(part)) && !is_ignored(c);
+            assert_eq!(
+                ignored,
+                matches!(c, '\u{fb1d}' | '\u{fb1f}' | '\u{fb2a}'..='\u{fb4e}') && parts.len() > 1,
+                "{c:?}"
+            );
+            assert!(!ignored || is_nfkc_quick(once(c)) == IsNormalized::No);
+            assert!(!is_ignored(c) || parts == [c]);
+        }
     }
 
     #[test]

@@ -20,11 +20,11 @@ use unicode_segmentation::UnicodeSegmentation;
 /// * a run of Thai, Lao, Khmer or Burmese is cut at extended grapheme clusters, each a token. Digits of these scripts
 ///   are part of the run.
 ///
-/// A mark with nothing to sit on, such as the variation selector after a ❤️, belongs to the separator before it.
+/// A mark with nothing to sit on belongs to the separator before it.
 ///
 /// # What is normalised
-/// NFKC and full case folding, of the whole text and before anything is cut: `Straße`, `STRASSE` and `ﬁne` meet
-/// `strasse` and `fine`, and canonically equivalent texts have the same tokens. The span of a token reaches from the
+/// [What is not seen](super#what-does-not-count) is removed; then NFKC and full case folding, of the whole text and before anything
+/// is cut: `Straße`, `STRASSE` and `ﬁne` meet `strasse` and `fine`, and canonically equivalent texts have the same tokens. The span of a token reaches from the
 /// first to the last normalisation segment that it has characters of; two tokens that came out of one character (`㍿`,
 /// `½`) have the same span.
 ///
@@ -36,8 +36,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// # Weak
 /// * Folding follows normalisation and is not normalised again: a capital I or J with two marks may differ from its
 ///   small letter (J, dot below, caron).
-/// * Soft hyphens and zero-width joiners and non-joiners separate, which cuts words of Persian and of Indic scripts,
-///   always in the same place; a text with soft hyphens does not match the one without.
+/// * Words that differ in Arabic vowel signs, Hebrew points or a zero-width non-joiner alone are the same.
 /// * Runs of Javanese, Balinese and other scripts without spaces, not in the list above, are single long tokens.
 /// * What is a letter depends on the Unicode version of the compiler's standard library: unassigned characters
 ///   separate.
@@ -236,15 +235,14 @@ fn begins_ascii_words(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::tokenizer::Keep;
-    use crate::tokenizer::tests::{nasty_text, shown, texts};
+    use crate::tokenizer::tests::{nasty_text, normalised, shown, texts};
     use caseless::Caseless;
     use proptest::prelude::*;
-    use unicode_normalization::UnicodeNormalization;
     use unicode_normalization::char::is_combining_mark;
 
     /// The definition on the whole text, without segments, states or spans.
     fn plain(text: &str) -> Vec<String> {
-        let folded: Vec<char> = text.nfkc().default_case_fold().collect();
+        let folded: Vec<char> = normalised(text).chars().default_case_fold().collect();
         let kind = |c: char| match Properties::of(c) {
             _ if is_combining_mark(c) => 'm',
             properties if properties.any(Properties::ALONE) => '1',
@@ -308,7 +306,8 @@ mod tests {
             ("हिन्दी में", "हिन्दी में"),
             ("❤️ \u{301}a ´b", "a b"),
             ("㍿ ½", "株 式 会 社 1 2"),
-            ("葛\u{e0100}城", "葛\u{e0100} 城"),
+            ("葛\u{e0100}城", "葛 城"),
+            ("exam\u{ad}ple Exam\u{ad}\u{200b}Ple", "example example"),
             ("", ""),
             ("... \r\n", ""),
         ] {

@@ -13,6 +13,7 @@ pub mod mask;
 pub mod stem;
 pub mod stop_words;
 
+use super::normalise::counted;
 use super::{Keep, Tokenizer, Tokens};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
@@ -205,13 +206,13 @@ impl Work {
         for i in 0..self.plain.len() {
             let span = self.plain.span(i);
             // Tokens that came out of one character have nothing between them.
-            self.flat.push_str(text.get(end..span.start).unwrap_or_default());
+            push_counted(&mut self.flat, text.get(end..span.start).unwrap_or_default());
             let start = self.flat.len();
             self.flat.push_str(self.plain.text(i));
             self.places.push(start..self.flat.len());
             end = end.max(span.end);
         }
-        self.flat.push_str(text.get(end..).unwrap_or_default());
+        push_counted(&mut self.flat, text.get(end..).unwrap_or_default());
     }
 
     /// Writes the tokens anew, each as what is not masked of it, with a mask in the place of what is.
@@ -256,10 +257,19 @@ impl Work {
     }
 }
 
+/// Appends what is not ignored of what stands between two tokens.
+fn push_counted(flat: &mut String, between: &str) {
+    if between.is_ascii() {
+        flat.push_str(between);
+    } else {
+        flat.extend(counted(between));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::tests::{nasty_text, shown, texts};
+    use crate::tokenizer::tests::{nasty_text, shown, texts, with_unseen};
     use crate::tokenizer::{TOKENIZERS, by_name};
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
@@ -452,6 +462,17 @@ mod tests {
                 let expected = joined(&tokenizer, &text);
                 prop_assert_eq!(&joined(&tokenizer, &composed), &expected, "{} {:?}", name, composed);
                 prop_assert_eq!(&joined(&tokenizer, &decomposed), &expected, "{} {:?}", name, decomposed);
+            }
+        }
+
+        #[test]
+        fn what_is_not_seen_does_not_count(
+            text in any_text(),
+            unseen in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..12),
+        ) {
+            let other = with_unseen(&text, &unseen);
+            for (name, tokenizer) in all() {
+                prop_assert_eq!(joined(&tokenizer, &other), joined(&tokenizer, &text), "{} {:?}", name, other);
             }
         }
 

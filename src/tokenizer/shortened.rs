@@ -1,0 +1,77 @@
+//! Text with pieces left out.
+
+use std::ops::Range;
+
+/// A text with pieces left out, which knows where the rest of it stood: working memory, refilled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shortened {
+    /// What is left.
+    pub text: String,
+    /// Before which byte of it something was left out, and how many bytes were left out up to there.
+    gaps: Vec<(usize, usize)>,
+}
+
+impl Shortened {
+    /// Forgets the text, keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.gaps.clear();
+    }
+
+    /// Appends the characters of `text` that are wanted.
+    pub fn extend(&mut self, text: &str, wanted: impl Fn(char) -> bool) {
+        for c in text.chars() {
+            if wanted(c) {
+                self.text.push(c);
+            } else {
+                self.leave_out(c.len_utf8());
+            }
+        }
+    }
+
+    /// Leaves out so many bytes.
+    pub fn leave_out(&mut self, bytes: usize) {
+        let here = self.text.len();
+        match self.gaps.last_mut() {
+            Some((at, total)) if *at == here => *total += bytes,
+            last => {
+                let total = last.map_or(0, |(_, total)| *total) + bytes;
+                self.gaps.push((here, total));
+            }
+        }
+    }
+
+    /// Where these bytes of the text stood before anything was left out, without what was left out at their ends.
+    pub fn original(&self, Range { start, end }: Range<usize>) -> Range<usize> {
+        let left_out = |gaps: usize| gaps.checked_sub(1).map_or(0, |last| self.gaps[last].1);
+        let before_start = left_out(self.gaps.partition_point(|&(at, _)| at <= start));
+        let before_end = left_out(self.gaps.partition_point(|&(at, _)| at < end));
+        start + before_start..end + before_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_stand_where_their_characters_stood(text in "[a-cäß日]{0,40}") {
+            let wanted = |c| !matches!(c, 'b' | 'ß');
+            let mut shortened = Shortened::default();
+            shortened.extend("before", |_| false);
+            shortened.clear();
+            shortened.extend(&text, wanted);
+            let kept: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| wanted(*c)).collect();
+            prop_assert_eq!(&shortened.text, &kept.iter().map(|(_, c)| c).collect::<String>());
+            let places: Vec<(usize, char)> = shortened.text.char_indices().collect();
+            for (first, &(start, _)) in places.iter().enumerate() {
+                for (&(last, c), &(stood, _)) in places[first..].iter().zip(&kept[first..]) {
+                    let expected = kept[first].0..stood + c.len_utf8();
+                    prop_assert_eq!(shortened.original(start..last + c.len_utf8()), expected);
+                }
+            }
+        }
+    }
+}
