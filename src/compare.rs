@@ -3,10 +3,11 @@
 //!
 //! What is said is what [`engine::scan`](crate::engine::scan) of the two documents does, asked of the algorithm directly.
 
-use crate::algorithm::{Agreement, Algorithm, Compares, Features, Learned, Learns, Recipe, Row, Setup, Totals};
+use crate::algorithm::{Agreement, Algorithm, Compares, Learned, Learns, Recipe, Row, Setup, Totals};
 use crate::error::Error;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
+use crate::run::sign::{self, Scratch, Signer};
 use crate::similarity::Similarity;
 use crate::tokenizer::{Tokenizer, Tokens};
 use std::sync::Arc;
@@ -108,12 +109,13 @@ pub fn compare(
     let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(median_tokens)?;
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());
-    let tokens = texts.map(|text| {
-        let mut tokens = Tokens::new(algorithm.reads(), seed);
-        own.as_deref().unwrap_or(tokenizer).tokenize(text, &mut tokens);
-        tokens
+    let tokenizer = own.as_deref().unwrap_or(tokenizer);
+    let mut documents = texts.map(|text| {
+        let mut scratch = Scratch::new(seed);
+        Signer::of(&*algorithm, tokenizer, seed).cut(text, &mut scratch);
+        scratch
     });
-    let knows_all = learn(&mut *algorithm, &tokens, texts);
+    let knows_all = learn(&mut *algorithm, &mut documents, texts);
     let mut comparison = Comparison {
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
@@ -126,8 +128,7 @@ pub fn compare(
     if !knows_all {
         return Ok(comparison);
     }
-    let copies = tokens[0].hashes() == tokens[1].hashes();
-    let (evidence, verdict) = judge(&mut *algorithm, &tokens, copies, median_tokens);
+    let (evidence, verdict) = judge(&mut *algorithm, &mut documents, median_tokens);
     let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
     comparison.parameters = algorithm.rows();
     comparison.warnings.extend(algorithm.warnings(2, featureless.iter().filter(|&&none| none).count() as u64));
@@ -147,52 +148,41 @@ pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> 
 }
 
 /// Tells the algorithm what can be learned from two documents. Says whether that is all it must know.
-fn learn(algorithm: &mut dyn Algorithm, tokens: &[Tokens; 2], texts: [&str; 2]) -> bool {
+fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&str; 2]) -> bool {
     while let Some(wanted) = algorithm.learns() {
         // How rare features are decides what the search costs, not what it finds. Anything else takes a collection.
         if wanted != Learns::Features {
             return false;
         }
         let rarity = Rarity::for_bytes(texts.iter().map(|text| text.len() as u64).sum());
-        for tokens in tokens {
-            let set = features(algorithm, tokens);
-            sorted(&set, true).into_iter().for_each(|feature| rarity.add(feature));
+        for document in &mut *documents {
+            sign::features(algorithm, document);
+            evidence_of(Compares::Features, document).into_iter().for_each(|feature| rarity.add(feature));
         }
         algorithm.learn(&Learned::Features(Arc::new(rarity)));
     }
     true
 }
 
-fn features(algorithm: &dyn Algorithm, tokens: &Tokens) -> Features {
-    let mut features = Features::default();
-    algorithm.features(tokens, &mut features);
-    features
+/// What is compared of a document, whose features and fingerprint are there.
+fn evidence_of(compares: Compares, document: &Scratch) -> Vec<u64> {
+    let from = if compares == Compares::Fingerprints { &document.fingerprint } else { &document.features.hashes };
+    let mut evidence = from.clone();
+    let length = sign::evidence(compares, &mut evidence);
+    evidence.truncate(length);
+    evidence
 }
 
-fn sorted(features: &Features, distinct: bool) -> Vec<u64> {
-    let mut hashes = features.hashes.clone();
-    hashes.sort_unstable();
-    if distinct {
-        hashes.dedup();
+fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tokens: usize) -> (Evidence, Verdict) {
+    let copies = documents[0].tokens.hashes() == documents[1].tokens.hashes();
+    for document in &mut *documents {
+        sign::features(algorithm, document);
+        sign::keys(algorithm, &document.features, &mut document.fingerprint, &mut Vec::new());
     }
-    hashes
-}
-
-fn judge(
-    algorithm: &mut dyn Algorithm,
-    tokens: &[Tokens; 2],
-    copies: bool,
-    median_tokens: usize,
-) -> (Evidence, Verdict) {
-    let features = tokens.each_ref().map(|tokens| features(algorithm, tokens));
-    let fingerprints = features.each_ref().map(|features| {
-        let mut fingerprint = Vec::new();
-        algorithm.fingerprint(features, &mut fingerprint);
-        fingerprint
-    });
-    let [a, b] = features.each_ref().map(|features| sorted(features, true));
+    let fingerprints = documents.each_ref().map(|document| document.fingerprint.clone());
+    let [a, b] = documents.each_ref().map(|document| evidence_of(Compares::Features, document));
     let mut evidence = Evidence {
-        features: features.each_ref().map(|features| features.hashes.len()),
+        features: documents.each_ref().map(|document| document.features.hashes.len()),
         distinct: Overlap::of_sets(&a, &b),
         fingerprints,
         agreement: Vec::new(),
@@ -208,11 +198,8 @@ fn judge(
         return (evidence, Verdict::TooFewFeatures(featureless));
     }
     let [one, other] = evidence.fingerprints.each_ref().map(Vec::as_slice);
-    let (a, b) = match algorithm.compares() {
-        Compares::Fingerprints => (one.to_vec(), other.to_vec()),
-        Compares::Features => (a, b),
-        Compares::Multisets => (sorted(&features[0], false), sorted(&features[1], false)),
-    };
+    let compares = algorithm.compares();
+    let [a, b] = documents.each_ref().map(|document| evidence_of(compares, document));
     let similarity = if copies { Some(Similarity::ONE) } else { algorithm.similarity(&a, &b) };
     let verdict = if copies {
         Verdict::Reported { copies }

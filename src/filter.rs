@@ -4,10 +4,10 @@
 //! between reading and deciding: while an expensive one is signed the others wait, and so does the input. Decisions go out when the input
 //! pauses, and when there are many: first the index is written, then they leave.
 
-use crate::engine::Observer;
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
 
+use crate::run::observer::Observer;
 use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::source::{Chunk, Live, Problem, Severity};
 use std::io;

@@ -7,6 +7,24 @@
 //!
 //! # The map
 //!
+//! A module uses only those that stand before it, in this order, line by line; a test holds the drawing to that.
+//!
+//! ```text
+//! numbers       error  readable  union_find  hash  similarity  outline  kernel  hamming
+//! files         replace
+//! bytes →       source     files, streams, formats, compression → batches of documents
+//! text →        tokenizer  &str → tokens                lexicon  counts over a collection, then frozen
+//! algorithms    algorithm  tokens → features → fingerprint → keys; compare; a folder a family
+//! running       run        text → what is known of it, once; the ordered parallel map; the observer
+//! passages      passages   what two documents share     prose    markup → the words that a reader sees
+//! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
+//! stream        index      what was let through         filter   records in, decisions in their order, records out
+//! pairs         compare    two documents, as any algorithm sees them
+//! gate          check      folder → pages → findings; baselines, rules, reports
+//! results       report     records as JSON lines        evaluate results against labelled pairs
+//! program       cli        arguments → request → one call → report
+//! ```
+//!
 //! | module | what |
 //! |---|---|
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
@@ -14,22 +32,21 @@
 //! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
 //! | [`replace`] | a file that takes the place of another, all or nothing |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
-//! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
+//! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
 //! | [`algorithm`] | the families: the trait and the table, a folder each; presets |
-//! | [`engine`] | the batch: keys → groups → candidates → verified pairs → clusters and kept documents |
-//! | [`index`] | the stream's memory: a log of what was let through, and the tables that find it |
-//! | [`filter`] | the stream: lines in, decisions in their order, new lines out |
-//! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
-//! | [`check`] | copies in documentation: folders → pages → files, passages and paragraphs that stand elsewhere with small edits; rules, baselines, reports |
-//! | [`report`] | results as JSON lines |
-//! | [`evaluate`] | results against labelled pairs: precision, recall, F1, clusters |
+//! | [`engine`] | the batch |
+//! | [`index`] | the stream's memory: a log of what was let through, and the tables that find it |
+//! | [`filter`] | the stream |
+//! | [`compare`] | two documents, as any algorithm sees them |
+//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
+//! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |
 //!
-//! Arrows point one way, down this table. `main.rs` and `cli/` are the program `dedup`; they alone print and look at the
-//! terminal (`cli` is a module of the library only so that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages,
-//! and to date what a stream lets through.
+//! `main.rs` and `cli/` are the program `dedup`; they alone print and look at the terminal (`cli` is a module of the library only so
+//! that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages, and to
+//! date what a stream lets through.
 //!
 //! # What always holds
 //!
@@ -39,7 +56,7 @@
 //!   does not depend on the order of the documents either.
 //! * A document that is not kept has a kept one at or above the threshold.
 //! * A document without features is never like another.
-//! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], told and counted.
+//! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], reported and counted.
 //! * The batch has no map from keys to documents, and there is no map whose order could show in a result.
 //!
 //! # Example

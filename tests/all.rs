@@ -1,5 +1,6 @@
 //! All integration tests, in one program. What a module is for stands at its head.
 
+mod architecture;
 mod check;
 mod cli;
 mod fuzz;

@@ -39,6 +39,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use crate::run::observer::{Estimate, Observer, Stage};
 pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
@@ -64,51 +65,6 @@ impl Default for Options {
         Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30, temp_dir: None }
     }
 }
-
-/// What a scan is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Counting terms or features over all documents. Comes again for each reading that it takes.
-    Counting,
-    /// Reading and fingerprinting; only the latter if counting kept what it read.
-    Reading,
-    /// Reading everything again, because the documents turned out longer or shorter than their beginning promised.
-    ReadingAgain,
-    /// Sorting keys into groups.
-    Grouping,
-    /// Reading candidates a second time, because their features did not fit the memory budget.
-    Rereading,
-    /// Comparing candidates.
-    Verifying,
-}
-
-/// What a scan will take, as its beginning promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// Documents.
-    pub documents: u64,
-    /// Bytes of memory for what is kept of each document in any case.
-    pub memory: u64,
-    /// Bytes of keys.
-    pub keys: u64,
-    /// Whether the keys do not fit the budget, and go to a temporary file.
-    pub spills: bool,
-}
-
-/// Hears what goes on during a scan. The methods are called from the calling thread, in a decided order.
-pub trait Observer: Sync {
-    /// A stage begins.
-    fn stage(&self, _stage: Stage) {}
-    /// Input was read: this many more bytes and documents.
-    fn progress(&self, _bytes: u64, _documents: u64) {}
-    /// The beginning was read, and the size of the rest is known.
-    fn estimate(&self, _estimate: &Estimate) {}
-    /// A document had a problem.
-    fn problem(&self, _problem: &Problem) {}
-}
-
-/// Nobody listens.
-impl Observer for () {}
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -11,7 +11,6 @@
 //! result: it ends the map and goes on in the calling thread. If the calling thread stops taking results, by an error or a panic of its
 //! own, the workers end after the piece that they are at.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -125,7 +124,7 @@ impl<I> Feed<I> {
     }
 }
 
-/// What comes of a piece: its number, its weight, and the result or the panic.
+/// A piece, or what came of it: its number, its weight, and itself or the panic in its place.
 type Done<T> = (u64, u64, thread::Result<T>);
 
 /// What the workers share.
@@ -158,7 +157,7 @@ impl<N, G> Line<N, G> {
     }
 
     /// The next piece, once there is room, or the panic that came in its place.
-    fn claim<I>(&self) -> Option<(u64, u64, Result<I, Box<dyn Any + Send>>)>
+    fn claim<I>(&self) -> Option<Done<I>>
     where
         N: FnMut() -> Option<I>,
         G: Fn(&I) -> u64,

@@ -78,15 +78,20 @@ impl<'a> Signer<'a> {
     }
 
     /// Fills the features from the tokens.
-    pub fn features(&self, Scratch { tokens, features, .. }: &mut Scratch) {
-        features.clear();
-        self.algorithm.features(tokens, features);
+    pub fn features(&self, scratch: &mut Scratch) {
+        features(self.algorithm, scratch);
     }
 
     /// Fills the fingerprint from the features, and appends its keys. Returns whether there is a fingerprint.
     pub fn keys(&self, Scratch { features, fingerprint, .. }: &mut Scratch, out: &mut Vec<u64>) -> bool {
         keys(self.algorithm, features, fingerprint, out)
     }
+}
+
+/// Fills the features from the tokens, which have what the algorithm reads.
+pub(crate) fn features(algorithm: &dyn Algorithm, Scratch { tokens, features, .. }: &mut Scratch) {
+    features.clear();
+    algorithm.features(tokens, features);
 }
 
 /// Fills the fingerprint of these features, and appends its keys. Returns whether there is a fingerprint: without one a document has too

@@ -62,7 +62,7 @@ fn run(input: impl Read + Send + 'static, plan: &Plan, index: &mut Index, thread
 }
 
 fn in_memory(plan: &Plan) -> Index {
-    Index::in_memory(&plan, Limits::default())
+    Index::in_memory(plan, Limits::default())
 }
 
 /// With settings that do not follow the length of the documents or the collection.
@@ -159,7 +159,7 @@ fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<Repair>), Error> {
 }
 
 fn open_with(path: &Path, plan: &Plan, options: &Options) -> Result<(Index, Option<Repair>), Error> {
-    Index::open(path, &plan, options)
+    Index::open(path, plan, options)
 }
 
 /// A frame that says that all before it is on the disk.

@@ -71,7 +71,7 @@ fn plainly_with_fresh(lines: &[Line], limits: Limits) -> (Vec<Fate>, Vec<bool>) 
 
 fn open(path: &Path, plan: &Plan, limits: Limits, sync: Sync) -> Index {
     let options = Options { limits, sync, mode: Mode::Filter, ..Options::default() };
-    Index::open(path, &plan, &options).unwrap().0
+    Index::open(path, plan, &options).unwrap().0
 }
 
 fn decide(index: &mut Index, plan: &Plan, line: &Line) -> Fate {
