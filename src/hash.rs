@@ -125,7 +125,7 @@ pub const fn combine(state: u64, word: u64) -> u64 {
 }
 
 /// How many shingles are made at a time, so that what is worked on stays in the nearest cache.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 240;
 
 /// Appends the hash of every run of `width` consecutive tokens: `tokens.len() − width + 1` of them, repeats included.
 /// Fewer tokens than `width` are one shingle of all of them; no tokens give none.

@@ -4,7 +4,7 @@
 use super::{Algorithm, Compares};
 use crate::similarity::Similarity;
 
-/// How a pair stands to what is reported; see [`Algorithm::odds`].
+/// How a pair stands to what is reported; see [`Explain::odds`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
     /// How similar the two are, exactly, on the axis that `plan` draws the curve over.

@@ -35,10 +35,11 @@ pub(super) struct Segment<'a> {
     /// Where it starts and ends in the whole text.
     start: usize,
     end: usize,
-    /// The character and its properties, if there is only one, ignored ones after it not counted: the usual case.
+    /// The character and its properties, if there is only one, ignored ones after it not counted: the usual case. If there are
+    /// any, FOLDED is not among the properties, so that it is not taken as it stands there.
     single: Option<(char, Properties)>,
-    /// Whether there are no ignored characters after a single one.
-    bare: bool,
+    /// The properties that any of its characters has.
+    any: Properties,
 }
 
 impl<'a> Segments<'a> {
@@ -80,20 +81,23 @@ impl<'a> Iterator for Segments<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Segment<'a>> {
-        let mut single = Some(self.first?);
-        let mut bare = true;
+        let first = self.first?;
+        let (mut single, mut any) = (Some(first), first.1);
         let mut end;
         loop {
             end = self.text.len() - self.rest.as_str().len();
             self.first = self.rest.next().map(|c| (c, Properties::of(c)));
             match self.first {
-                Some((_, properties)) if properties.any(Properties::IGNORED) => bare = false,
-                Some((_, properties)) if !properties.any(Properties::BEGINS_SEGMENT) => single = None,
+                Some((_, properties)) if !properties.any(Properties::BEGINS_SEGMENT) => {
+                    any = any.and(properties);
+                    single = single.filter(|_| properties.any(Properties::IGNORED));
+                    single = single.map(|(c, properties)| (c, properties.without(Properties::FOLDED)));
+                }
                 _ => break,
             }
         }
         let start = std::mem::replace(&mut self.start, end);
-        Some(Segment { whole: self.text, start, end, single, bare })
+        Some(Segment { whole: self.text, start, end, single, any })
     }
 }
 
@@ -107,8 +111,7 @@ impl Segment<'_> {
     /// The properties of the one character, if it is its own NFKC and case folding and nothing is ignored.
     #[inline]
     pub fn as_is(&self) -> Option<Properties> {
-        let properties = self.single.map(|(_, properties)| properties);
-        properties.filter(|properties| properties.all(Properties::UNCHANGED) && self.bare)
+        self.single.map(|(_, properties)| properties).filter(|properties| properties.all(Properties::UNCHANGED))
     }
 
     /// Hands on each character of the NFKC.
@@ -126,17 +129,21 @@ impl Segment<'_> {
         match self.single {
             Some((c, properties)) if properties.all(Properties::UNCHANGED) => each(c),
             Some((c, _)) if c.is_ascii() => each(c.to_ascii_lowercase()),
+            Some((c, _)) if Properties::of(c).all(Properties::UNCHANGED) => each(c),
             _ => self.each_nfkc(|c| once(c).default_case_fold().for_each(&mut each)),
         }
     }
 
     fn each_of_several(&self, each: impl FnMut(char)) {
-        let text = counted(&self.whole[self.range()]);
+        let text = &self.whole[self.range()];
+        if self.any.any(Properties::HAS_IGNORED) {
+            // Decomposition may reveal what is to be ignored: the presentation forms of Arabic vowel signs are tatweels with them.
+            return counted(text).nfkd().filter(|&c| counts(c)).nfc().for_each(each);
+        }
         // Most letters with vowel signs are seen to be normalised at a glance.
-        match is_nfkc_quick(text.clone()) {
-            IsNormalized::Yes => text.for_each(each),
-            // Decomposition may reveal more to ignore: the presentation forms of Arabic vowel signs are tatweels with them.
-            _ => text.nfkd().filter(|&c| counts(c)).nfc().for_each(each),
+        match is_nfkc_quick(text.chars()) {
+            IsNormalized::Yes => text.chars().for_each(each),
+            _ => text.nfkc().for_each(each),
         }
     }
 }
@@ -145,6 +152,13 @@ impl Segment<'_> {
 #[inline]
 pub(super) fn counts(c: char) -> bool {
     !Properties::of(c).any(Properties::IGNORED)
+}
+
+/// Whether a text contains characters that are ignored.
+pub(super) fn has_ignored(text: &str) -> bool {
+    // Most texts have none of the bytes that they begin with, and bytes are looked at many at a time.
+    let begins_ignored = |byte| matches!(byte, 0xc2 | 0xcd | 0xd6..=0xd9 | 0xdb | 0xe0..=0xe3 | 0xef..=0xf4);
+    text.bytes().fold(false, |found, byte| found | begins_ignored(byte)) && !text.chars().all(counts)
 }
 
 /// The characters that are not ignored.
@@ -234,6 +248,13 @@ mod tests {
                 let d = touchy[(i * 31 + k * 97) % touchy.len()];
                 check(&['q', c, d, '\u{323}', c].iter().collect::<String>());
             }
+        }
+    }
+
+    #[test]
+    fn ignored_characters_are_found() {
+        for c in '\0'..=char::MAX {
+            assert_eq!(has_ignored(&format!("a{c}é")), !counts(c), "{c:?}");
         }
     }
 

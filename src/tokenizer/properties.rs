@@ -40,6 +40,8 @@ impl Properties {
     pub const UNSPACED: Self = Properties(1 << 8);
     /// Not part of any token, nor between tokens: see [`IGNORED`].
     pub const IGNORED: Self = Properties(1 << 9);
+    /// It is ignored, or a part of its full compatibility decomposition is.
+    pub const HAS_IGNORED: Self = Properties(1 << 10);
 
     /// Alone, it is left as it is by NFKC and case folding.
     pub const UNCHANGED: Self = Self::NORMAL.and(Self::FOLDED);
@@ -54,6 +56,11 @@ impl Properties {
     /// All of these and those.
     pub const fn and(self, other: Self) -> Self {
         Properties(self.0 | other.0)
+    }
+
+    /// These but not those.
+    pub const fn without(self, other: Self) -> Self {
+        Properties(self.0 & !other.0)
     }
 
     /// Whether all of `wanted` are there.
@@ -127,6 +134,12 @@ fn is_ignored(c: char) -> bool {
     IGNORED.get(at).is_some_and(|&(first, _)| first <= c)
 }
 
+fn has_ignored(c: char) -> bool {
+    let mut found = false;
+    decompose_compatible(c, |part| found |= is_ignored(part));
+    found || is_ignored(c)
+}
+
 #[cold]
 fn page_of(page: usize) -> Box<[Properties; 256]> {
     let character = |i| char::from_u32((page * 256 + i) as u32);
@@ -148,6 +161,7 @@ fn look_up(c: char) -> Properties {
         (Properties::ALONE, alphanumeric && !mark && is_han_or_kana(c)),
         (Properties::UNSPACED, alphanumeric && !mark && is_unspaced(c)),
         (Properties::IGNORED, is_ignored(c)),
+        (Properties::HAS_IGNORED, has_ignored(c)),
     ]
     .into_iter()
     .filter(|&(_, has)| has)

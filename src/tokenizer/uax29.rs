@@ -1,7 +1,8 @@
 //! Words as the Unicode Standard cuts them.
 
 use super::ascii::ascii_prefix;
-use super::normalise::{Segments, counts};
+use super::normalise::{Segments, counts, has_ignored};
+use super::shortened::Shortened;
 use super::{Tokenizer, Tokens};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,7 +40,7 @@ impl Tokenizer for Uax29 {
         let mut at = 0;
         while at < text.len() {
             let ascii = ascii_piece(text.as_bytes(), at);
-            push_words(&text[at..ascii], tokens, |word| at + word.start..at + word.end);
+            push_words(&text[at..ascii], at, None, tokens);
             let end = mixed_piece(text.as_bytes(), ascii);
             push_mixed(&text[ascii..end], ascii, tokens);
             at = end;
@@ -49,22 +50,20 @@ impl Tokenizer for Uax29 {
 
 /// Pushes the words of a piece that begins at byte `start` of the text and that there may be anything in.
 fn push_mixed(piece: &str, start: usize, tokens: &mut Tokens) {
-    if piece.chars().all(counts) {
-        return push_words(piece, tokens, |word| start + word.start..start + word.end);
+    if !has_ignored(piece) {
+        return push_words(piece, start, None, tokens);
     }
     let mut shortened = std::mem::take(&mut tokens.shortened);
     shortened.clear();
     shortened.extend(piece, counts);
-    push_words(&shortened.text, tokens, |word| {
-        let word = shortened.original(word);
-        start + word.start..start + word.end
-    });
+    push_words(&shortened.text, start, Some(&shortened), tokens);
     tokens.shortened = shortened;
 }
 
-/// Pushes the words of a piece of the text that begins and ends where a cut is allowed; `span` says where a word of it stood.
-/// `unicode-segmentation` has a faster way for a text of nothing but ASCII, which is what cutting the text into pieces is for.
-fn push_words(piece: &str, tokens: &mut Tokens, span: impl Fn(Range<usize>) -> Range<usize>) {
+/// Pushes the words of a piece that begins at byte `begin` of the text, and begins and ends where a cut is allowed; it is the text of
+/// `shortened`, if something was left out. `unicode-segmentation` has a faster way for a text of nothing but ASCII, which is what
+/// cutting the text into pieces is for.
+fn push_words(piece: &str, begin: usize, shortened: Option<&Shortened>, tokens: &mut Tokens) {
     for (start, word) in piece.unicode_word_indices() {
         if word.is_ascii() {
             push_lower(word, tokens);
@@ -73,7 +72,9 @@ fn push_words(piece: &str, tokens: &mut Tokens, span: impl Fn(Range<usize>) -> R
                 segment.each_folded(|c| tokens.building().push(c));
             }
         }
-        tokens.finish(span(start..start + word.len()));
+        let span = start..start + word.len();
+        let Range { start, end } = shortened.map_or(span.clone(), |shortened| shortened.original(span));
+        tokens.finish(begin + start..begin + end);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whatever stands between white space.
 
-use super::normalise::counted;
+use super::normalise::{counted, has_ignored};
 use super::{Tokenizer, Tokens};
 use std::borrow::Cow;
 
@@ -31,12 +31,12 @@ impl Tokenizer for Whitespace {
 
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
-        let (mut at, ascii) = (0, text.is_ascii());
+        let (mut at, has_any_ignored) = (0, has_ignored(text));
         while let Some(skipped) = text[at..].find(|c: char| !c.is_whitespace()) {
             let start = at + skipped;
             at = text[start..].find(char::is_whitespace).map_or(text.len(), |length| start + length);
             let run = &text[start..at];
-            if ascii || run.is_ascii() {
+            if !has_any_ignored || run.is_ascii() {
                 tokens.push(run, start..at);
             } else {
                 tokens.building().extend(counted(run));
