@@ -103,7 +103,7 @@ impl TableRecipe {
         if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
             return Err(Error::Usage(format!(
                 "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
-                 --tokenizer, --mask, --stopwords and --stem must be the same for both",
+                 --tokenizer, --join-hyphens, --fold, --mask, --stopwords and --stem must be the same for both",
                 origin.tokenizer
             )));
         }

@@ -1,4 +1,4 @@
-//! `--mask`, `--stopwords` and `--stem`: what is done to tokens before they become features.
+//! `--join-hyphens`, `--fold`, `--mask`, `--stopwords` and `--stem`: what is done to text and tokens before they become features.
 
 use super::{arguments, usage_error};
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser};
@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use neardups::Error;
 use neardups::tokenizer::Preparation;
 use neardups::tokenizer::prepared::Step;
+use neardups::tokenizer::prepared::fold::FOLDS;
 use neardups::tokenizer::prepared::mask::MASKS;
 use neardups::tokenizer::prepared::stem::{STEM_LANGUAGES, StemLanguage};
 use neardups::tokenizer::prepared::stop_words::{StopList, stop_word_languages};
@@ -16,9 +17,29 @@ use std::sync::Arc;
 
 /// The flags, in the order of the steps.
 pub fn args() -> Vec<Arg> {
-    let masks = MASKS.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
+    let possible = |(name, help): &(&'static str, &'static str)| PossibleValue::new(*name).help(*help);
+    let (folds, masks) = (FOLDS.iter().map(possible), MASKS.iter().map(possible));
     let stems: Vec<_> = STEM_LANGUAGES.iter().map(|l| format!("{} {}", l.code, l.name)).collect();
     vec![
+        Arg::new("join-hyphens")
+            .long("join-hyphens")
+            .action(ArgAction::SetTrue)
+            .help("Join words that are hyphenated at the end of a line")
+            .long_help(
+                "Join words that are hyphenated at the end of a line, so that exam- and ple on the next line are example. The hyphen \
+                 (also U+2010, and a soft hyphen) must stand between two letters; a blank line is not passed over. A word with a hyphen \
+                 of its own loses it there: well- and known become wellknown.",
+            ),
+        Arg::new("fold")
+            .long("fold")
+            .value_name("WHAT")
+            .value_parser(PossibleValuesParser::new(folds))
+            .help("Remove the accents of letters, with --fold marks: café is cafe")
+            .long_help(
+                "Remove the accents of letters, so that café is cafe: marks of Latin, Greek and Cyrillic letters, and maddah and hamza of \
+                 Arabic; the strokes of d, h, l, o and t are removed too, and an i without a dot gets one. Marks of other scripts stay, \
+                 and letters such as æ and þ. Lists of stop words are folded too, and words are stemmed without their accents.",
+            ),
         Arg::new("mask")
             .long("mask")
             .value_name("WHAT")
@@ -62,8 +83,11 @@ pub fn args() -> Vec<Arg> {
 /// # Errors
 /// The tokenizer has no words to prepare.
 pub fn steps(given: &ArgMatches) -> Result<Vec<Step>, Error> {
-    let steps = [Step::Mask, Step::StopWords, Step::Stem];
-    let steps: Vec<Step> = steps.into_iter().filter(|step| given.contains_id(step.flag())).collect();
+    let is_given = |step: &Step| match step {
+        Step::JoinHyphens => given.get_flag(step.flag()),
+        _ => given.contains_id(step.flag()),
+    };
+    let steps: Vec<Step> = Step::ALL.into_iter().filter(is_given).collect();
     let typed = arguments::chosen_tokenizer(given)?;
     let name = typed.split(':').next().unwrap_or_default();
     if let Some(step) = steps.first()
@@ -85,7 +109,11 @@ pub fn steps(given: &ArgMatches) -> Result<Vec<Step>, Error> {
 /// # Errors
 /// A language without a list, or a file that cannot be read.
 pub fn preparation(given: &ArgMatches) -> Result<Preparation, Error> {
-    let mut preparation = Preparation::default();
+    let mut preparation = Preparation {
+        join_hyphens: given.get_flag(Step::JoinHyphens.flag()),
+        fold_marks: given.contains_id(Step::Fold.flag()),
+        ..Preparation::default()
+    };
     for name in given.get_many::<String>("mask").into_iter().flatten() {
         preparation.masks.add(name);
     }
@@ -129,6 +157,10 @@ pub fn tokenizer(given: &ArgMatches) -> Result<(Arc<dyn Tokenizer>, Option<Descr
 /// A preparation, for people and programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Described {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    join_hyphens: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fold: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mask: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +172,8 @@ pub struct Described {
 impl Described {
     fn new(preparation: &Preparation) -> Option<Self> {
         (!preparation.steps().is_empty()).then(|| Described {
+            join_hyphens: preparation.join_hyphens,
+            fold: FOLDS.iter().map(|(name, _)| *name).filter(|_| preparation.fold_marks).collect(),
             mask: preparation.masks.names(),
             stopwords: preparation.stop_words.iter().map(|list| list.name.clone()).collect(),
             stem: preparation.stem.map(|language| language.code),
@@ -149,6 +183,8 @@ impl Described {
     /// Each step, and what it works with.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let rows = [
+            (Step::JoinHyphens, if self.join_hyphens { "true" } else { "" }.to_string()),
+            (Step::Fold, self.fold.join(",")),
             (Step::Mask, self.mask.join(",")),
             (Step::StopWords, self.stopwords.join(",")),
             (Step::Stem, self.stem.unwrap_or_default().to_string()),

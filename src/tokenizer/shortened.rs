@@ -18,6 +18,11 @@ impl Shortened {
         self.gaps.clear();
     }
 
+    /// Appends a piece that is kept.
+    pub fn push(&mut self, kept: &str) {
+        self.text.push_str(kept);
+    }
+
     /// Appends the characters of `text` that are wanted.
     pub fn extend(&mut self, text: &str, wanted: impl Fn(char) -> bool) {
         for c in text.chars() {

@@ -311,6 +311,10 @@ pub struct Bin {
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join_hyphens: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fold: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mask: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

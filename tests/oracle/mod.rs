@@ -24,6 +24,7 @@ mod projection;
 mod published;
 mod recall;
 mod robust;
+mod scripts;
 mod shingles;
 mod signs;
 mod spotsigs;

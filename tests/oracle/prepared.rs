@@ -65,6 +65,21 @@ fn stop_words_and_endings_do_not_either() {
 }
 
 #[test]
+fn accents_and_hyphens_at_the_ends_of_lines_do_not_either() {
+    let texts = [
+        "The na\u{ef}ve d\u{e9}butante was in the caf\u{e9} and had a cr\u{e8}me br\u{fb}l\u{e9}e, which is a des-\nsert that they have had be-\r\n  fore the war.",
+        "The naive debutante was in the cafe and had a creme brulee, which is a dessert that they have had before the war.",
+    ];
+    let both = Preparation { join_hyphens: true, fold_marks: true, ..Preparation::default() };
+    for entry in ALGORITHMS.iter().filter(|entry| entry.goes_with(&both.steps()).is_ok()) {
+        assert_eq!(similarities(entry.name, texts, &both), [1.0], "{}", entry.name);
+    }
+    for algorithm in ["minhash", "simhash", "projection"] {
+        assert!(similarities(algorithm, texts, &Preparation::default()).is_empty(), "{algorithm}");
+    }
+}
+
+#[test]
 fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
     let chosen = |steps: &[Step], median| {
         let recipe = recipe("minhash", &[]).with_steps(steps).unwrap();
@@ -75,12 +90,13 @@ fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
     };
     assert_eq!(chosen(&[], 5), (Some("char:4".to_string()), 1));
     assert_eq!(chosen(&[Step::Stem], 5), (None, 1));
+    assert_eq!(chosen(&[Step::JoinHyphens], 5), (None, 1));
     assert_eq!([chosen(&[Step::Mask], 15), chosen(&[Step::Mask], 300)], [(None, 2), (None, 5)]);
 }
 
 #[test]
 fn spotsigs_needs_its_words() {
-    for (step, flag) in [(Step::StopWords, "--stopwords"), (Step::Stem, "--stem")] {
+    for (step, flag) in [(Step::Fold, "--fold"), (Step::StopWords, "--stopwords"), (Step::Stem, "--stem")] {
         let message = recipe("spotsigs", &[]).with_steps(&[Step::Mask, step]).err().unwrap().to_string();
         assert!(message.starts_with(&format!("{flag} does not go with --algo spotsigs")), "{message}");
     }

@@ -63,7 +63,7 @@ fn table() -> String {
     out
 }
 
-fn check(file: &str, found: &str) {
+pub fn check(file: &str, found: &str) {
     let path = format!("{}/tests/oracle/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_CASES").is_some() {
         std::fs::write(&path, found).unwrap();

@@ -48,8 +48,8 @@ pub const ENTRY: Entry = Entry {
              language) are compared with nothing, and counted.",
     parameters: PARAMETERS,
     defaults: &[(&THRESHOLD, "0.5")],
-    // The antecedents are among the words that would go.
-    refuses: &[Step::StopWords, Step::Stem],
+    // The antecedents are among the words that would go, or change.
+    refuses: &[Step::Fold, Step::StopWords, Step::Stem],
     prepare,
     depends_on_length: |_| false,
     plan,

@@ -1,19 +1,25 @@
-//! Preparation of text between tokens and features, for every algorithm: masking, stop words, stemming.
+//! Preparation of text between tokens and features, for every algorithm: joining, folding, masking, stop words, stemming.
 //!
-//! [`Prepared`] is a tokenizer around another one. It takes its tokens through three steps, in this order:
+//! [`Prepared`] is a tokenizer around another one. It takes the text and its tokens through these steps, in this order:
 //!
-//! 1. **Masking** ([`mask`]): each number, date or time becomes one token, `<number>`, `<date>` or `<time>`, so that a counter
+//! 1. **Joining** ([`hyphens`]): words that are hyphenated at the end of a line are joined again, before the text is cut.
+//! 2. **Folding** ([`fold`]): marks of letters are removed, so that `café` is `cafe`. All later steps see tokens, and entries of lists,
+//!    without them; stems of folded words can be other ones than those of the words.
+//! 3. **Masking** ([`mask`]): each number, date or time becomes one token, `<number>`, `<date>` or `<time>`, so that a counter
 //!    or a date does not make two documents differ.
-//! 2. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and composition
+//! 4. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and composition
 //!    do not matter; one of several tokens (`don't` is `don` and `t` to `word`) matches only that sequence, and of several entries
 //!    that match the longest is taken.
-//! 3. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens of another script than the language's pass unchanged.
+//! 5. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens of another script than the language's pass unchanged.
 
+pub mod fold;
+pub mod hyphens;
 pub mod mask;
 pub mod stem;
 pub mod stop_words;
 
 use super::normalise::counted;
+use super::shortened::Shortened;
 use super::{Keep, Tokenizer, Tokens};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
@@ -27,6 +33,10 @@ use stop_words::{StopList, StopWords};
 /// A step of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// Words hyphenated at the ends of lines are joined.
+    JoinHyphens,
+    /// Marks of letters are removed.
+    Fold,
     /// Numbers and dates are masked.
     Mask,
     /// Stop words are removed.
@@ -36,9 +46,14 @@ pub enum Step {
 }
 
 impl Step {
+    /// Every step, in their order.
+    pub const ALL: [Step; 5] = [Step::JoinHyphens, Step::Fold, Step::Mask, Step::StopWords, Step::Stem];
+
     /// The flag that asks for it.
     pub fn flag(self) -> &'static str {
         match self {
+            Step::JoinHyphens => "join-hyphens",
+            Step::Fold => "fold",
             Step::Mask => "mask",
             Step::StopWords => "stopwords",
             Step::Stem => "stem",
@@ -49,6 +64,10 @@ impl Step {
 /// What is done to tokens before they become features.
 #[derive(Clone, Debug, Default)]
 pub struct Preparation {
+    /// Whether words hyphenated at the ends of lines are joined.
+    pub join_hyphens: bool,
+    /// Whether marks of letters are removed.
+    pub fold_marks: bool,
     /// What is masked.
     pub masks: Masks,
     /// The lists of words that are removed.
@@ -60,28 +79,35 @@ pub struct Preparation {
 impl Preparation {
     /// The steps that it has, in their order.
     pub fn steps(&self) -> Vec<Step> {
-        let there = [
-            (Step::Mask, self.masks != Masks::default()),
-            (Step::StopWords, !self.stop_words.is_empty()),
-            (Step::Stem, self.stem.is_some()),
-        ];
-        there.into_iter().filter(|(_, there)| *there).map(|(step, _)| step).collect()
+        let is_there = |step: &Step| match step {
+            Step::JoinHyphens => self.join_hyphens,
+            Step::Fold => self.fold_marks,
+            Step::Mask => self.masks != Masks::default(),
+            Step::StopWords => !self.stop_words.is_empty(),
+            Step::Stem => self.stem.is_some(),
+        };
+        Step::ALL.into_iter().filter(is_there).collect()
     }
 }
 
-/// Each step with what it works with: `mask numbers, stopwords de,en, stem en`. Equal words, equal steps, in whatever order lists of stop
+/// Each step with what it works with: `join-hyphens, fold marks, mask numbers, stopwords de,en, stem en`. Equal words, equal steps, in whatever order lists of stop
 /// words were given.
 impl fmt::Display for Preparation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lists: Vec<String> = self.stop_words.iter().map(StopList::identity).collect();
         lists.sort();
-        let steps = [
-            (Step::Mask, self.masks.names().join(",")),
-            (Step::StopWords, lists.join(",")),
-            (Step::Stem, self.stem.map_or("", |language| language.code).to_string()),
-        ];
-        let there = steps.into_iter().filter(|(_, with)| !with.is_empty());
-        let shown: Vec<String> = there.map(|(step, with)| format!("{} {with}", step.flag())).collect();
+        let with = |step| match step {
+            Step::JoinHyphens => String::new(),
+            Step::Fold => "marks".to_string(),
+            Step::Mask => self.masks.names().join(","),
+            Step::StopWords => lists.join(","),
+            Step::Stem => self.stem.map_or("", |language| language.code).to_string(),
+        };
+        let shown: Vec<String> = self
+            .steps()
+            .into_iter()
+            .map(|step| format!("{} {}", step.flag(), with(step)).trim_end().to_string())
+            .collect();
         f.write_str(&shown.join(", "))
     }
 }
@@ -91,10 +117,11 @@ impl fmt::Display for Preparation {
 /// # What a token is
 /// What the tokenizer inside says, except for masks: the tokens that something masked lies in become one, and keep whatever
 /// of them stands before or after (`(2024-05-01),` is `(<date>),` to [`Whitespace`](super::Whitespace)). Its span reaches over
-/// all of them. The span of a stem is that of its word.
+/// all of them. The span of a stem is that of its word, and the span of a joined word reaches over the end of the line.
 ///
 /// # Cost
-/// That of the tokenizer inside with the texts of tokens ([`Keep::Everything`]), a copy of the text for masks, a look-up a token for
+/// That of the tokenizer inside with the texts of tokens ([`Keep::Everything`]), a copy of the text for masks and for joined words, a
+/// copy of tokens to fold those that are not ASCII, a look-up a token for
 /// stop words and one for stems. Nothing is allocated for a document once the buffers are warm, but for stems of rare words.
 ///
 /// # Weak
@@ -105,6 +132,8 @@ impl fmt::Display for Preparation {
 #[derive(Clone)]
 pub struct Prepared {
     inner: Arc<dyn Tokenizer>,
+    join_hyphens: bool,
+    fold_marks: bool,
     masks: Masks,
     stop_words: Option<StopWords>,
     stem: Option<&'static StemLanguage>,
@@ -118,10 +147,14 @@ impl Prepared {
     /// # Errors
     /// [`Error::Usage`] for an entry of a list from a file that gives no token.
     pub fn new(inner: Arc<dyn Tokenizer>, preparation: &Preparation) -> Result<Self, Error> {
-        let lists = &preparation.stop_words;
-        let stop_words = if lists.is_empty() { None } else { Some(StopWords::new(lists, &*inner)?) };
         let steps = preparation.to_string();
-        Ok(Prepared { inner, masks: preparation.masks, stop_words, stem: preparation.stem, steps })
+        let &Preparation { join_hyphens, fold_marks, masks, ref stop_words, stem } = preparation;
+        let (without, no_lists) = (Masks::default(), None);
+        let without_lists =
+            Prepared { inner, join_hyphens, fold_marks, masks: without, stop_words: no_lists, stem: None, steps };
+        // Entries are folded like the text.
+        let lists = if stop_words.is_empty() { None } else { Some(StopWords::new(stop_words, &without_lists)?) };
+        Ok(Prepared { masks, stop_words: lists, stem, ..without_lists })
     }
 }
 
@@ -134,7 +167,13 @@ impl Tokenizer for Prepared {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut work = tokens.work.take().unwrap_or_default();
+        let mut joined = std::mem::take(&mut work.joined);
+        let is_joined = self.join_hyphens && hyphens::join(text, &mut joined);
+        let text = if is_joined { &*joined.text } else { text };
         self.inner.tokenize(text, &mut work.plain);
+        if self.fold_marks && !text.is_ascii() {
+            work.fold();
+        }
         let masked = self.masks != Masks::default() && work.mask(text, self.masks);
         let Work { plain, masked: replaced, stems, .. } = &mut *work;
         let from = if masked { replaced } else { plain };
@@ -149,9 +188,11 @@ impl Tokenizer for Prepared {
                 Some(language) => stems.of(language, from.text(at), from.hashes()[at]),
                 None => from.text(at),
             };
-            tokens.push(token, from.span(at));
+            let span = from.span(at);
+            tokens.push(token, if is_joined { joined.original(span) } else { span });
             at += 1;
         }
+        work.joined = joined;
         tokens.work = Some(work);
     }
 }
@@ -159,8 +200,12 @@ impl Tokenizer for Prepared {
 /// Working memory of this and of other tokenizers that work on the tokens of one inside, which waits in the buffer of tokens for the next document.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// The tokens of the tokenizer inside.
+    /// The text with hyphenated words joined.
+    joined: Shortened,
+    /// The tokens of the tokenizer inside, folded if that is asked for.
     pub(super) plain: Tokens,
+    /// Where they are folded.
+    folded: Tokens,
     /// The same with masks.
     masked: Tokens,
     /// The text as the tokens have it, and as it is between them.
@@ -177,7 +222,9 @@ impl Default for Work {
         // Only texts are read of these tokens, and a few bits of hashes.
         let tokens = || Tokens::new(Keep::Everything, 0);
         Work {
+            joined: Shortened::default(),
             plain: tokens(),
+            folded: tokens(),
             masked: tokens(),
             flat: String::new(),
             places: Vec::new(),
@@ -189,6 +236,16 @@ impl Default for Work {
 }
 
 impl Work {
+    /// Removes the marks of letters from `plain`.
+    fn fold(&mut self) {
+        self.folded.clear();
+        for i in 0..self.plain.len() {
+            fold::push_folded(self.plain.text(i), self.folded.building());
+            self.folded.finish(self.plain.span(i));
+        }
+        std::mem::swap(&mut self.plain, &mut self.folded);
+    }
+
     /// Fills `masked`, if there is anything to mask.
     fn mask(&mut self, text: &str, masks: Masks) -> bool {
         self.flatten(text);
@@ -274,6 +331,16 @@ mod tests {
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
 
+    /// Folded and joined too.
+    fn folded_and_joined(tokenizer: &str, masks: &[&str], words: &[&str], stem: Option<&str>) -> Prepared {
+        let mut preparation = Preparation { join_hyphens: true, fold_marks: true, ..Preparation::default() };
+        masks.iter().for_each(|name| assert!(preparation.masks.add(name)));
+        preparation.stop_words.push(StopList::new("words", words.iter().copied()));
+        preparation.stem = stem.map(|code| StemLanguage::by_code(code).unwrap());
+        assert!(preparation.steps().starts_with(&[Step::JoinHyphens, Step::Fold]));
+        Prepared::new(by_name(tokenizer).unwrap().into(), &preparation).unwrap()
+    }
+
     fn prepared(tokenizer: &str, masks: &[&str], words: &[&str], stem: Option<&str>) -> Prepared {
         let mut preparation = Preparation::default();
         masks.iter().for_each(|name| assert!(preparation.masks.add(name)));
@@ -298,7 +365,30 @@ mod tests {
 
     /// Everything at once, for each tokenizer.
     fn all() -> impl Iterator<Item = (&'static str, Prepared)> {
-        names().map(|name| (name, prepared(name, &["numbers", "dates"], STOP_WORDS, Some("en"))))
+        let make = |make: fn(&str, &[&str], &[&str], Option<&str>) -> Prepared| {
+            names().map(move |name| (name, make(name, &["numbers", "dates"], STOP_WORDS, Some("en"))))
+        };
+        make(prepared).chain(make(folded_and_joined))
+    }
+
+    #[test]
+    fn folded_tokens_are_masked_and_removed_and_stemmed() {
+        let all = folded_and_joined("word", &["numbers", "dates"], &["été", "où"], Some("fr"));
+        for text in [
+            "Le 1 février 2024 où l'été a mangé 5 crêpes exa-\nminées",
+            "Le 1 fevrier 2024 ou l'ete a mange 12 crepes examinees",
+        ] {
+            assert_eq!(joined(&all, text), "le <date> l a mang <number> crep examine", "{text}");
+        }
+    }
+
+    #[test]
+    fn spans_of_joined_words() {
+        let all = folded_and_joined("word", &["numbers"], &["the"], None);
+        let expected = [("example", 0..9), ("of", 10..12), ("cafehaus", 13..27), ("<number>", 28..31)];
+        let tokens = shown(&all, "exam-\nple of caf\u{e9}-\r\n  haus 1,5");
+        assert_eq!(tokens, expected.map(|(token, span)| (token.to_string(), span)));
+        assert_eq!(shown(&all, "a-\n\nb").len(), 2);
     }
 
     #[test]
@@ -405,6 +495,10 @@ mod tests {
             "2024",
             "(",
             "running ",
+            "run-\nning ",
+            "exam-\r\n ple ",
+            "fév-\nrier ",
+            "-\n",
             "的",
             "½",
         ];
@@ -470,9 +564,31 @@ mod tests {
             text in any_text(),
             unseen in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..12),
         ) {
-            let other = with_unseen(&text, &unseen);
+            // A soft hyphen is seen where it ends a line, and joins there.
+            let [text, other] = [text.clone(), with_unseen(&text, &unseen)].map(|text| text.replace('\u{ad}', "\u{200b}"));
             for (name, tokenizer) in all() {
                 prop_assert_eq!(joined(&tokenizer, &other), joined(&tokenizer, &text), "{} {:?}", name, other);
+            }
+        }
+
+        #[test]
+        fn folded_and_joined_tokens_are_those_of_the_folded_and_joined_text(text in any_text()) {
+            let make = |join_hyphens, fold_marks, name: &str| {
+                let preparation = Preparation { join_hyphens, fold_marks, ..Preparation::default() };
+                Prepared::new(by_name(name).unwrap().into(), &preparation).unwrap()
+            };
+            for name in names() {
+                let plain = by_name(name).unwrap();
+                let mut shortened = Shortened::default();
+                let text_joined = if hyphens::join(&text, &mut shortened) { &*shortened.text } else { &*text };
+                prop_assert_eq!(joined(&make(true, false, name), &text), joined(&*plain, text_joined), "{}", name);
+                prop_assert_eq!(joined(&make(true, true, name), &text), joined(&make(false, true, name), text_joined), "{}", name);
+                let folded: Vec<(String, Range<usize>)> = shown(&*plain, &text).into_iter().map(|(token, span)| {
+                    let mut folded = String::new();
+                    fold::push_folded(&token, &mut folded);
+                    (folded, span)
+                }).collect();
+                prop_assert_eq!(shown(&make(false, true, name), &text), folded, "{}", name);
             }
         }
 
