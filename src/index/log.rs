@@ -774,6 +774,7 @@ impl Stored {
         let shown = |of: &serde_json::Map<String, Value>| {
             let shown = |name: &&String| match of.get(*name) {
                 None | Some(Value::Null) => format!("no {name}"),
+                Some(Value::String(text)) if text.contains(' ') => format!("{name} '{text}'"),
                 Some(value) => format!("{name} {}", value.to_string().replace('"', "")),
             };
             names.iter().map(shown).collect::<Vec<_>>().join(", ")
