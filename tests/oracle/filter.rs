@@ -7,7 +7,7 @@ use neardups::Error;
 use neardups::algorithm::Recipe;
 use neardups::engine::{self, KeepPolicy};
 use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Repair, Sync};
+use neardups::index::{self, Decision, FORMAT_VERSION, Index, Limits, Mode, Options, Outdated, Repair, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live};
 use neardups::tokenizer::Word;
@@ -267,6 +267,33 @@ fn a_batch_that_is_there_in_part_is_cut_off_and_one_before_it_is_damage() {
                 Err(error) => assert!(batch == 0 && error.to_string().contains("damaged at byte"), "{hole}: {error}"),
             }
         }
+    }
+}
+
+#[test]
+fn an_index_of_this_version_opens_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let articles = fs::read_to_string("fixtures/jsonl/docs/articles.jsonl").unwrap();
+    let articles = articles.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let documents: Vec<Text> = articles
+        .map(|article| ["id", "text"].map(|field| article[field].as_str().unwrap().to_string()).into())
+        .collect();
+    for (algorithm, fresh) in [("minhash", 31), ("simhash", 32)] {
+        let path = folder.path().join(algorithm);
+        fs::copy(format!("fixtures/index/version-{FORMAT_VERSION}-{algorithm}.idx"), &path).unwrap();
+        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        assert_eq!((summary.version, summary.documents, summary.torn), (FORMAT_VERSION, fresh, None));
+        let plan = plan(&recipe(algorithm, &[]));
+        assert_eq!(summary.header, Value::Object(plan.spec().identity()));
+        let mut index = open(&path, &plan).unwrap().0;
+        let mut signer = plan.signer();
+        let known =
+            documents.iter().filter(|(id, text)| index.decide(id, &signer.sign(text), 0).unwrap() == Decision::Known);
+        assert_eq!(known.count() as u64, fresh, "{algorithm}");
+        assert_eq!(index.decide("new", &signer.sign("a new text of eight words is here"), 0).unwrap(), Decision::Fresh);
+        index.commit().unwrap();
+        drop(index);
+        assert_eq!(index::inspect(&path, |_| Ok(())).unwrap().documents, fresh + 1);
     }
 }
 
