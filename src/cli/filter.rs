@@ -195,7 +195,9 @@ pub(super) fn signing(given: &ArgMatches, index: Option<&Path>) -> Result<Plan, 
 /// MinHash, whose pairs are verified whatever the seed is; otherwise the default.
 fn seed(given: &ArgMatches, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
     let usual = *given.get_one("seed").expect("has a default");
-    if given.value_source("seed") == Some(ValueSource::CommandLine) {
+    // The terms of a lexicon are hashed with the seed of the options, before the index is looked at.
+    let has_lexicon = given.try_contains_id("lexicon").unwrap_or(false);
+    if has_lexicon || given.value_source("seed") == Some(ValueSource::CommandLine) {
         return Ok(usual);
     }
     let header = index.map(index::header).transpose()?.flatten();
