@@ -1,7 +1,7 @@
 //! What can go wrong before a run starts or when its output cannot be written. Trouble with single documents is not an
 //! error: it is a [`Problem`](crate::source::Problem), named and counted while the run goes on.
 
-use std::io;
+use std::{fmt, io};
 
 /// What kind of trouble ended a run, for programs that react to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,11 +56,10 @@ pub enum IndexFault {
 }
 
 /// An error that ends a run.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter has a value that it cannot have.
-    #[error("invalid value '{value}' for --{name}: expected {expected}")]
     Parameter {
         /// The parameter, as its flag is called.
         name: &'static str,
@@ -70,13 +69,10 @@ pub enum Error {
         expected: String,
     },
     /// Parameters that contradict each other, or do not go with the algorithm.
-    #[error("{0}")]
     Usage(String),
     /// The algorithm would not give a trustworthy answer on these documents.
-    #[error("{0}")]
     Unsuitable(String),
     /// Reading or writing a file of the run itself failed: a temporary file, or that of an index.
-    #[error("{what}: {error}")]
     Io {
         /// What was being done, with the file.
         what: String,
@@ -84,7 +80,6 @@ pub enum Error {
         error: io::Error,
     },
     /// Results cannot be written.
-    #[error("{what}: {error}")]
     Output {
         /// What was being written, with the file.
         what: String,
@@ -92,7 +87,6 @@ pub enum Error {
         error: io::Error,
     },
     /// A file that the run depends on cannot be read.
-    #[error("{what}: {error}")]
     Input {
         /// What was being read.
         what: String,
@@ -100,16 +94,12 @@ pub enum Error {
         error: io::Error,
     },
     /// A bound on memory or on the number of documents was reached, or threads cannot be had.
-    #[error("{0}")]
     Full(String),
     /// No document was read at all.
-    #[error("{0}")]
     Empty(String),
     /// More pairs of distinct documents than a run can number.
-    #[error("more than {0} pairs of documents that are not copies: raise the threshold, or split the input")]
     TooManyPairs(u64),
     /// A labelled pair or cluster that cannot be used.
-    #[error("{place}: {message}")]
     Label {
         /// The file and the line.
         place: String,
@@ -117,7 +107,6 @@ pub enum Error {
         message: String,
     },
     /// A lexicon file that cannot be trusted.
-    #[error("{place}: {message}")]
     Lexicon {
         /// The file and the line.
         place: String,
@@ -125,7 +114,6 @@ pub enum Error {
         message: String,
     },
     /// An index that cannot be used.
-    #[error("{path}: {message}")]
     Index {
         /// The file.
         path: String,
@@ -135,9 +123,33 @@ pub enum Error {
         message: String,
     },
     /// More documents than a run can number.
-    #[error("more than {0} documents: split the input")]
     TooManyDocuments(u64),
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Parameter { name, value, expected } => {
+                write!(f, "invalid value '{value}' for --{name}: expected {expected}")
+            }
+            Error::Usage(message) | Error::Unsuitable(message) | Error::Full(message) | Error::Empty(message) => {
+                f.write_str(message)
+            }
+            Error::Io { what, error } | Error::Output { what, error } | Error::Input { what, error } => {
+                write!(f, "{what}: {error}")
+            }
+            Error::TooManyPairs(most) => write!(
+                f,
+                "more than {most} pairs of documents that are not copies: raise the threshold, or split the input"
+            ),
+            Error::Label { place, message } | Error::Lexicon { place, message } => write!(f, "{place}: {message}"),
+            Error::Index { path, message, .. } => write!(f, "{path}: {message}"),
+            Error::TooManyDocuments(most) => write!(f, "more than {most} documents: split the input"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl Error {
     /// A parameter out of range.

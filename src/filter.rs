@@ -18,7 +18,8 @@ use std::time::{Duration, SystemTime};
 pub use crate::index::{MEDIAN_TOKENS, Plan};
 
 /// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize))]
 pub struct Counts {
     /// Documents read.
     pub documents: u64,

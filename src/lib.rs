@@ -48,6 +48,29 @@
 //! that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages, and to
 //! date what a stream lets through.
 //!
+//! # Features
+//!
+//! With `default-features = false` the library is the algorithms, the tokenizers, the hashes, the batch over documents in memory
+//! ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON lines ([`filter`]), and the index. That is
+//! fewer than 35 crates, and no C code. The other parts are features:
+//!
+//! | feature | what it adds | needs |
+//! |---|---|---|
+//! | `files` | [`source::Input`]: files, folders and standard input; text, lines, JSON lines, CSV; encodings other than UTF-8 | |
+//! | `compression` | input in gzip, zstd, bzip2 and xz | a C compiler, for zstd |
+//! | `html` | pages of HTML | `files` |
+//! | `main-content` | the main text of pages, without menus and footers: [`source::PageText::Main`] | `html` |
+//! | `warc` | archives of the web, WARC and WET | `compression`, `html` |
+//! | `report` | [`report`], and `serde::Serialize` for counts and values | |
+//! | `stemming` | stems of words in 30 languages: [`tokenizer::prepared::stem`] | |
+//! | `stop-words` | lists of stop words by language; one's own need no feature | |
+//! | `jieba` | the tokenizer `jieba`: Chinese words by a dictionary of 3 MB | |
+//! | `check` | [`check::run`] and [`prose`]: copies in folders of documentation | `html`, `report` |
+//! | `cli` | the program `dedup` | all but `jieba` and `main-content` |
+//!
+//! The default is `cli` and `main-content`. Input that a build cannot read is never taken for something else: a compressed file, a page
+//! or an archive is a [`source::Problem`] or an error that names the missing feature.
+//!
 //! # What always holds
 //!
 //! * A reported pair is at or above the threshold by the algorithm's own exact measure. Thresholds are fractions, decided in
@@ -78,6 +101,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -102,10 +126,12 @@ pub mod kernel;
 pub mod lexicon;
 mod outline;
 pub mod passages;
+#[cfg(feature = "check")]
 pub mod prose;
 #[cfg(feature = "check")]
 mod readable;
 pub mod replace;
+#[cfg(feature = "report")]
 pub mod report;
 mod run;
 pub mod similarity;

@@ -13,6 +13,25 @@ fn lines(command: &mut Command) -> BTreeSet<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
 }
 
+/// Without features the library stays light: few crates, all of them in Rust. What needs more belongs behind a feature.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_bare_library_is_fewer_than_35_crates_without_c() {
+    let crates = |edges| {
+        let tree = ["tree", "--edges", edges, "--no-default-features", "--prefix", "none", "--locked", "--offline"];
+        // A crate that was shown before comes again with `(*)`.
+        lines(Command::new(env!("CARGO")).args(tree))
+            .into_iter()
+            .filter(|line| !line.ends_with("(*)"))
+            .collect::<Vec<_>>()
+    };
+    let linked = crates("normal");
+    assert!(linked.len() < 35, "{} crates: {linked:#?}", linked.len());
+    let compiled_c = |line: &&String| ["cc ", "cmake ", "pkg-config "].iter().any(|builder| line.starts_with(builder));
+    let with_builds = crates("normal,build");
+    assert_eq!(with_builds.iter().find(compiled_c), None, "a crate of {with_builds:#?} compiles C");
+}
+
 /// Cargo leaves out what `exclude` names, and every folder with a Cargo.toml of its own.
 #[test]
 fn every_file_of_the_repository_is_in_the_package() {

@@ -14,7 +14,8 @@ pub struct Odds {
 }
 
 /// How many parts of two fingerprints are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize))]
 pub struct Agreement {
     /// What is counted: `slots`, `bands`, `bits`, ….
     pub what: &'static str,

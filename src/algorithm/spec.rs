@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize), serde(untagged))]
 #[non_exhaustive]
 pub enum Value {
     /// A switch.

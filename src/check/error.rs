@@ -1,11 +1,12 @@
 //! What keeps a check from running.
 
+use std::fmt;
+
 /// Why a check could not run. It names no option: whoever has some adds them.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// Globs that cannot be used.
-    #[error("{message}")]
     Globs {
         /// Where they stand.
         list: List,
@@ -13,17 +14,13 @@ pub enum Error {
         message: String,
     },
     /// A file that is not a baseline.
-    #[error(transparent)]
-    Baseline(#[from] InvalidBaseline),
+    Baseline(InvalidBaseline),
     /// It is not known what changed.
-    #[error(transparent)]
-    Since(#[from] SinceError),
+    Since(SinceError),
     /// A baseline is to be updated, and the request names none.
-    #[error("there is no baseline to update")]
     NoBaseline,
     /// A file that the check depends on cannot be read, or threads cannot be had.
-    #[error(transparent)]
-    Run(#[from] crate::Error),
+    Run(crate::Error),
 }
 
 /// The lists of globs of a request.
@@ -40,8 +37,7 @@ pub enum List {
 }
 
 /// Why a file is not a baseline.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path}:{line}:{column}: not a dedup baseline: {message}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidBaseline {
     /// The file.
     pub path: String,
@@ -56,14 +52,12 @@ pub struct InvalidBaseline {
 }
 
 /// Why it is not known what changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SinceError {
     /// There is no git, or no repository.
-    #[error("git cannot tell what changed: {0}")]
     Git(String),
     /// What changed since a commit is not known.
-    #[error("{reference}: {message}")]
     Reference {
         /// The commit, as it was given.
         reference: String,
@@ -71,11 +65,64 @@ pub enum SinceError {
         message: String,
     },
     /// What changed in a page is not known.
-    #[error("{path} {message}")]
     Page {
         /// Its path as given.
         path: String,
         /// Why.
         message: String,
     },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Globs { message, .. } => f.write_str(message),
+            Error::Baseline(error) => error.fmt(f),
+            Error::Since(error) => error.fmt(f),
+            Error::NoBaseline => f.write_str("there is no baseline to update"),
+            Error::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for InvalidBaseline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InvalidBaseline { path, line, column, message, .. } = self;
+        write!(f, "{path}:{line}:{column}: not a dedup baseline: {message}")
+    }
+}
+
+impl fmt::Display for SinceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SinceError::Git(message) => write!(f, "git cannot tell what changed: {message}"),
+            SinceError::Reference { reference, message } => write!(f, "{reference}: {message}"),
+            SinceError::Page { path, message } => write!(f, "{path} {message}"),
+        }
+    }
+}
+
+// The errors inside have no source, and their text is shown already.
+impl std::error::Error for Error {}
+
+impl std::error::Error for InvalidBaseline {}
+
+impl std::error::Error for SinceError {}
+
+impl From<InvalidBaseline> for Error {
+    fn from(error: InvalidBaseline) -> Self {
+        Error::Baseline(error)
+    }
+}
+
+impl From<SinceError> for Error {
+    fn from(error: SinceError) -> Self {
+        Error::Since(error)
+    }
+}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        Error::Run(error)
+    }
 }

@@ -10,6 +10,7 @@ use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use crate::union_find::UnionFind;
+#[cfg(feature = "report")]
 use std::ops::Range;
 
 /// A reported pair; `a` comes before `b` in the input.
@@ -88,6 +89,7 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
 ];
 
 /// About how many pairs make a portion.
+#[cfg(feature = "report")]
 const PORTION: usize = 1 << 12;
 
 /// A document by number, and how similar it is to another.
@@ -95,6 +97,7 @@ const PORTION: usize = 1 << 12;
 pub(crate) struct Partner(u32, Similarity);
 
 /// Some documents in a row, and the most pairs that they may have with others, each pair counted at both of its documents.
+#[cfg(feature = "report")]
 pub(crate) struct Portion {
     pub documents: Range<u32>,
     pub pairs: usize,
@@ -188,6 +191,7 @@ impl Outcome {
     }
 
     /// The documents in portions of so many pairs, or of the one document that has more.
+    #[cfg(feature = "report")]
     pub(crate) fn portions(&self) -> impl Iterator<Item = Portion> {
         let mut documents = self.corpus.documents_read().peekable();
         std::iter::from_fn(move || {
@@ -205,6 +209,7 @@ impl Outcome {
     }
 
     /// How many documents are like those of a group, its own included.
+    #[cfg(feature = "report")]
     fn partners(&self, group: u32) -> usize {
         let edges = self.neighbours.edges(group).iter().map(|&number| self.edges[number as usize].other_than(group));
         edges.chain([group]).map(|group| self.corpus.members(group).len()).sum()

@@ -40,6 +40,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use crate::run::observer::{Estimate, Observer, Stage};
+#[cfg(feature = "report")]
 pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
@@ -67,7 +68,8 @@ impl Default for Options {
 }
 
 /// What was counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(serde::Serialize))]
 pub struct Counts {
     /// Documents read, references not included.
     pub documents: u64,
@@ -85,7 +87,7 @@ pub struct Counts {
     /// Records without an id of their own, identified by their place.
     pub unnamed: u64,
     /// Documents with an id that an earlier one of the same side has.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "report", serde(skip_serializing_if = "is_zero"))]
     pub repeated_ids: u64,
     /// Bytes of input, compressed as they came.
     pub bytes: u64,
@@ -98,10 +100,11 @@ pub struct Counts {
     /// Records or files that could not be read.
     pub failed: u64,
     /// Pages of which all text was read because no main text was found.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "report", serde(skip_serializing_if = "is_zero"))]
     pub fell_back: u64,
 }
 
+#[cfg(feature = "report")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

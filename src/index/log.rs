@@ -21,7 +21,7 @@ use super::signature::{Signature, tags};
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::{Error, IndexFault};
 use crate::replace::{Replacement, remove_stale};
-use serde::de::IgnoredAny;
+use serde_core::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};

@@ -19,7 +19,7 @@ use super::{Lexicon, Origin};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
-use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -33,31 +33,49 @@ pub const VERSION: u32 = 1;
 const LONGEST_HEADER: u64 = 1 << 16;
 
 /// The first line.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone)]
 struct Header {
-    r#type: String,
-    version: u32,
     documents: u64,
     terms: u64,
     tokenizer: String,
     min_df: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `None` while the digest is calculated.
     digest: Option<String>,
 }
 
 impl Header {
     /// The line as it is written.
     fn line(&self) -> String {
-        serde_json::to_string(self).expect("numbers and strings make JSON") + "\n"
+        let Header { documents, terms, tokenizer, min_df, digest } = self;
+        let tokenizer = json!(tokenizer);
+        let digest = digest.as_ref().map_or(String::new(), |digest| format!(r#","digest":{}"#, json!(digest)));
+        format!(
+            r#"{{"type":"lexicon","version":{VERSION},"documents":{documents},"terms":{terms},"tokenizer":{tokenizer},"min_df":{min_df}{digest}}}"#
+        ) + "\n"
     }
-}
 
-/// What of a first line tells whether the rest can be understood.
-#[derive(Deserialize)]
-struct Kind {
-    r#type: String,
-    version: u64,
+    /// Takes the fields of a line whose type and version are known; the error says what is wrong with which.
+    fn of(mut fields: Map<String, Value>) -> Result<Header, String> {
+        ["type", "version"].iter().for_each(|known| drop(fields.remove(*known)));
+        let mut take = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field `{name}`"));
+        let number = |name: &str, value: Value| value.as_u64().ok_or_else(|| format!("`{name}` is not a whole number"));
+        let text = |name: &str, value: Value| match value {
+            Value::String(text) => Ok(text),
+            _ => Err(format!("`{name}` is not a string")),
+        };
+        let min_df = number("min_df", take("min_df")?)?;
+        let header = Header {
+            documents: number("documents", take("documents")?)?,
+            terms: number("terms", take("terms")?)?,
+            tokenizer: text("tokenizer", take("tokenizer")?)?,
+            min_df: u32::try_from(min_df).map_err(|_| format!("`min_df` is greater than {}", u32::MAX))?,
+            digest: Some(text("digest", take("digest").map_err(|_| "it has no digest")?)?),
+        };
+        match fields.keys().next() {
+            Some(other) => Err(format!("unknown field `{other}`")),
+            None => Ok(header),
+        }
+    }
 }
 
 /// The terms of a collection, counted: what a lexicon file is written from.
@@ -94,8 +112,6 @@ impl Terms {
     /// What writing gives.
     pub fn write(&self, tokenizer: &str, min_df: u32, out: &mut impl Write) -> io::Result<String> {
         let mut header = Header {
-            r#type: "lexicon".into(),
-            version: VERSION,
             documents: self.documents,
             terms: self.len(min_df),
             tokenizer: tokenizer.into(),
@@ -234,19 +250,16 @@ impl<R: Read> Lines<'_, R> {
         if !self.next(LONGEST_HEADER)? {
             return Err(none(self, ""));
         }
-        let kind: Kind = serde_json::from_slice(&self.bytes).map_err(|_| none(self, ""))?;
-        if kind.r#type != "lexicon" {
+        let fields: Map<String, Value> = serde_json::from_slice(&self.bytes).map_err(|_| none(self, ""))?;
+        let Some(version) = fields.get("version").and_then(Value::as_u64) else { return Err(none(self, "")) };
+        if fields.get("type").and_then(Value::as_str) != Some("lexicon") {
             return Err(none(self, ""));
         }
-        if kind.version != u64::from(VERSION) {
-            let message = format!("a lexicon of version {}: expected version {VERSION}", kind.version);
+        if version != u64::from(VERSION) {
+            let message = format!("a lexicon of version {version}: expected version {VERSION}");
             return Err(self.wrong(message));
         }
-        let header: Header = serde_json::from_slice(&self.bytes).map_err(|why| none(self, &format!(" ({why})")))?;
-        if header.digest.is_none() {
-            return Err(none(self, " (it has no digest)"));
-        }
-        Ok(header)
+        Header::of(fields).map_err(|why| none(self, &format!(" ({why})")))
     }
 
     /// The line as a term and its document frequency.

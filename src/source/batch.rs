@@ -2,15 +2,22 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+#[cfg(feature = "files")]
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+#[cfg(feature = "files")]
+use super::Options;
+#[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 use super::lines::lines;
 use super::options::display_size;
+#[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Options, PageText, Place, Problem, ProblemKind, Severity, html, jsonl};
+use super::{Document, FieldPath, Place, Problem, ProblemKind, Severity, jsonl};
+#[cfg(feature = "html")]
+use super::{PageText, html};
 
 /// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
 const PART_COST: usize = 256;
@@ -44,17 +51,20 @@ impl Selection<'_> {
 
 #[derive(Debug)]
 pub(super) enum Part {
+    #[cfg(feature = "files")]
     Problem(Problem),
     Document {
         id: String,
         text: String,
     },
     /// A file that is one document.
+    #[cfg(feature = "files")]
     Text {
         path: Arc<str>,
         bytes: Vec<u8>,
     },
     /// A file that is one page.
+    #[cfg(feature = "html")]
     Html {
         path: Arc<str>,
         bytes: Vec<u8>,
@@ -62,8 +72,10 @@ pub(super) enum Part {
     },
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
+    #[cfg(feature = "files")]
     Csv(Records, Columns),
     /// Records of an archive, and what is of interest in them.
+    #[cfg(feature = "warc")]
     Warc(Records, Vec<Record>, PageText),
 }
 
@@ -90,12 +102,18 @@ impl Part {
     /// The text that it was made of.
     fn bytes(&self) -> &[u8] {
         match self {
+            #[cfg(feature = "files")]
             Part::Problem(_) => &[],
             Part::Document { text, .. } => text.as_bytes(),
-            Part::Text { bytes, .. } | Part::Html { bytes, .. } => bytes,
-            Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..) => {
-                &records.bytes
-            }
+            #[cfg(feature = "files")]
+            Part::Text { bytes, .. } => bytes,
+            #[cfg(feature = "html")]
+            Part::Html { bytes, .. } => bytes,
+            Part::Lines(records) | Part::Jsonl(records, _) => &records.bytes,
+            #[cfg(feature = "files")]
+            Part::Csv(records, _) => &records.bytes,
+            #[cfg(feature = "warc")]
+            Part::Warc(records, ..) => &records.bytes,
         }
     }
 }
@@ -125,12 +143,10 @@ impl Batch {
         self.parts.iter().map(|part| (part.bytes().len() + PART_COST) as u64).sum()
     }
 
-    /// The records as they were read, if they are a part of one file.
+    /// The bytes of its only part, as they were read.
     pub(super) fn raw(&self) -> &[u8] {
         match &self.parts[..] {
-            [Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..)] => {
-                &records.bytes
-            }
+            [part] => part.bytes(),
             _ => &[],
         }
     }
@@ -156,46 +172,49 @@ impl Batch {
 }
 
 impl Part {
+    #[cfg(feature = "files")]
     fn size(&self) -> usize {
-        PART_COST
-            + match self {
-                Part::Problem(_) => 0,
-                Part::Document { text, .. } => text.len(),
-                Part::Text { bytes, .. } | Part::Html { bytes, .. } => bytes.len(),
-                Part::Lines(records) | Part::Jsonl(records, _) | Part::Csv(records, _) | Part::Warc(records, ..) => {
-                    records.bytes.len()
-                }
-            }
+        PART_COST + self.bytes().len()
     }
 
     fn documents(&self, selection: &mut Selection, each: Each) {
         match self {
-            Part::Lines(records) => return records.each_line(selection, each),
-            Part::Jsonl(records, fields) => return records.each_object(fields, selection, each),
-            Part::Csv(records, columns) => return records.each_row(columns, selection, each),
-            Part::Warc(records, pages, wanted) => return records.each_page(pages, *wanted, selection, each),
-            Part::Problem(_) | Part::Document { .. } | Part::Text { .. } | Part::Html { .. } => {}
-        }
-        let Some(number) = selection.next() else { return };
-        match self {
-            Part::Problem(problem) => each(number, Err(problem.clone())),
-            Part::Document { id, text } => {
-                let place = Place { path: id.as_str().into(), line: None };
-                each(number, Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
-            }
-            Part::Text { path, bytes } => {
-                let place = Place { path: path.clone(), line: None };
-                emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
-            }
-            Part::Html { path, bytes, wanted } => {
-                let place = Place { path: path.clone(), line: None };
-                let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
-                if fell_back {
-                    each(number, Err(without_main_text(place.clone())));
+            #[cfg(feature = "files")]
+            Part::Problem(problem) => {
+                if let Some(number) = selection.next() {
+                    each(number, Err(problem.clone()));
                 }
-                emit(number, each, place, Cow::Borrowed(path), Decoded { text: Cow::Owned(text), repair });
             }
-            Part::Lines(_) | Part::Jsonl(..) | Part::Csv(..) | Part::Warc(..) => unreachable!("they hold many records"),
+            Part::Document { id, text } => {
+                if let Some(number) = selection.next() {
+                    let place = Place { path: id.as_str().into(), line: None };
+                    each(number, Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
+                }
+            }
+            #[cfg(feature = "files")]
+            Part::Text { path, bytes } => {
+                if let Some(number) = selection.next() {
+                    let place = Place { path: path.clone(), line: None };
+                    emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
+                }
+            }
+            #[cfg(feature = "html")]
+            Part::Html { path, bytes, wanted } => {
+                if let Some(number) = selection.next() {
+                    let place = Place { path: path.clone(), line: None };
+                    let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
+                    if fell_back {
+                        each(number, Err(without_main_text(place.clone())));
+                    }
+                    emit(number, each, place, Cow::Borrowed(path), Decoded { text: Cow::Owned(text), repair });
+                }
+            }
+            Part::Lines(records) => records.each_line(selection, each),
+            Part::Jsonl(records, fields) => records.each_object(fields, selection, each),
+            #[cfg(feature = "files")]
+            Part::Csv(records, columns) => records.each_row(columns, selection, each),
+            #[cfg(feature = "warc")]
+            Part::Warc(records, pages, wanted) => records.each_page(pages, *wanted, selection, each),
         }
     }
 }
@@ -235,6 +254,7 @@ impl Records {
         }
     }
 
+    #[cfg(feature = "files")]
     fn each_row(&self, columns: &Columns, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         let mut fields = Fields::new(columns.delimiter);
@@ -272,6 +292,7 @@ impl Records {
         }
     }
 
+    #[cfg(feature = "warc")]
     fn each_page(&self, pages: &[Record], wanted: PageText, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         for Record { number: line, found } in pages {
@@ -336,6 +357,7 @@ fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
 }
 
 /// That all text of a page is read, where its main text was wanted.
+#[cfg(feature = "html")]
 fn without_main_text(place: Place) -> Problem {
     let message = "no main text found: all of its text was read";
     Problem::at(place, Severity::FellBack, ProblemKind::MainText, message)
@@ -348,6 +370,7 @@ pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
 }
 
 /// Puts parts together into batches, and hands them over when they are full.
+#[cfg(feature = "files")]
 pub(super) struct Assembler<'d> {
     deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>,
     batch: Batch,
@@ -357,6 +380,7 @@ pub(super) struct Assembler<'d> {
     bytes_read: u64,
 }
 
+#[cfg(feature = "files")]
 impl<'d> Assembler<'d> {
     pub fn new(options: &Options, deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
         Assembler { deliver, batch: Batch::default(), size: 0, full: options.batch_bytes, bytes_read: 0 }
@@ -386,7 +410,7 @@ impl<'d> Assembler<'d> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "files"))]
 mod tests {
     use super::*;
 

@@ -6,6 +6,8 @@
 
 use std::io;
 
+use memchr::{memchr, memchr_iter, memrchr};
+
 use super::reader::Reader;
 
 /// Finds the ends of records. It is shown all bytes in order, in slices of any size, and remembers what it must.
@@ -21,6 +23,27 @@ pub(super) trait Cut {
 
     /// Whether the input must not end here.
     fn is_unclosed(&self) -> bool;
+}
+
+/// Lines end with a line feed; a carriage return before it belongs to the end.
+pub(super) struct LineCut;
+
+impl Cut for LineCut {
+    fn first_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memchr(b'\n', bytes).map(|at| at + 1)
+    }
+
+    fn last_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memrchr(b'\n', bytes).map(|at| at + 1)
+    }
+
+    fn line_ends(&mut self, bytes: &[u8]) -> u64 {
+        memchr_iter(b'\n', bytes).count() as u64
+    }
+
+    fn is_unclosed(&self) -> bool {
+        false
+    }
 }
 
 /// What comes out of a file.
@@ -156,7 +179,6 @@ impl<'a, C: Cut> Cutter<'a, C> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::LineCut;
     use super::*;
     use proptest::prelude::*;
     use std::io::Read;

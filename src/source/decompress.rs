@@ -5,29 +5,19 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read};
-use std::ops::Range;
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::rc::Rc;
-
-use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
-use lzma_rust2::XzReader;
 
 use super::Options;
 
-/// How many compressed bytes are read at once.
-const READ_BYTES: usize = 256 << 10;
+#[cfg(feature = "compression")]
+mod decoder;
 
 /// The longest magic below, block marker of bzip2 included.
 const MAGIC_BYTES: usize = 10;
 
-/// The largest window that zstd can ask for is 2³¹ bytes; public dumps made with `--long=31` do.
-const ZSTD_WINDOW_LOG: u32 = 31;
-
-/// What xz may ask for, in KiB: a dictionary of 1 GiB, and what the decoder needs beside it.
-const XZ_MEMORY_KIB: u32 = (1 << 20) + 1024;
-
 /// File name endings of compressed files, which stand after the one that tells the format.
+#[cfg(feature = "files")]
 pub(super) const EXTENSIONS: &[&str] = &["gz", "zst", "zstd", "bz2", "xz"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,31 +40,6 @@ impl Compression {
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Compression::Bzip2),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Compression::Bzip2),
             _ => None,
-        }
-    }
-
-    fn decoder<'a>(self, raw: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
-        let raw = BufReader::with_capacity(READ_BYTES, raw);
-        Ok(match self {
-            Compression::Gzip => Box::new(MultiGzDecoder::new(raw)),
-            Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
-            Compression::Xz => Box::new(XzReader::new_mem_limit(raw, true, XZ_MEMORY_KIB)),
-            Compression::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(raw)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-                Box::new(decoder)
-            }
-        })
-    }
-}
-
-impl Compression {
-    /// How many bytes to ask a decoder for in one call: what damage may cost beside what is damaged. Small steps slow xz by an eighth,
-    /// and its decoder is the one that drops most.
-    fn step_bytes(self) -> usize {
-        match self {
-            Compression::Xz => 64,
-            Compression::Gzip | Compression::Zstd | Compression::Bzip2 => 4 << 10,
         }
     }
 }
@@ -111,27 +76,39 @@ pub(super) fn open<'a>(
     }
     let compression = Compression::by_magic(&start);
     let raw = Cursor::new(start).chain(raw);
-    Ok(match compression {
-        None => Box::new(raw),
-        Some(compression) => {
-            let decompressed = Decompressed {
-                inner: compression.decoder(raw)?,
-                compression,
-                consumed,
-                before,
-                produced: 0,
-                max_record: options.max_record as u64,
-                max_expansion: options.max_expansion,
-            };
-            Box::new(Steps::new(decompressed, compression.step_bytes()))
-        }
-    })
+    match compression {
+        None => Ok(Box::new(raw)),
+        Some(compression) => decoder::open(compression, raw, (consumed, before), options),
+    }
+}
+
+/// What this build has instead of decoders.
+#[cfg(not(feature = "compression"))]
+mod decoder {
+    use super::*;
+
+    pub fn open<'a>(
+        compression: Compression,
+        _raw: impl Read + 'a,
+        _consumed: (Rc<Cell<u64>>, u64),
+        _options: &Options,
+    ) -> io::Result<Box<dyn Read + 'a>> {
+        let message = format!("{compression} data, which is only read by programs built with the feature compression");
+        Err(io::Error::new(ErrorKind::Unsupported, message))
+    }
 }
 
 /// An error of the file underneath, as opposed to one in the compressed data.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read: {0}")]
+#[derive(Debug)]
 struct Unreadable(io::Error);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
 
 /// Counts the bytes that go through, and marks errors as [`Unreadable`].
 struct Counted<R> {
@@ -155,110 +132,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Calls a decoder in steps of one size, whatever its reader asks for.
-///
-/// A decoder that meets damage drops what it decoded in the same call. With steps of its own, what is lost does not depend on who
-/// reads, and is less than a step.
-struct Steps<R> {
-    inner: R,
-    step: usize,
-    buffer: Box<[u8]>,
-    /// The part of `buffer` that is filled and not yet read.
-    filled: Range<usize>,
-    failure: Option<io::Error>,
-}
-
-impl<R: Read> Steps<R> {
-    const BUFFER_BYTES: usize = 32 << 10;
-
-    fn new(inner: R, step: usize) -> Self {
-        Steps { inner, step, buffer: vec![0; Self::BUFFER_BYTES].into(), filled: 0..0, failure: None }
-    }
-
-    /// Fills the buffer, up to the first step that gave less than was asked for: the next might have to wait.
-    fn fill(&mut self) -> io::Result<()> {
-        if let Some(error) = self.failure.take() {
-            return Err(error);
-        }
-        self.filled = 0..0;
-        for step in self.buffer.chunks_mut(self.step) {
-            match self.inner.read(step) {
-                Ok(n) => {
-                    self.filled.end += n;
-                    if n < step.len() {
-                        break;
-                    }
-                }
-                Err(error) if self.filled.is_empty() => return Err(error),
-                Err(error) => {
-                    self.failure = Some(error);
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<R: Read> Read for Steps<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.filled.is_empty() && !buffer.is_empty() {
-            self.fill()?;
-        }
-        let n = buffer.len().min(self.filled.len());
-        buffer[..n].copy_from_slice(&self.buffer[self.filled.start..][..n]);
-        self.filled.start += n;
-        Ok(n)
-    }
-}
-
-/// Bounds a decoder's expansion and explains its errors.
-struct Decompressed<'a> {
-    inner: Box<dyn Read + 'a>,
-    compression: Compression,
-    consumed: Rc<Cell<u64>>,
-    before: u64,
-    produced: u64,
-    max_record: u64,
-    max_expansion: u64,
-}
-
-impl Decompressed<'_> {
-    fn check_expansion(&self) -> io::Result<()> {
-        let consumed = self.consumed.get() - self.before;
-        if self.produced <= self.max_record.saturating_add(self.max_expansion.saturating_mul(consumed)) {
-            return Ok(());
-        }
-        Err(io::Error::other(format!(
-            "{} data expands to more than {} times its size (allow more with --max-expansion)",
-            self.compression, self.max_expansion
-        )))
-    }
-
-    fn explain(&self, error: io::Error) -> io::Error {
-        let compression = self.compression;
-        match error.kind() {
-            _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>()) => error,
-            ErrorKind::Interrupted => error,
-            ErrorKind::UnexpectedEof => io::Error::other(format!("{compression} data is truncated")),
-            ErrorKind::OutOfMemory if compression == Compression::Xz => {
-                io::Error::other("xz data asks for a dictionary of more than 1 GiB")
-            }
-            _ => io::Error::other(format!("{compression} data is damaged: {error}")),
-        }
-    }
-}
-
-impl Read for Decompressed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer).map_err(|error| self.explain(error))?;
-        self.produced += n as u64;
-        self.check_expansion()?;
-        Ok(n)
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "compression"))]
 pub(super) mod tests {
     use super::*;
     use std::io::Write;

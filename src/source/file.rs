@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
@@ -13,11 +13,11 @@ use memchr::memchr_iter;
 
 use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
-use super::cut::{Cut, Cutter, Piece};
-use super::lines::LineCut;
+use super::cut::{Cut, Cutter, LineCut, Piece};
 use super::opaque::opaque;
-use super::options::display_size;
+use super::options::{WARC_MAGIC, display_size};
 use super::reader::Reader;
+#[cfg(feature = "warc")]
 use super::warc::{self, Archive};
 use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Severity, decode, decompress};
 
@@ -86,13 +86,23 @@ impl<'a> Pass<'a> {
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         let mut reader = match decompress::open(raw, self.bytes_read.clone(), self.options) {
             Ok(reader) => Reader::new(reader),
-            Err(error) => return self.fail(ProblemKind::Damaged, file.path, None, error.to_string()),
+            Err(error) => {
+                let kind = match error.kind() {
+                    ErrorKind::Unsupported => ProblemKind::Unreadable,
+                    _ => ProblemKind::Damaged,
+                };
+                return self.fail(kind, file.path, None, error.to_string());
+            }
         };
         reader.fill_head(file.size);
         let format = self.format(file, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
             counts.binary += 1;
             return self.problem(Problem::new(Severity::Skipped, ProblemKind::NotText, file.path, None, what));
+        }
+        if let Some(feature) = format.missing_feature() {
+            let message = format!("{}, which is only read by programs built with the feature {feature}", format.name());
+            return self.fail(ProblemKind::Unreadable, file.path, None, message);
         }
         counts.files += 1;
         match format {
@@ -101,10 +111,12 @@ impl<'a> Pass<'a> {
             Format::Auto | Format::Text => {
                 self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes })
             }
+            #[cfg(feature = "html")]
             Format::Html => {
                 let wanted = self.options.page_text;
                 self.read_whole(file.path, reader, |path, bytes| Part::Html { path: path.into(), bytes, wanted })
             }
+            #[cfg(feature = "warc")]
             Format::Warc => self.read_archive(file.path, reader, counts),
             Format::Lines => self.read_records(file.path, reader, true, LineCut, Part::Lines),
             Format::Jsonl => {
@@ -114,6 +126,8 @@ impl<'a> Pass<'a> {
             }
             Format::Csv => self.read_csv(file.path, reader, b','),
             Format::Tsv => self.read_csv(file.path, reader, b'\t'),
+            #[cfg(not(all(feature = "html", feature = "warc")))]
+            _ => unreachable!("formats of missing features are refused"),
         }
     }
 
@@ -148,6 +162,7 @@ impl<'a> Pass<'a> {
         }
     }
 
+    #[cfg(feature = "warc")]
     fn read_archive(&mut self, path: &str, reader: Reader, counts: &mut Counts) -> ControlFlow<()> {
         let mut archive = Archive::new(reader, self.options.batch_bytes, self.options.max_record);
         while let Some(warc::Piece { bytes, records: pages }) = archive.next() {
@@ -312,7 +327,7 @@ fn format_by_content(head: &[u8]) -> Format {
     };
     let text = text.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
-    if text.starts_with(warc::MAGIC) {
+    if text.starts_with(WARC_MAGIC) {
         return Format::Warc;
     }
     if begins("<!doctype html") || begins("<html") {

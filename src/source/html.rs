@@ -313,6 +313,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// How many bytes follow the last token.
+    #[cfg(feature = "check")]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }

@@ -1,30 +1,8 @@
 //! A line is a record. Blank lines are none, but count.
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::memchr;
 
-use super::cut::Cut;
 use super::decode::without_utf8_mark;
-
-/// Lines end with a line feed; a carriage return before it belongs to the end.
-pub(super) struct LineCut;
-
-impl Cut for LineCut {
-    fn first_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        memchr(b'\n', bytes).map(|at| at + 1)
-    }
-
-    fn last_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        memrchr(b'\n', bytes).map(|at| at + 1)
-    }
-
-    fn line_ends(&mut self, bytes: &[u8]) -> u64 {
-        memchr_iter(b'\n', bytes).count() as u64
-    }
-
-    fn is_unclosed(&self) -> bool {
-        false
-    }
-}
 
 /// The lines that are not blank, without their ends, with their numbers. A byte order mark that starts a line, as where
 /// files were put together, is no part of it.

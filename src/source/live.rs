@@ -2,9 +2,14 @@
 
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
-use super::reader::Reader;
-use super::warc::{self, Archive, MAGIC};
-use super::{Batch, Document, Format, Options, PageText, Problem, decompress};
+use super::options::WARC_MAGIC;
+use super::{Batch, Document, Format, Options, Problem, decompress};
+#[cfg(feature = "warc")]
+use super::{
+    PageText,
+    reader::Reader,
+    warc::{self, Archive},
+};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
@@ -39,12 +44,25 @@ impl<R: Read> Live<R> {
         let max_record = options.max_record;
         let fields = JsonFields { text: options.text_field, id: options.id_field };
         let kind = match options.format {
+            #[cfg(feature = "warc")]
             Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
+            #[cfg(not(feature = "warc"))]
+            Format::Warc => {
+                let message = "archives are only read by programs built with the feature warc";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
             Format::Lines => Kind::Lines(Lines::new(input, None)),
             Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
             _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
         };
-        Ok(Chunks { kind, path, max_record, keep_rejected: options.keep_rejected, page_text: options.page_text })
+        Ok(Chunks {
+            kind,
+            path,
+            max_record,
+            keep_rejected: options.keep_rejected,
+            #[cfg(feature = "warc")]
+            page_text: options.page_text,
+        })
     }
 }
 
@@ -52,12 +70,12 @@ impl<R: Read> Live<R> {
 /// it takes to tell.
 fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
     let mut start = Vec::new();
-    while start.len() < MAGIC.len() && MAGIC.starts_with(&start) {
+    while start.len() < WARC_MAGIC.len() && WARC_MAGIC.starts_with(&start) {
         if input.by_ref().take(1).read_to_end(&mut start)? == 0 {
             break;
         }
     }
-    if start == MAGIC {
+    if start == WARC_MAGIC {
         return Err(io::Error::other("this is an archive: --format warc"));
     }
     Ok(Box::new(Cursor::new(start).chain(input)))
@@ -69,11 +87,13 @@ pub struct Chunks<'r> {
     path: Arc<str>,
     max_record: usize,
     keep_rejected: bool,
+    #[cfg(feature = "warc")]
     page_text: PageText,
 }
 
 enum Kind<'r> {
     Lines(Lines<'r>),
+    #[cfg(feature = "warc")]
     Archive(Box<Archive<'r>>),
 }
 
@@ -83,16 +103,17 @@ impl Chunks<'_> {
     /// # Errors
     /// The stream breaks off. What was read of its last line is lost. (Where an archive breaks off is a problem like others.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
-        let Chunks { kind, path, max_record, keep_rejected, page_text } = self;
+        let Chunks { kind, path, max_record, keep_rejected, .. } = self;
         let (max_record, keep_rejected) = (*max_record, *keep_rejected);
         let records = |line, bytes| Records { path: path.clone(), line, bytes, max_record, keep_rejected };
         let (part, places) = match kind {
+            #[cfg(feature = "warc")]
             Kind::Archive(archive) => {
                 let Some(warc::Piece { bytes, records: found }) = archive.next() else { return Ok(None) };
                 let place =
                     |record: &warc::Record| record.found.as_ref().map_or(0..0, |(head, block)| head.start..block.end);
                 let places = found.iter().map(place).collect();
-                (Part::Warc(records(0, bytes), found, *page_text), Some(places))
+                (Part::Warc(records(0, bytes), found, self.page_text), Some(places))
             }
             Kind::Lines(lines) => match lines.next(max_record)? {
                 None => return Ok(None),
@@ -244,7 +265,7 @@ impl<'r> Lines<'r> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "warc"))]
 mod tests {
     use super::super::decompress::tests::{ALL, bzip2, gzip, zstd};
     use super::*;

@@ -24,29 +24,40 @@
 //! | `decode`, `html` | bytes → text; markup → text |
 
 mod batch;
+#[cfg(feature = "files")]
 mod csv;
+#[cfg(feature = "files")]
 mod cut;
 mod decode;
 mod decompress;
 mod documents;
+#[cfg(feature = "files")]
 mod file;
+#[cfg(feature = "html")]
 pub(crate) mod html;
 pub(crate) mod identity;
+#[cfg(feature = "files")]
 mod input;
 mod jsonl;
 mod lines;
 mod live;
 mod opaque;
 mod options;
+#[cfg(feature = "files")]
 mod reader;
+#[cfg(feature = "files")]
 mod rewind;
+#[cfg(feature = "files")]
 mod walk;
+#[cfg(feature = "warc")]
 mod warc;
 
 pub use batch::Batch;
+#[cfg(feature = "html")]
 pub use decode::page_text;
 pub use documents::Documents;
 pub use identity::FileId;
+#[cfg(feature = "files")]
 pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;

@@ -21,9 +21,9 @@ pub enum Format {
     Csv,
     /// Tab-separated records with a header row.
     Tsv,
-    /// The file is one page of HTML, read without its markup.
+    /// The file is one page of HTML, read without its markup. Needs the feature `html`.
     Html,
-    /// An archive of the web, WARC or WET, each page in it a document.
+    /// An archive of the web, WARC or WET, each page in it a document. Needs the feature `warc`.
     Warc,
 }
 
@@ -91,6 +91,18 @@ impl Format {
             let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
             Error::parameter("format", name, format!("one of {}", names.join(", ")))
         })
+    }
+
+    /// The feature that this build lacks for reading files of this format.
+    pub fn missing_feature(self) -> Option<&'static str> {
+        let (feature, there) = match self {
+            Format::Html => ("html", cfg!(feature = "html")),
+            Format::Warc => ("warc", cfg!(feature = "warc")),
+            Format::Auto | Format::Text | Format::Lines | Format::Jsonl | Format::Csv | Format::Tsv => {
+                ("files", cfg!(feature = "files"))
+            }
+        };
+        (!there).then_some(feature)
     }
 
     /// Its name in [`FORMATS`].
@@ -200,6 +212,9 @@ impl Options {
         Ok(())
     }
 }
+
+/// How every record of an archive of the web starts.
+pub(super) const WARC_MAGIC: &[u8] = b"WARC/";
 
 /// A size for messages: in MiB where that is exact.
 pub(super) fn display_size(bytes: usize) -> String {

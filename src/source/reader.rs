@@ -48,6 +48,7 @@ impl<'a> Reader<'a> {
 
     /// Appends what there is, at least `least` bytes and at most `most`; fewer only at the end of the stream. Waits for no more
     /// than the least.
+    #[cfg(feature = "warc")]
     pub fn fill_some(&mut self, buffer: &mut Vec<u8>, least: usize, most: usize) {
         let start = buffer.len();
         buffer.resize(start + most.max(least), 0);

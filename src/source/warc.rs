@@ -18,11 +18,8 @@ use memchr::{memchr, memchr_iter, memmem};
 use super::PageText;
 use super::decode::Decoded;
 use super::html;
-use super::options::display_size;
+use super::options::{WARC_MAGIC, display_size};
 use super::reader::Reader;
-
-/// How every record starts.
-pub(super) const MAGIC: &[u8] = b"WARC/";
 
 /// What ends a record.
 const END: &[u8] = b"\r\n\r\n";
@@ -202,7 +199,7 @@ impl<'a> Archive<'a> {
         }
         let ended = self.reader.is_ended();
         if self.lost {
-            let marker = [END, MAGIC].concat();
+            let marker = [END, WARC_MAGIC].concat();
             match memmem::find(&self.buffer[self.at..], &marker) {
                 Some(found) => self.at += found + END.len(),
                 None if ended => self.at = self.buffer.len(),
@@ -243,8 +240,8 @@ impl<'a> Archive<'a> {
 
 /// Looks at the record that `rest` starts with; asks for more even if the input has ended, when a record is not whole.
 fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
-    let start = &rest[..rest.len().min(MAGIC.len())];
-    if !MAGIC.starts_with(start) {
+    let start = &rest[..rest.len().min(WARC_MAGIC.len())];
+    if !WARC_MAGIC.starts_with(start) {
         return Step::Broken("no WARC record starts here".to_owned());
     }
     let Some(head) = head_length(rest) else {
@@ -275,7 +272,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     }
     // Nothing is lost when the last record is whole, and what ends it is not.
     let is_end = after.starts_with(END) || (ended && rest.len() >= whole && END.starts_with(after));
-    let leads_astray = || memmem::find(&rest[1..], &[END, MAGIC].concat()).is_some();
+    let leads_astray = || memmem::find(&rest[1..], &[END, WARC_MAGIC].concat()).is_some();
     if !is_end && (rest.len() >= whole || leads_astray()) {
         return Step::Broken(format!("Content-Length {block} does not lead to the end of the record"));
     }
@@ -776,7 +773,7 @@ mod tests {
             2 => response("k", "Content-Type: text/plain\r\nTransfer-Encoding: chunked", &body),
             _ => record(&[("WARC-Type", "metadata")], &body),
         });
-        let no_start = |record: &Vec<u8>| memmem::find(record, &[END, MAGIC].concat()).is_none();
+        let no_start = |record: &Vec<u8>| memmem::find(record, &[END, WARC_MAGIC].concat()).is_none();
         prop::collection::vec(record.prop_filter("the start of a record", no_start), 0..6)
     }
 

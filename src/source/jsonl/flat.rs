@@ -6,7 +6,7 @@
 
 use super::Record;
 use crate::kernel::{Level, json::plain_prefix};
-use serde::de::IgnoredAny;
+use serde_core::de::IgnoredAny;
 use std::borrow::Cow;
 use std::ops::Range;
 

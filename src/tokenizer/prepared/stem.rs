@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use unicode_script::{Script, UnicodeScript};
+#[cfg(feature = "stemming")]
 use waken_snowball::Algorithm;
 
 /// A language whose words can be stemmed.
@@ -11,10 +12,12 @@ pub struct StemLanguage {
     pub code: &'static str,
     /// Its name.
     pub name: &'static str,
+    #[cfg(feature = "stemming")]
     algorithm: Algorithm,
     scripts: &'static [Script],
 }
 
+#[cfg(feature = "stemming")]
 const fn language(
     code: &'static str,
     name: &'static str,
@@ -24,7 +27,12 @@ const fn language(
     StemLanguage { code, name, algorithm, scripts }
 }
 
+/// Every language that can be stemmed, by code. None without the feature `stemming`.
+#[cfg(not(feature = "stemming"))]
+pub static STEM_LANGUAGES: &[StemLanguage] = &[];
+
 /// Every language that can be stemmed, by code.
+#[cfg(feature = "stemming")]
 pub static STEM_LANGUAGES: &[StemLanguage] = &[
     language("ar", "Arabic", Algorithm::Arabic, &[Script::Arabic]),
     language("ca", "Catalan", Algorithm::Catalan, &[Script::Latin]),
@@ -68,10 +76,23 @@ impl StemLanguage {
     /// [`Error::Parameter`] that lists the codes.
     pub fn by_code(code: &str) -> Result<&'static StemLanguage, Error> {
         STEM_LANGUAGES.iter().find(|language| language.code == code).ok_or_else(|| {
+            if STEM_LANGUAGES.is_empty() {
+                return Error::Unsuitable("words are only stemmed by programs built with the feature stemming".into());
+            }
             let codes: Vec<_> = STEM_LANGUAGES.iter().map(|language| language.code).collect();
             Error::parameter("stem", code, format!("one of {}", codes.join(", ")))
         })
     }
+
+    /// Appends the stem of a token.
+    #[cfg(feature = "stemming")]
+    fn add_stem(&self, token: &str, stem: &mut String) {
+        stem.push_str(&waken_snowball::stem(self.algorithm, token));
+    }
+
+    /// Appends nothing: there is no language to be called for.
+    #[cfg(not(feature = "stemming"))]
+    fn add_stem(&self, _token: &str, _stem: &mut String) {}
 
     /// Whether a token begins like a word of this language.
     fn fits(&self, token: &str) -> bool {
@@ -112,7 +133,7 @@ impl Stems {
             word.clear();
             word.push_str(token);
             stem.clear();
-            stem.push_str(&waken_snowball::stem(language.algorithm, token));
+            language.add_stem(token, stem);
             if stem.is_empty() {
                 stem.push_str(token);
             }
@@ -121,7 +142,7 @@ impl Stems {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "stemming"))]
 mod tests {
     use super::*;
     use crate::hash::token_hash;

@@ -19,9 +19,24 @@ pub struct StopList {
 }
 
 /// The codes of the languages that have a list: ISO 639-1, and `hinglish`. The lists are those of NLTK, and of Stopwords ISO for
-/// languages that are not there.
+/// languages that are not there. None without the feature `stop-words`.
 pub fn stop_word_languages() -> &'static [&'static str] {
-    stop_words::available_languages()
+    #[cfg(feature = "stop-words")]
+    return stop_words::available_languages();
+    #[cfg(not(feature = "stop-words"))]
+    &[]
+}
+
+/// The words of a language.
+#[cfg(feature = "stop-words")]
+fn words_of(code: &str) -> Option<&'static [&'static str]> {
+    stop_words::lookup(code)
+}
+
+/// The words of a language: of none.
+#[cfg(not(feature = "stop-words"))]
+fn words_of(_code: &str) -> Option<&'static [&'static str]> {
+    None
 }
 
 impl StopList {
@@ -30,7 +45,11 @@ impl StopList {
     /// # Errors
     /// [`Error::Parameter`] that lists the codes.
     pub fn of_language(code: &str) -> Result<Self, Error> {
-        let words = stop_words::lookup(code).ok_or_else(|| {
+        let words = words_of(code).ok_or_else(|| {
+            if stop_word_languages().is_empty() {
+                let message = "lists of stop words by language are only in programs built with the feature stop-words";
+                return Error::Unsuitable(message.into());
+            }
             let codes = stop_word_languages().join(", ");
             Error::parameter("stopwords", code, format!("a file, or languages: {codes}"))
         })?;

@@ -1,0 +1,126 @@
+//! Other encodings than UTF-8: by their mark, or guessed.
+
+#[cfg(feature = "html")]
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Decoder, Encoding, UTF_16BE, UTF_16LE};
+
+use super::{Decoded, fragment};
+
+/// Well-formed multi-byte sequences for each ill-formed one, from which on bytes are taken for damaged UTF-8.
+const UTF8_MAJORITY: u64 = 4;
+
+/// The guess looks at this many bytes from the first that is not ASCII: more would cost time and change nothing.
+const GUESS_BYTES: usize = 1 << 20;
+
+/// Decodes a whole file.
+pub(in crate::source) fn whole(bytes: &[u8]) -> Decoded<'_> {
+    match utf16_by_mark(bytes) {
+        Some(encoding) => {
+            let (text, damaged) = encoding.decode_with_bom_removal(bytes);
+            let repair = damaged.then(|| format!("invalid {} replaced by U+FFFD", encoding.name()));
+            Decoded { text, repair }
+        }
+        None => fragment(bytes),
+    }
+}
+
+/// The text of a page that somebody wrote, and what had to be done to get it if that was more than reading it. `None` if it is no text: a
+/// zero byte stands near its start, and it is not UTF-16 by its mark. Of HTML, `charset` in a `meta` element counts.
+#[cfg(feature = "html")]
+pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<String>)> {
+    const NEAR: usize = 8 << 10;
+    if utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
+        return None;
+    }
+    let Decoded { text, repair } = if html { crate::source::html::decode(bytes, None, true) } else { whole(bytes) };
+    Some((text, repair))
+}
+
+/// The UTF-16 encoding whose mark the bytes start with. What would be a UTF-32 mark is not taken for one.
+pub(in crate::source) fn utf16_by_mark(bytes: &[u8]) -> Option<&'static Encoding> {
+    match Encoding::for_bom(bytes) {
+        Some((encoding, _)) if encoding == UTF_16BE => Some(encoding),
+        Some((encoding, _)) if encoding == UTF_16LE && !bytes.starts_with(b"\xff\xfe\0\0") => Some(encoding),
+        _ => None,
+    }
+}
+
+/// The encoding to read the bytes in when they are not UTF-8, not even damaged UTF-8.
+pub(in crate::source) fn legacy_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+    simdutf8::basic::from_utf8(bytes).err()?;
+    if bytes.starts_with(b"\xef\xbb\xbf") || is_damaged_utf8(bytes) {
+        return None;
+    }
+    let ascii = bytes.iter().take_while(|byte| byte.is_ascii()).count();
+    let sample = &bytes[ascii..];
+    // Denied: what could be ISO-2022-JP is ASCII, and so well-formed UTF-8 already.
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&sample[..sample.len().min(GUESS_BYTES)], true);
+    Some(detector.guess(None, Utf8Detection::Deny))
+}
+
+/// [`legacy_encoding`] for a stream of which only the start is known, which may end within a character.
+pub(in crate::source) fn legacy_encoding_of_stream(start: &[u8]) -> Option<&'static Encoding> {
+    // No length: the only thing wrong is a character that the end cuts through.
+    std::str::from_utf8(start).err()?.error_len()?;
+    legacy_encoding(start)
+}
+
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut well_formed, mut ill_formed) = (0u64, 0u64);
+    for chunk in bytes.utf8_chunks() {
+        well_formed += chunk.valid().chars().filter(|c| !c.is_ascii()).count() as u64;
+        ill_formed += u64::from(!chunk.invalid().is_empty());
+    }
+    well_formed >= ill_formed * UTF8_MAJORITY
+}
+
+/// Reads text in some encoding as UTF-8.
+pub(in crate::source) struct Transcoder<R> {
+    inner: R,
+    decoder: Decoder,
+    raw: Vec<u8>,
+    text: Vec<u8>,
+    /// What of `text` is still to be handed out.
+    ready: std::ops::Range<usize>,
+    ended: bool,
+    damaged: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Transcoder<R> {
+    /// `damaged` is set when ill-formed bytes were replaced.
+    pub fn new(inner: R, encoding: &'static Encoding, damaged: Rc<Cell<bool>>) -> Self {
+        let decoder = encoding.new_decoder_with_bom_removal();
+        Transcoder { inner, decoder, raw: vec![0; 1 << 16], text: Vec::new(), ready: 0..0, ended: false, damaged }
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        let read = self.inner.read(&mut self.raw)?;
+        self.ended = read == 0;
+        let room = self.decoder.max_utf8_buffer_length(read).unwrap_or(usize::MAX);
+        if self.text.len() < room {
+            self.text.resize(room, 0);
+        }
+        let (_, _, written, damaged) = self.decoder.decode_to_utf8(&self.raw[..read], &mut self.text, self.ended);
+        self.ready = 0..written;
+        self.damaged.set(self.damaged.get() || damaged);
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Transcoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.ready.is_empty() && !self.ended {
+            self.refill()?;
+        }
+        let n = buffer.len().min(self.ready.len());
+        buffer[..n].copy_from_slice(&self.text[self.ready.start..self.ready.start + n]);
+        self.ready.start += n;
+        Ok(n)
+    }
+}
