@@ -34,7 +34,8 @@ impl<R: Read> Live<R> {
     /// Starts reading: waits for the first line, or the first few bytes.
     ///
     /// # Errors
-    /// The stream breaks off, or is an archive and the format was left open.
+    /// The stream breaks off, or is an archive and the format was left open. The format is not one of records that end where a stream can
+    /// be cut: lines, JSON lines or, with the feature `warc`, archives.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
         R: 'r,
@@ -53,7 +54,12 @@ impl<R: Read> Live<R> {
             }
             Format::Lines => Kind::Lines(Lines::new(input, None)),
             Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
-            _ => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
+            Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
+            Format::Text | Format::Csv | Format::Tsv | Format::Html => {
+                let message =
+                    format!("{} cannot be read as a stream: expected lines, jsonl or warc", options.format.name());
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
         };
         Ok(Chunks {
             kind,
@@ -478,6 +484,15 @@ mod tests {
             let mut lines = Lines::new(Box::new(Dripping(text.as_bytes(), 10)), None);
             while lines.next(max_record).unwrap().is_some() {}
             assert_eq!(lines.searched, text.len());
+        }
+    }
+
+    #[test]
+    fn a_format_that_cannot_be_cut_is_refused() {
+        for format in [Format::Text, Format::Csv, Format::Tsv, Format::Html] {
+            let error = Live::new(&b"{}"[..], "-", &Options { format, ..Options::default() }).open().err().unwrap();
+            let message = format!("{} cannot be read as a stream: expected lines, jsonl or warc", format.name());
+            assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::Unsupported, message));
         }
     }
 
