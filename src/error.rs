@@ -61,7 +61,7 @@ pub enum IndexFault {
 pub enum Error {
     /// A parameter has a value that it cannot have.
     Parameter {
-        /// The parameter, as its flag is called.
+        /// The parameter.
         name: &'static str,
         /// The value as typed.
         value: String,
@@ -130,7 +130,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Parameter { name, value, expected } => {
-                write!(f, "invalid value '{value}' for --{name}: expected {expected}")
+                write!(f, "invalid value '{value}' for `{name}`: expected {expected}")
             }
             Error::Usage(message) | Error::Unsuitable(message) | Error::Full(message) | Error::Empty(message) => {
                 f.write_str(message)

@@ -1,6 +1,7 @@
 //! `dedup compare`: two documents, as every algorithm sees them, and the passages that they share.
 
 use super::arguments::{self, Ordered, count, counted};
+use super::spelling::{spell_all, spelled};
 use super::terminal::{self, Terminal};
 use super::{Status, input, preparation, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -85,10 +86,14 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
     let judge = |(entry, asked): (&'static Entry, Asked)| {
-        let comparison = match asked {
+        let mut comparison = match asked {
             Asked::Recipe(recipe) => compare(texts, &recipe, tokenizer, seed)?,
             Asked::Refused(comparison) => comparison,
         };
+        spell_all(&mut comparison.warnings);
+        if let Verdict::Refused(why) = &mut comparison.verdict {
+            spell_all([why]);
+        }
         Ok::<_, Error>((entry, comparison))
     };
     let comparisons = recipes.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
@@ -139,6 +144,7 @@ fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, Asked)>, Error> {
             Ok(recipe) => asked.push((entry, Asked::Recipe(recipe))),
             // What goes with another algorithm is refused by this one alone.
             Err(Error::Usage(why)) => {
+                let why = spelled(&why).into_owned();
                 let algorithm = entry.recipe(Settings::default())?.prepare(0)?.algorithm;
                 let comparison = Comparison {
                     algorithm: algorithm.name(),
@@ -211,7 +217,7 @@ fn read(
         let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
         return Err(Error::input(
             format!("cannot compare {shown}{line}"),
-            io::Error::other(terminal::escaped(&problem.message)),
+            io::Error::other(terminal::escaped(&spelled(&problem.message))),
         ));
     }
     problems.iter().for_each(|problem| terminal.problem(problem));

@@ -5,6 +5,7 @@ use super::outputs::{OutFile, Outputs};
 use super::plot::Plot;
 use super::preparation::{self, Described};
 use super::problems::Rejects;
+use super::spelling::spelled;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -262,8 +263,8 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         };
         let outcome = match outcome {
             Err(Error::Unsuitable(reason)) if runs.len() > 1 => {
-                line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &reason })?;
-                table.note(entry.name, format!("refused: {reason}"));
+                line(out, &Refusal { r#type: "eval", algo: entry.name, refused: &spelled(&reason) })?;
+                table.note(entry.name, format!("refused: {}", spelled(&reason)));
                 continue;
             }
             outcome => outcome?,

@@ -17,6 +17,7 @@ mod plot;
 mod preparation;
 mod problems;
 mod scan;
+mod spelling;
 mod terminal;
 
 use clap::{Command, error::ErrorKind};
@@ -84,7 +85,10 @@ pub fn run() -> ExitCode {
         // Whoever read our output has seen enough.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            terminal::error(&error);
+            match matches.subcommand_name() {
+                Some("check") => terminal::plain_error(error.kind(), &error.to_string()),
+                _ => terminal::error(&error),
+            }
             Status::Failed.into()
         }
     }

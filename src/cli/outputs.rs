@@ -5,6 +5,7 @@
 //! name. What is written to a pipe, a terminal or another device replaces nothing, and is not compared.
 
 use super::problems::Rejects;
+use super::spelling::spelled;
 use super::terminal::{self, escaped};
 use super::{Status, usage_error};
 use clap::ArgMatches;
@@ -399,7 +400,7 @@ pub struct Failure {
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
-        Failure { kind: error.kind().name(), message: error.to_string() }
+        Failure { kind: error.kind().name(), message: spelled(&error.to_string()).into_owned() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::arguments::Ordered;
 use super::preparation::{self, Described};
+use super::spelling::spell_all;
 use super::{Status, arguments};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::Error;
@@ -48,7 +49,8 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     let (entry, recipe) = arguments::recipe(given)?;
     let documents = *given.get_one::<u64>("documents").expect("has a default");
     let tokens = *given.get_one::<u64>("tokens").expect("has a default");
-    let plan = recipe.plan(tokens as usize, documents)?;
+    let mut plan = recipe.plan(tokens as usize, documents)?;
+    spell_all(&mut plan.notes);
     let preset = arguments::chosen_preset(given)?;
     let (_, prepared) = preparation::tokenizer(given)?;
     let tokenizer = arguments::asked_tokenizer(given)?;

@@ -4,6 +4,7 @@ use super::arguments::{self, Ordered, bytes, count, counted};
 use super::input::OnError;
 use super::outputs::{Failure, OutFile, Outputs, with_stats, write_stats};
 use super::preparation::Described;
+use super::spelling::spell_all;
 use super::terminal::{self, Terminal};
 use super::{Status, input, usage_error};
 use clap::parser::ValueSource;
@@ -138,7 +139,8 @@ fn scan(given: &ArgMatches, outputs: &mut Outputs, stats_file: &mut Option<OutFi
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let outcome = engine::scan(&mut input, against, &recipe, &request.engine, &terminal);
     terminal.done();
-    let outcome = terminal.finish_rejects(outcome)?;
+    let mut outcome = terminal.finish_rejects(outcome)?;
+    spell_all(&mut outcome.report.warnings);
     let failed = outcome.report.counts.failed;
     outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
 

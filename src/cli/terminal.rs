@@ -3,6 +3,7 @@
 use super::arguments::{bytes, count, counted};
 use super::preparation::Described;
 use super::problems::{Problems, Rejects};
+use super::spelling::spelled;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use neardups::algorithm::Value;
@@ -20,7 +21,12 @@ const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Reports why the program ends: what kind of trouble it is, then the message.
 pub fn error(error: &Error) {
-    say(Styled::label(RED, "error:").text(&format!(" {}: {error}", error.kind().name())));
+    plain_error(error.kind(), &spelled(&error.to_string()));
+}
+
+/// [`error`] with the message as it is: in those of `check`, backticks quote `dedup.toml`.
+pub fn plain_error(kind: ErrorKind, message: &str) {
+    say(Styled::label(RED, "error:").text(&format!(" {}: {message}", kind.name())));
 }
 
 /// Reports that the command line is wrong. The message, unlike others, may have several lines.
@@ -171,7 +177,7 @@ impl Terminal {
 
     /// A line that people should not miss.
     pub fn warning(&self, message: &str) {
-        self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(message));
+        self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(&spelled(message)));
     }
 
     fn unless_quiet(&self, line: Styled) {
@@ -234,7 +240,7 @@ impl Observer for Terminal {
 
     fn problem(&self, problem: &Problem) {
         if self.problems.add(problem) {
-            self.print_problem(problem.severity, &problem.to_string());
+            self.print_problem(problem.severity, &format!("{}: {}", problem.place, spelled(&problem.message)));
         }
     }
 }

@@ -194,7 +194,10 @@ impl Spilled {
 }
 
 fn cannot_write(folder: &Path, error: io::Error) -> Error {
-    Error::io(format!("cannot write keys to a temporary file in {} (--temp-dir)", folder.display()), error)
+    Error::io(
+        format!("cannot write keys to a temporary file in {} (`temp-dir` names another folder)", folder.display()),
+        error,
+    )
 }
 
 /// The keys of documents, one document after the other, put in the order of a block: one table after the other.

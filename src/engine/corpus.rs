@@ -271,7 +271,7 @@ impl Corpus {
         let documents = if count == 1 { "1 document has" } else { &format!("{count} documents have") };
         Some(format!(
             "{documents} an id that an earlier one has, such as '{}' of {} and {}: all are compared, and the records that are written carry \
-             places too (--id-field names another field for ids)",
+             places too (`id-field` names another field for ids)",
             self.id(later),
             self.at(earlier),
             self.at(later),

@@ -767,7 +767,7 @@ impl Stored {
         }
         if names.iter().all(|name| *name == "seed") {
             // Who knows the seed can prepare texts that collide.
-            let message = "made with another seed: leave --seed out to take that of the index, or use another index";
+            let message = "made with another seed: leave `seed` out to take that of the index, or use another index";
             return Err(fault(&self.path, IndexFault::Options, message));
         }
         names.retain(|name| *name != "seed");

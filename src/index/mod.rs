@@ -467,15 +467,15 @@ impl Index {
     fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String| {
             Err(Error::Full(format!(
-                "the index is full: {what}; --window or --expire make it forget old documents, a larger limit lets it grow"
+                "the index is full: {what}; `window` or `expire` make it forget old documents, a larger limit lets it grow"
             )))
         };
         match self.limits {
             Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
-                full(format!("it holds {most} documents (--max-docs)"))
+                full(format!("it holds {most} documents (`max-docs`)"))
             }
             Limits { memory: Some(most), .. } if self.bytes_held() > most => {
-                full(format!("it takes more than {most} bytes of memory (--memory)"))
+                full(format!("it takes more than {most} bytes of memory (`memory`)"))
             }
             _ if self.places.len() >= u32::MAX as usize => full("it holds 4,294,967,295 documents".into()),
             _ => Ok(()),
@@ -685,7 +685,7 @@ impl Index {
         let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
         frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
             Error::io(
-                format!("cannot move tables of the index to {} (--temp-dir names another folder)", folder.display()),
+                format!("cannot move tables of the index to {} (`temp-dir` names another folder)", folder.display()),
                 error,
             )
         })

@@ -38,14 +38,14 @@ impl Plan {
             None | Some(Learns::Features) => {}
             Some(Learns::Terms) => {
                 return Err(Error::Usage(format!(
-                    "{} must know in how many documents terms are: give it a lexicon of documents like these with --lexicon \
+                    "{} must know in how many documents terms are: give it a lexicon of documents like these with `lexicon` \
                      (dedup lexicon build makes one)",
                     algorithm.name()
                 )));
             }
             Some(Learns::Bounds | Learns::Frequencies { .. }) => {
                 return Err(Error::Usage(
-                    "--drop-common counts over all documents, which a stream has not seen yet".into(),
+                    "`drop-common` counts over all documents, which a stream has not seen yet".into(),
                 ));
             }
         }

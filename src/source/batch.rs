@@ -322,7 +322,7 @@ impl Records {
                 }
                 Some(Err(Trouble::TooLong)) => {
                     let size = display_size(self.max_record);
-                    let message = format!("longer than {size} when unpacked (allow more with --max-record)");
+                    let message = format!("longer than {size} when unpacked (allow more with `max-record`)");
                     (Severity::Failed, ProblemKind::TooLong, message)
                 }
             };
@@ -365,7 +365,7 @@ fn without_main_text(place: Place) -> Problem {
 
 /// The problem of a record that is longer than allowed.
 pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
-    let message = format!("record longer than {} (allow more with --max-record)", display_size(max_record));
+    let message = format!("record longer than {} (allow more with `max-record`)", display_size(max_record));
     Problem::new(Severity::Failed, ProblemKind::TooLong, path, Some(line), message)
 }
 
@@ -456,7 +456,7 @@ mod tests {
         let lines = Part::Lines(part_of(b"one\r\n\ntoo long\ncaf\xe9\n", 7));
         let expected = [
             "f:7|one",
-            "Failed f:9: record longer than 7 bytes (allow more with --max-record)",
+            "Failed f:9: record longer than 7 bytes (allow more with `max-record`)",
             "Repaired f:10: decoded as windows-1252",
             "f:10|café",
         ];
@@ -479,7 +479,7 @@ mod tests {
     #[test]
     fn a_long_object() {
         let expected = [
-            "Failed f:7: record longer than 5 bytes (allow more with --max-record)",
+            "Failed f:7: record longer than 5 bytes (allow more with `max-record`)",
             "Failed f:8: malformed JSON: EOF while parsing an object at column 1",
         ];
         assert_eq!(shown(Part::Jsonl(part_of(b"{\"text\":\"x\"}\n{", 5), json_fields())), expected);
@@ -495,7 +495,7 @@ mod tests {
             "f:11|z",
             "f:12|w",
             "2|v",
-            "Failed f:14: record longer than 20 bytes (allow more with --max-record)",
+            "Failed f:14: record longer than 20 bytes (allow more with `max-record`)",
         ];
         assert_eq!(shown(Part::Csv(rows, columns)), expected);
     }

@@ -187,7 +187,7 @@ impl Columns {
             None => {
                 let names = fields.iter().map(String::from_utf8_lossy);
                 let here = super::jsonl::display_names(names, fields.len());
-                Err(format!("no text column '{}' (columns here: {here}; choose with --text-field)", options.text_field))
+                Err(format!("no text column '{}' (columns here: {here}; choose with `text-field`)", options.text_field))
             }
         }
     }
@@ -257,7 +257,7 @@ mod tests {
             Ok(Columns { delimiter: b'\t', text: 0, id: None, count: 2 })
         );
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
-        assert_eq!(error, "no text column 'text' (columns here: url, body; choose with --text-field)");
+        assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");
     }
 
     proptest! {

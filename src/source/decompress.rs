@@ -272,7 +272,7 @@ pub(super) mod tests {
                 }
             };
             assert!(produced <= 1000 + 10 * raw.len(), "{name}: {produced}");
-            assert!(error.contains("more than 10 times") && error.contains("--max-expansion"), "{error}");
+            assert!(error.contains("more than 10 times") && error.contains("`max-expansion`"), "{error}");
         }
     }
 

@@ -153,7 +153,7 @@ impl<'a> Pass<'a> {
                 ProblemKind::TooLong,
                 path,
                 None,
-                format!("document longer than {size} (allow more with --max-record)"),
+                format!("document longer than {size} (allow more with `max-record`)"),
             );
         }
         match reader.failure {

@@ -546,7 +546,7 @@ mod tests {
         let found = fixture.read(&mut fixture.input(&[""]));
         assert!(found[0].starts_with("Failed a.jsonl:"), "{found:?}");
         assert!(
-            found[0].ends_with("gzip data expands to more than 10 times its size (allow more with --max-expansion)")
+            found[0].ends_with("gzip data expands to more than 10 times its size (allow more with `max-expansion`)")
         );
         assert_eq!(found[1..], ["b.txt|b"]);
     }
@@ -561,13 +561,13 @@ mod tests {
             ("e.csv", b"text,far too long a header\nx\n"),
         ]);
         let expected = [
-            "Failed a.txt: document longer than 10 bytes (allow more with --max-record)",
+            "Failed a.txt: document longer than 10 bytes (allow more with `max-record`)",
             "b.txt|1234567890",
-            "Failed c.csv:2: record longer than 10 bytes (allow more with --max-record)",
+            "Failed c.csv:2: record longer than 10 bytes (allow more with `max-record`)",
             "c.csv:4|x",
-            "Failed d.jsonl:1: record longer than 10 bytes (allow more with --max-record)",
-            "Failed d.jsonl:2: no text field 'text' (fields here: none; choose with --text-field)",
-            "Failed e.csv:1: record longer than 10 bytes (allow more with --max-record)",
+            "Failed d.jsonl:1: record longer than 10 bytes (allow more with `max-record`)",
+            "Failed d.jsonl:2: no text field 'text' (fields here: none; choose with `text-field`)",
+            "Failed e.csv:1: record longer than 10 bytes (allow more with `max-record`)",
         ];
         let mut fixture = fixture.with(|options| options.max_record = 10);
         for batch_bytes in [0, 1, 5, 1 << 20] {
@@ -579,7 +579,7 @@ mod tests {
     #[test]
     fn csv_without_a_text_column_is_one_problem() {
         let fixture = Fixture::new(&[("a.csv", b"id,body\n1,x\n2,y\n"), ("b.csv", b""), ("c.csv", b"\n\ntext\nz\n")]);
-        let missing = "Failed a.csv: no text column 'text' (columns here: id, body; choose with --text-field)";
+        let missing = "Failed a.csv: no text column 'text' (columns here: id, body; choose with `text-field`)";
         fixture.check(&[""], &[missing, "c.csv:4|z"]);
     }
 

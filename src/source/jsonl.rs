@@ -74,7 +74,7 @@ fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Reco
         Slot::Kind(kind) => format!("text field '{text}' is {kind}, not a string"),
     };
     let here = field_names(line).unwrap_or_default();
-    let message = format!("{wrong} (fields here: {here}; choose with --text-field)");
+    let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
     Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
 }
 
@@ -393,15 +393,15 @@ mod tests {
     fn a_missing_text_names_the_fields() {
         check_error(
             r#"{"id":1,"body":"x","url":"y"}"#,
-            "no text field 'text' (fields here: id, body, url; choose with --text-field)",
+            "no text field 'text' (fields here: id, body, url; choose with `text-field`)",
         );
-        check_error("{}", "no text field 'text' (fields here: none; choose with --text-field)");
+        check_error("{}", "no text field 'text' (fields here: none; choose with `text-field`)");
         let many: Vec<String> = (0..20).map(|n| format!("\"f{n}\":0")).collect();
         check_error(
             &format!("{{{}}}", many.join(",")),
-            "no text field 'text' (fields here: f0, f1, f2, f3, f4, f5, f6, f7, …; choose with --text-field)",
+            "no text field 'text' (fields here: f0, f1, f2, f3, f4, f5, f6, f7, …; choose with `text-field`)",
         );
-        check_error(r#"{"a\nb":1}"#, r"no text field 'text' (fields here: a\nb; choose with --text-field)");
+        check_error(r#"{"a\nb":1}"#, r"no text field 'text' (fields here: a\nb; choose with `text-field`)");
     }
 
     #[test]
@@ -414,7 +414,7 @@ mod tests {
             ("{\"a\":1}", "an object"),
         ] {
             let message =
-                format!("text field 'text' is {kind}, not a string (fields here: text; choose with --text-field)");
+                format!("text field 'text' is {kind}, not a string (fields here: text; choose with `text-field`)");
             check_error(&format!("{{\"text\":{value}}}"), &message);
         }
     }

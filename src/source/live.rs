@@ -82,7 +82,7 @@ fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r
         }
     }
     if start == WARC_MAGIC {
-        return Err(io::Error::other("this is an archive: --format warc"));
+        return Err(io::Error::other("this is an archive: read it with `format warc`"));
     }
     Ok(Box::new(Cursor::new(start).chain(input)))
 }
@@ -392,7 +392,7 @@ mod tests {
         while let Some(Ok(chunk)) = chunks.next_chunk().unwrap() {
             chunk.documents(&mut |record, result| found.push((record.len(), result.err().map(|e| e.to_string()))));
         }
-        let message = "-:1: record longer than 4000 bytes (allow more with --max-record)".to_owned();
+        let message = "-:1: record longer than 4000 bytes (allow more with `max-record`)".to_owned();
         assert_eq!(found, [(0, Some(message)), (b.len(), None)]);
     }
 
@@ -474,7 +474,7 @@ mod tests {
         let text = format!("one\n{}\ntwo\n", "x".repeat(3 << 20));
         let (raw, found) = all(Dripping(text.as_bytes(), 1 << 16), 1 << 20);
         assert_eq!(raw, b"one\ntwo\n");
-        assert_eq!(found, ["-:1 one", "-:2: record longer than 1 MiB (allow more with --max-record)", "-:3 two"]);
+        assert_eq!(found, ["-:1 one", "-:2: record longer than 1 MiB (allow more with `max-record`)", "-:3 two"]);
     }
 
     #[test]
@@ -504,7 +504,7 @@ mod tests {
             let chunks = Live::new(Dripping(input, piece), "-", &options).open();
             chunks.err().map(|error| error.to_string())
         };
-        let message = Some("this is an archive: --format warc".to_owned());
+        let message = Some("this is an archive: read it with `format warc`".to_owned());
         for piece in [1, 3, 1000] {
             assert_eq!(open(archive.as_bytes(), Format::Auto, piece), message);
             assert_eq!(open(&gzip(archive.as_bytes()), Format::Auto, piece), message);

@@ -244,7 +244,7 @@ mod tests {
         let message = Format::by_name("xml").unwrap_err().to_string();
         assert_eq!(
             message,
-            "invalid value 'xml' for --format: expected one of auto, text, lines, jsonl, csv, tsv, html, warc"
+            "invalid value 'xml' for `format`: expected one of auto, text, lines, jsonl, csv, tsv, html, warc"
         );
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn field_paths_have_no_empty_step() {
         assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), ["a", "b", "c"]);
         for bad in ["", ".", "a.", ".a", "a..b"] {
-            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("--text-field"), "{bad}");
+            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text-field`"), "{bad}");
         }
     }
 

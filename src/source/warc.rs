@@ -283,7 +283,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
 }
 
 fn longer(max_record: usize) -> String {
-    format!("record longer than {} (allow more with --max-record)", display_size(max_record))
+    format!("record longer than {} (allow more with `max-record`)", display_size(max_record))
 }
 
 /// Bytes of the input in a message.
@@ -677,7 +677,7 @@ mod tests {
             response("d", "Content-Type: text/html", &[b'x'; 100_000]),
             conversion("e", b"short"),
         ];
-        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with --max-record)");
+        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with `max-record`)");
         for block in [1, 100, 10_000, 1 << 20] {
             let (found, textless) = read(&archive.concat(), block, 4000);
             assert_eq!(found, [&long(1), "2 b|short", &long(5), "6 e|short"]);
@@ -698,7 +698,7 @@ mod tests {
             conversion("b", b"text b"),
         ]
         .map(|record| [&record[..], b"\r\n"].concat());
-        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with --max-record)");
+        let long = |number| format!("{number}: record longer than 4000 bytes (allow more with `max-record`)");
         for block in [1, 7, 100, 10_000, 1 << 20] {
             let (found, textless) = read(&archive.concat(), block, 4000);
             assert_eq!((found, textless), (vec![long(1), "2 a|text a".into(), long(5), "6 b|text b".into()], 1));
@@ -716,7 +716,7 @@ mod tests {
         let whole = [conversion("a", b"text a"), conversion("long", &[b'x'; 5000])].concat();
         let endless = String::from_utf8(whole.clone()).unwrap().replace("5000", "18446744073709551615");
         let cut = whole[..whole.len() - END.len() - 1].to_vec();
-        let long = "2: record longer than 4000 bytes (allow more with --max-record)";
+        let long = "2: record longer than 4000 bytes (allow more with `max-record`)";
         for block in [1, 100, 1 << 20] {
             assert_eq!(read(&whole, block, 4000).0, ["1 a|text a", long]);
             for input in [&cut, endless.as_bytes()] {

@@ -137,7 +137,7 @@ impl Decompressed<'_> {
             return Ok(());
         }
         Err(io::Error::other(format!(
-            "{} data expands to more than {} times its size (allow more with --max-expansion)",
+            "{} data expands to more than {} times its size (allow more with `max-expansion`)",
             self.compression, self.max_expansion
         )))
     }

@@ -436,15 +436,15 @@ mod tests {
         let list = StopList::parse("f", b"\xef\xbb\xbfone\r\n# two\n\n  Three four \n").unwrap();
         assert_eq!(list.words().collect::<Vec<_>>(), ["one", "Three four"]);
         for (content, expected) in [
-            (&b"one\ntw\xffo\n"[..], "--stopwords: f:2: not UTF-8; expected one word a line"),
-            (b"# nothing\n", "--stopwords: f: no word in it; expected one a line"),
+            (&b"one\ntw\xffo\n"[..], "`stopwords`: f:2: not UTF-8; expected one word a line"),
+            (b"# nothing\n", "`stopwords`: f: no word in it; expected one a line"),
         ] {
             assert_eq!(StopList::parse("f", content).unwrap_err().to_string(), expected);
         }
         let lists = vec![StopList::parse("f", "one\n—\n".as_bytes()).unwrap()];
         let preparation = Preparation { stop_words: lists, ..Preparation::default() };
         let message = Prepared::new(by_name("word").unwrap().into(), &preparation).err().unwrap().to_string();
-        assert_eq!(message, "--stopwords: f:2: '—' gives no token, so nothing would be removed; expected a word");
+        assert_eq!(message, "`stopwords`: f:2: '—' gives no token, so nothing would be removed; expected a word");
         assert!(StopList::of_language("xx").unwrap_err().to_string().contains("expected a file, or languages: af, "));
     }
 

@@ -178,7 +178,7 @@ mod tests {
     fn codes_are_in_order_and_others_are_refused() {
         assert!(STEM_LANGUAGES.is_sorted_by(|a, b| a.code < b.code));
         let message = StemLanguage::by_code("zh").unwrap_err().to_string();
-        assert!(message.starts_with("invalid value 'zh' for --stem: expected one of ar, ca, da"), "{message}");
+        assert!(message.starts_with("invalid value 'zh' for `stem`: expected one of ar, ca, da"), "{message}");
     }
 
     fn word() -> impl Strategy<Value = String> {

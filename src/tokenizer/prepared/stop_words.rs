@@ -66,7 +66,7 @@ impl StopList {
         let mut words = Vec::new();
         for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
             let line = std::str::from_utf8(line).map_err(|_| {
-                Error::Usage(format!("--stopwords: {name}:{number}: not UTF-8; expected one word a line"))
+                Error::Usage(format!("`stopwords`: {name}:{number}: not UTF-8; expected one word a line"))
             })?;
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {
@@ -74,7 +74,7 @@ impl StopList {
             }
         }
         if words.is_empty() {
-            return Err(Error::Usage(format!("--stopwords: {name}: no word in it; expected one a line")));
+            return Err(Error::Usage(format!("`stopwords`: {name}: no word in it; expected one a line")));
         }
         Ok(StopList { name: name.to_string(), words, strict: true, is_built_in: false })
     }
@@ -125,7 +125,7 @@ impl StopWords {
                     all.by_first.entry(tokens.text(0).into()).or_default().push(rest);
                 } else if list.strict {
                     return Err(Error::Usage(format!(
-                        "--stopwords: {}:{number}: '{word}' gives no token, so nothing would be removed; expected a word",
+                        "`stopwords`: {}:{number}: '{word}' gives no token, so nothing would be removed; expected a word",
                         list.name
                     )));
                 }
