@@ -263,9 +263,9 @@ impl Outcome {
         let group = |place: u32| documents.get(place as usize).and_then(|&document| self.corpus.group_of(document));
         let mut wanted = vec![false; self.corpus.distinct()];
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
-        let reader = Reader { options, threads: workers(options.threads), observer: &(), told: Default::default() };
+        let reader = Reader::new(options, workers(options.threads), &());
         let sources = &mut [Side { reference: false, source }];
-        let (sets, _) = verify::made_again(&reader, sources, &self.setup, made, &self.corpus, &wanted);
+        let (sets, _) = verify::recompute(&reader, sources, &self.setup, made, &self.corpus, &wanted);
         let of = |&(a, b): &(u32, u32)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
             if a.is_empty() || b.is_empty() { None } else { algorithm.odds(a, b) }

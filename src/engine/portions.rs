@@ -4,7 +4,7 @@
 //! is full. A component that is larger than the budget is cut into blocks of half of it, and every two of them are loaded together
 //! once.
 
-use super::group::Table;
+use super::table::Table;
 use crate::union_find::UnionFind;
 use std::ops::Range;
 

@@ -24,7 +24,7 @@ pub(super) enum Choice<'a> {
     /// By the median length of the first documents.
     Sampled(&'a dyn Recipe),
     /// It is known.
-    Settled(Setup),
+    Known(Setup),
 }
 
 /// The sample ends with the batch that brings it to this many documents or bytes of input.
@@ -33,7 +33,6 @@ const SAMPLE_BYTES: u64 = 4 << 20;
 
 /// Everything that reading gives.
 pub(super) struct Reading {
-    pub setup: Setup,
     pub documents: Documents,
     /// Of all documents, in tokens of the tokenizer that was asked for.
     pub median_tokens: usize,
@@ -96,13 +95,17 @@ pub(super) struct Reader<'a> {
     pub options: &'a Options,
     pub threads: usize,
     pub observer: &'a dyn Observer,
-    /// Hashes of the problems that were told.
-    pub told: Mutex<HashSet<u64>>,
+    /// Hashes of the problems that were reported.
+    reported: Mutex<HashSet<u64>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub fn new(options: &'a Options, threads: usize, observer: &'a dyn Observer) -> Self {
+        Reader { options, threads, observer, reported: Mutex::default() }
+    }
+
     /// Reads everything: the reference first, then the source.
-    pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<Reading, Error> {
+    pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<(Setup, Reading), Error> {
         let retain = AtomicBool::new(true);
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let (mut documents, mut counts) = (Documents::default(), Counts::default());
@@ -133,22 +136,27 @@ impl Reader<'_> {
         )?;
         let median_tokens = median_of(documents.asked_lengths());
         documents.measured = Vec::new();
-        Ok(Reading { setup, documents, median_tokens, counts, retained: retain.into_inner() })
+        Ok((setup, Reading { documents, median_tokens, counts, retained: retain.into_inner() }))
     }
 
     /// The same from what counting kept.
-    pub fn sign(&self, setup: Setup, median_tokens: usize, (mut documents, counts): (Documents, Counts)) -> Reading {
+    pub fn sign(
+        &self,
+        setup: Setup,
+        median_tokens: usize,
+        (mut documents, counts): (Documents, Counts),
+    ) -> (Setup, Reading) {
         documents.sign(&*setup.algorithm);
         documents.measured = Vec::new();
         self.observer.progress(counts.bytes, documents.lengths.len() as u64);
-        Reading { setup, documents, median_tokens, counts, retained: true }
+        (setup, Reading { documents, median_tokens, counts, retained: true })
     }
 
-    /// Counts a part, and tells its problems.
+    /// Counts a part, and reports its problems.
     fn take_note(&self, part: &Part, counts: &mut Counts) {
         for problem in &part.problems {
             counts.problem(problem);
-            self.tell(problem);
+            self.report_once(problem);
         }
         counts.unnamed += part.unnamed;
         counts.bytes += part.bytes;
@@ -257,7 +265,7 @@ impl Reader<'_> {
             |part: Part| {
                 for problem in &part.problems {
                     counts.problem(problem);
-                    self.tell(problem);
+                    self.report_once(problem);
                 }
                 self.observer.progress(part.bytes, part.lengths.len() as u64);
                 counts.bytes += part.bytes;
@@ -301,15 +309,15 @@ impl Reader<'_> {
 
     fn choose(&self, choice: Choice<'_>, queue: &mut Queue) -> Result<Setup, Error> {
         match choice {
-            Choice::Settled(setup) => Ok(setup),
+            Choice::Known(setup) => Ok(setup),
             Choice::Sampled(recipe) => recipe.prepare(self.sample(queue)),
         }
     }
 
-    /// Tells a problem, unless an earlier reading met it already.
-    fn tell(&self, problem: &Problem) {
+    /// Reports a problem, unless an earlier reading did.
+    fn report_once(&self, problem: &Problem) {
         let known = xxh3_64(problem.to_string().as_bytes());
-        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(known) {
+        if self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(known) {
             self.observer.problem(problem);
         }
     }

@@ -2,9 +2,10 @@
 
 use super::Side;
 use super::corpus::Corpus;
-use super::group::{Keys, Table};
+use super::group::Keys;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
+use super::table::Table;
 use crate::algorithm::{Algorithm, Compares, Setup};
 use crate::outline::{Parities, can_reach, parities};
 use crate::run::sign::{Scratch, Signer, evidence};
@@ -131,7 +132,7 @@ impl Evidence {
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Self {
         let compares = setup.algorithm.compares();
-        let (sets, changed) = made_again(reader, sources, setup, compares, corpus, wanted);
+        let (sets, changed) = recompute(reader, sources, setup, compares, corpus, wanted);
         problems.extend(changed);
         Evidence::Sets(sets)
     }
@@ -139,7 +140,7 @@ impl Evidence {
 
 /// What the algorithm makes of the wanted groups, by reading everything again: their fingerprints, sets or multisets. A document
 /// that is not what it was has none, and makes a problem.
-pub(super) fn made_again(
+pub(super) fn recompute(
     reader: &Reader<'_>,
     sources: &mut [Side<'_>],
     setup: &Setup,

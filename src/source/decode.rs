@@ -15,8 +15,6 @@ use std::borrow::Cow;
 #[cfg(feature = "files")]
 mod encoding;
 
-#[cfg(feature = "html")]
-pub use encoding::page_text;
 #[cfg(feature = "files")]
 pub(super) use encoding::{Transcoder, legacy_encoding, legacy_encoding_of_stream, utf16_by_mark, whole};
 

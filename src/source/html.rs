@@ -11,6 +11,7 @@
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2, memmem};
+use std::borrow::Cow;
 
 use super::PageText;
 use super::decode::{self, Decoded};
@@ -30,6 +31,17 @@ pub(crate) const INLINE: &[&str] = &[
     "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
     "u", "var", "wbr",
 ];
+
+/// The text of a page in a file, and how it had to be decoded if not simply as UTF-8. `None` if it is not text: it has a zero byte near its
+/// start, and no byte order mark of UTF-16. In HTML, `charset` in a `meta` element counts.
+pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<String>)> {
+    const NEAR: usize = 8 << 10;
+    if decode::utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
+        return None;
+    }
+    let Decoded { text, repair } = if html { decode(bytes, None, true) } else { decode::whole(bytes) };
+    Some((text, repair))
+}
 
 /// Decodes what a server sent. In this order: a byte order mark, what the server said (`charset`), what a page of HTML declares
 /// of itself, and a guess as for any text.

@@ -53,9 +53,9 @@ mod walk;
 mod warc;
 
 pub use batch::Batch;
-#[cfg(feature = "html")]
-pub use decode::page_text;
 pub use documents::Documents;
+#[cfg(feature = "html")]
+pub use html::page_text;
 pub use identity::FileId;
 #[cfg(feature = "files")]
 pub use input::{Counts, Files, Input};

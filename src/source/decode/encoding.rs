@@ -1,7 +1,5 @@
 //! Other encodings than UTF-8: by their mark, or guessed.
 
-#[cfg(feature = "html")]
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -27,18 +25,6 @@ pub(in crate::source) fn whole(bytes: &[u8]) -> Decoded<'_> {
         }
         None => fragment(bytes),
     }
-}
-
-/// The text of a page that somebody wrote, and what had to be done to get it if that was more than reading it. `None` if it is no text: a
-/// zero byte stands near its start, and it is not UTF-16 by its mark. Of HTML, `charset` in a `meta` element counts.
-#[cfg(feature = "html")]
-pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<String>)> {
-    const NEAR: usize = 8 << 10;
-    if utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
-        return None;
-    }
-    let Decoded { text, repair } = if html { crate::source::html::decode(bytes, None, true) } else { whole(bytes) };
-    Some((text, repair))
 }
 
 /// The UTF-16 encoding whose mark the bytes start with. What would be a UTF-32 mark is not taken for one.

@@ -1,0 +1,316 @@
+//! A scan, stage by stage, as the drawing at the head of this module has them.
+
+use super::arrange::{self, Outcome};
+use super::columns::Columns;
+use super::corpus::Corpus;
+use super::group::{self, Keys};
+use super::portions::Portions;
+use super::read::{Choice, Counted, Reader, Reading};
+use super::table::Table;
+use super::verify::{Edge, Evidence, Outlines, Search};
+use super::{Counts, Observer, Options, Report, Side, Stage};
+use crate::algorithm::{Compares, Learned, Recipe, Setup, Totals, same_identity};
+use crate::error::Error;
+use crate::lexicon::file::Terms;
+use crate::outline::Parities;
+use crate::run::ordered::workers;
+use crate::source::{Problem, Source};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Finds all near-duplicates among the documents of `source`; with a `reference`, only pairs of one of its documents and one
+/// of `source`.
+///
+/// # Errors
+/// The algorithm is refused for these documents, there are more than 2³² − 2 of them or 2³² pairs, or threads cannot be had.
+/// Problems with single documents are no errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of everything; a second one if the first documents misled about the median length, and one for candidates if
+/// features do not fit [`Options::memory`]; one before for each thing that the algorithm learns, but for the last one if that is
+/// how rare features are and they fit. Time and memory grow linearly with the documents, and with the square of how many
+/// are alike without being copies.
+pub fn scan(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    recipe: &dyn Recipe,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Outcome, Error> {
+    // The reference comes first in input order.
+    let reference = reference.map(|source| Side { reference: true, source });
+    let sources = reference.into_iter().chain([Side { reference: false, source }]).collect();
+    let mut run = Run::new(sources, options, observer)?;
+    let (mut setup, documents) = run.read(recipe)?;
+    let mut corpus = run.gather(&mut setup, documents)?;
+    let mut groups = run.group(&setup, &mut corpus)?;
+    let edges = run.verify(&setup, &mut corpus, &mut groups)?;
+    drop(groups);
+    Ok(run.arrange(setup, corpus.documents, edges))
+}
+
+/// What all stages of a scan share.
+struct Run<'a> {
+    reader: Reader<'a>,
+    sources: Vec<Side<'a>>,
+    pool: ThreadPool,
+    clock: Clock,
+    report: Report,
+}
+
+/// The documents that are grouped and compared, with what they are found by.
+struct Gathered {
+    documents: Corpus,
+    columns: Option<Columns>,
+    parities: Vec<Parities>,
+    /// Whether the features of every document are in memory.
+    retained: bool,
+}
+
+/// Which documents share a key, and which of them are in memory together while they are compared.
+struct Groups<'a> {
+    keys: Keys<'a>,
+    tables: Vec<Table>,
+    portions: Portions,
+    /// Whether the features of candidates are made from another reading.
+    reread: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(sources: Vec<Side<'a>>, options: &'a Options, observer: &'a dyn Observer) -> Result<Self, Error> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .build()
+            .map_err(|e| Error::Full(format!("cannot start threads: {e}")))?;
+        let reader = Reader::new(options, pool.current_num_threads(), observer);
+        Ok(Run { reader, sources, pool, clock: Clock::start(), report: Report::default() })
+    }
+
+    /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
+    fn read(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
+        let first = recipe.prepare(0)?;
+        let learns = first.algorithm.learns().is_some();
+        if recipe.depends_on_length() || first.algorithm.compares() != Compares::Fingerprints || learns {
+            self.sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
+        }
+        let (setup, reading) = if learns { self.read_after_learning(recipe)? } else { self.read_by_sample(recipe)? };
+        self.report.median_tokens = reading.median_tokens;
+        self.clock.lap("read");
+        Ok((setup, reading))
+    }
+
+    /// One reading, if the sample that the algorithm is chosen by does not mislead.
+    fn read_by_sample(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
+        let observer = self.reader.observer;
+        observer.stage(Stage::Reading);
+        let (mut setup, reading) = self.reader.read(&mut self.sources, Choice::Sampled(recipe))?;
+        let chosen = finalize(recipe, reading.median_tokens)?;
+        if !recipe.depends_on_length() || same_signatures(&chosen, &setup) {
+            setup.warnings = chosen.warnings;
+            return Ok((setup, reading));
+        }
+        // What all documents say counts, so that the result does not depend on their order.
+        observer.stage(Stage::ReadingAgain);
+        drop(reading);
+        self.reader.read(&mut self.sources, Choice::Known(chosen))
+    }
+
+    /// Counts what the algorithm learns, then reads; or signs what counting kept.
+    fn read_after_learning(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
+        let Counted { setup, kept, median_tokens, .. } = learned(&self.reader, &mut self.sources, recipe)?;
+        self.clock.lap("count");
+        self.reader.observer.stage(Stage::Reading);
+        let (mut setup, reading) = match kept {
+            Some(kept) => self.pool.install(|| self.reader.sign(setup, median_tokens, kept)),
+            None => self.reader.read(&mut self.sources, Choice::Known(setup))?,
+        };
+        setup.warnings = finalize(recipe, reading.median_tokens)?.warnings;
+        Ok((setup, reading))
+    }
+
+    /// Equal token sequences become one document.
+    fn gather(&mut self, setup: &mut Setup, reading: Reading) -> Result<Gathered, Error> {
+        self.reader.observer.stage(Stage::Grouping);
+        let Reading { mut documents, median_tokens, counts, retained } = reading;
+        self.report.counts = counts;
+        let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
+        self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
+        let against = self.sources.iter().any(|side| side.reference);
+        let documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        setup.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
+        Ok(Gathered { documents, columns, parities, retained })
+    }
+
+    /// Equal keys become groups, and the documents in them candidates.
+    fn group<'s>(&mut self, setup: &'s Setup, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
+        let algorithm = &*setup.algorithm;
+        let Gathered { documents, columns, parities, retained } = gathered;
+        let keys = Keys::new(algorithm, documents, columns.take());
+        let tables = self.pool.install(|| group::groups(&keys, documents))?;
+        let fingerprints = algorithm.compares() == Compares::Fingerprints;
+        let reread = !fingerprints && !*retained;
+        // What was kept is in memory: who is compared makes no difference.
+        let outlines = Outlines::new(documents, if reread { parities } else { &[] });
+        *parities = Vec::new();
+        let search = Search::new(algorithm, &keys, documents, &tables);
+        let candidates = if fingerprints { Vec::new() } else { self.pool.install(|| search.candidates(&outlines)) };
+        drop(outlines);
+
+        let held = documents.bytes_held() + keys.bytes_held() + tables.iter().map(Table::bytes_held).sum::<u64>();
+        let memory = self.reader.options.memory;
+        // An eighth is for the pairs found, and for what the threads need.
+        let budget = (memory.saturating_sub(held) / 8 * 7).max(memory / 4);
+        let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + keys.bytes_a_candidate() } else { 0 };
+        let portions = Portions::new(&candidates, &tables, bytes, budget);
+        self.report.rereadings = if reread { portions.len() as u64 } else { 0 };
+        self.clock.lap("group");
+        Ok(Groups { keys, tables, portions, reread })
+    }
+
+    /// Candidates become pairs with their exact similarity, a portion at a time.
+    fn verify(&mut self, setup: &Setup, gathered: &mut Gathered, groups: &mut Groups<'_>) -> Result<Vec<Edge>, Error> {
+        let (algorithm, corpus) = (&*setup.algorithm, &mut gathered.documents);
+        let Groups { keys, tables, portions, reread } = groups;
+        let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
+        for number in 0..portions.len() {
+            let portion = portions.get(number, corpus.distinct());
+            let mut wanted = vec![false; corpus.distinct()];
+            portion.groups.iter().for_each(|&group| wanted[group as usize] = true);
+            keys.load(&portion, corpus)?;
+            let evidence = match algorithm.compares() {
+                Compares::Fingerprints => Evidence::Fingerprints,
+                _ if *reread => self.reread(setup, corpus, &wanted, &mut changed),
+                compares => self.pool.install(|| Evidence::retained(compares, corpus, &wanted)),
+            };
+            self.reader.observer.stage(Stage::Verifying);
+            let restricted: Vec<Table>;
+            let tables = match portion.whole {
+                true => &*tables,
+                false => {
+                    restricted = tables.iter().map(|table| table.restricted(&wanted)).collect();
+                    &restricted
+                }
+            };
+            let search = Search::new(algorithm, keys, corpus, tables);
+            self.report.counts.compared += self.pool.install(|| search.edges(&evidence, &portion, &mut edges));
+            if edges.len() > u32::MAX as usize {
+                return Err(Error::TooManyPairs(u32::MAX.into()));
+            }
+            self.clock.lap("verify");
+        }
+        for problem in changed.values() {
+            self.report.counts.problem(problem);
+            self.reader.observer.problem(problem);
+        }
+        edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
+        Ok(edges)
+    }
+
+    /// The features of these candidates, from another reading.
+    fn reread(
+        &mut self,
+        setup: &Setup,
+        corpus: &Corpus,
+        wanted: &[bool],
+        changed: &mut BTreeMap<u32, Problem>,
+    ) -> Evidence {
+        self.reader.observer.stage(Stage::Rereading);
+        let evidence = Evidence::reread(&self.reader, &mut self.sources, setup, corpus, wanted, changed);
+        self.clock.lap("reread");
+        evidence
+    }
+
+    /// What was found and how it went, from which pairs, clusters and verdicts are made when they are asked for.
+    fn arrange(self, setup: Setup, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
+        let Run { mut report, clock, .. } = self;
+        let algorithm = &*setup.algorithm;
+        report.algorithm = algorithm.name();
+        report.measure = algorithm.measure();
+        report.tokenizer = setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+        report.parameters = algorithm.rows();
+        report.warnings.clone_from(&setup.warnings);
+        let Counts { documents, references, featureless, .. } = report.counts;
+        report.warnings.extend(algorithm.warnings(documents + references, featureless));
+        report.warnings.extend(corpus.repeated_ids());
+        report.counts.pairs = arrange::count_pairs(&corpus, &edges);
+        report.timings = clock.laps;
+        Outcome::new(corpus, edges, setup, report)
+    }
+}
+
+/// Counts in how many documents each term is, exact copies counted once: what a lexicon file is written from. The seed of the
+/// options does not show in the result.
+///
+/// # Errors
+/// Threads cannot be had. Problems with single documents are no errors: they go to the observer and the counts.
+///
+/// # Cost
+/// One reading of everything. Memory: some 100 bytes for each distinct term, and some 30 bytes for each distinct document.
+pub fn count_terms(
+    source: &mut dyn Source,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Terms, Counts), Error> {
+    let reader = Reader::new(options, workers(options.threads), observer);
+    let mut counts = Counts::default();
+    observer.stage(Stage::Counting);
+    let terms = reader.terms(&mut [Side { reference: false, source }], &mut counts)?;
+    Ok((terms, counts))
+}
+
+/// The setup for documents of this median length, unless it is refused.
+fn finalize(recipe: &dyn Recipe, median_tokens: usize) -> Result<Setup, Error> {
+    let setup = recipe.prepare(median_tokens)?;
+    match setup.refusal {
+        Some(refusal) => Err(Error::Unsuitable(refusal)),
+        None => Ok(setup),
+    }
+}
+
+/// Counts until the algorithm knows all that it must know of the collection.
+fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<Counted, Error> {
+    reader.observer.stage(Stage::Counting);
+    let mut counted = reader.count(sources, Choice::Sampled(recipe))?;
+    let chosen = finalize(recipe, counted.median_tokens)?;
+    if recipe.depends_on_length() && !same_signatures(&chosen, &counted.setup) {
+        // The features of another setup were counted, because the sample misled.
+        drop(counted);
+        reader.observer.stage(Stage::Counting);
+        counted = reader.count(sources, Choice::Known(chosen))?;
+    }
+    counted.setup.algorithm.learn(&counted.learned);
+    while counted.setup.algorithm.learns().is_some() {
+        reader.observer.stage(Stage::Counting);
+        counted = reader.count(sources, Choice::Known(counted.setup))?;
+        counted.setup.algorithm.learn(&counted.learned);
+    }
+    Ok(counted)
+}
+
+/// Whether two setups are known to make the same fingerprints. Without any parameters nothing is known.
+fn same_signatures(a: &Setup, b: &Setup) -> bool {
+    let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+    !a.algorithm.rows().is_empty() && tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
+}
+
+struct Clock {
+    last: Instant,
+    laps: Vec<(&'static str, Duration)>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Clock { last: Instant::now(), laps: Vec::new() }
+    }
+
+    fn lap(&mut self, name: &'static str) {
+        let now = Instant::now();
+        match self.laps.iter_mut().find(|(lap, _)| *lap == name) {
+            Some((_, time)) => *time += now - self.last,
+            None => self.laps.push((name, now - self.last)),
+        }
+        self.last = now;
+    }
+}

@@ -1,0 +1,80 @@
+//! What grouping gives: the runs of documents that share a key, table by table.
+
+/// The groups of two and more that share a key in one table.
+#[derive(Default)]
+pub(super) struct Table {
+    /// The members of all runs, ascending within each.
+    pub members: Vec<u32>,
+    /// Where each run ends in `members`.
+    ends: Vec<u32>,
+    /// The key of each run, if keys are free.
+    keys: Vec<u64>,
+}
+
+impl Table {
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The members of a run.
+    #[inline]
+    pub fn run(&self, run: usize) -> &[u32] {
+        let start = if run == 0 { 0 } else { self.ends[run - 1] };
+        &self.members[start as usize..self.ends[run] as usize]
+    }
+
+    /// The key of a run, if keys are free; else 0.
+    #[inline]
+    pub fn key(&self, run: usize) -> u64 {
+        self.keys.get(run).copied().unwrap_or(0)
+    }
+
+    /// Where a run ends in `members`.
+    #[inline]
+    pub fn end(&self, run: usize) -> u32 {
+        self.ends[run]
+    }
+
+    /// Makes a run of the members behind the last one.
+    pub fn end_run(&mut self, key: Option<u64>) {
+        self.ends.push(self.members.len() as u32);
+        self.keys.extend(key);
+    }
+
+    /// Gives back memory that was reserved for more runs.
+    pub fn shrink_to_fit(&mut self) {
+        self.members.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.keys.shrink_to_fit();
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        (4 * (self.members.len() + self.ends.len()) + 8 * self.keys.len()) as u64
+    }
+
+    /// What is left of the runs when only these groups are looked at.
+    pub fn restricted(&self, is_wanted: &[bool]) -> Table {
+        let mut out = Table::default();
+        for run in 0..self.runs() {
+            let start = out.members.len();
+            out.members.extend(self.run(run).iter().filter(|&&group| is_wanted[group as usize]));
+            if out.members.len() < start + 2 {
+                out.members.truncate(start);
+                continue;
+            }
+            out.end_run(self.keys.get(run).copied());
+        }
+        out
+    }
+
+    #[cfg(test)]
+    pub fn of_runs(runs: &[Vec<u32>]) -> Table {
+        let ends = runs.iter().scan(0, |end, run| {
+            *end += run.len() as u32;
+            Some(*end)
+        });
+        Table { ends: ends.collect(), members: runs.concat(), keys: Vec::new() }
+    }
+}
