@@ -3,17 +3,21 @@
 //!
 //! What is said is what [`engine::scan`](crate::engine::scan) of the two documents does, asked of the algorithm directly.
 
-use crate::algorithm::{Agreement, Algorithm, Compares, Learned, Learns, Recipe, Row, Setup, Totals};
+use crate::algorithm::parameter::Settings;
+use crate::algorithm::{
+    ALGORITHMS, Agreement, Algorithm, Compares, Learned, Learns, Recipe, Row, Setup, TableRecipe, Totals,
+};
 use crate::error::Error;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
 use crate::run::sign::{self, Scratch, Signer};
 use crate::similarity::Similarity;
-use crate::tokenizer::{Tokenizer, Tokens};
+use crate::tokenizer::{Tokenizer, Tokens, Word};
 use std::sync::Arc;
 
 /// How an algorithm judges two documents.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The algorithm's name, as in records.
     pub algorithm: &'static str,
@@ -33,6 +37,7 @@ pub struct Comparison {
 
 /// What an algorithm made of two documents.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// How many features each has, repeats included.
     pub features: [usize; 2],
@@ -52,6 +57,7 @@ pub struct Evidence {
 
 /// Whether two documents are reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// They are, with the similarity of the evidence; as exact copies if their tokens are equal.
     Reported {
@@ -135,6 +141,57 @@ pub fn compare(
     comparison.evidence = Some(evidence);
     comparison.verdict = refusal.map_or(verdict, Verdict::Refused);
     Ok(comparison)
+}
+
+/// The exact similarity of two texts by the default algorithm: the Jaccard similarity of their runs of words (as long as texts of this length
+/// allow), without regard to case and punctuation. `None` if one of them has no words. [`compare`] takes any algorithm, and says more.
+///
+/// # Cost
+/// Linear in the texts.
+///
+/// ```
+/// let similarity = neardups::similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.");
+/// assert_eq!(similarity.unwrap().value(), 3.0 / 7.0);
+/// ```
+pub fn similarity(a: &str, b: &str) -> Option<Similarity> {
+    let comparison = default_recipe().and_then(|recipe| compare([a, b], &recipe, &Word, 0));
+    comparison.expect("the defaults are sound").evidence?.similarity
+}
+
+fn default_recipe() -> Result<TableRecipe, Error> {
+    ALGORITHMS[0].recipe(Settings::default())
+}
+
+/// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits, and so on; empty if
+/// the text has too few features.
+///
+/// # Errors
+/// As for [`Recipe::prepare`]; the algorithm is refused for documents of this length, or must know a whole collection first.
+///
+/// ```
+/// use neardups::algorithm::{Entry, parameter::Settings};
+/// use neardups::tokenizer::Word;
+///
+/// let simhash = Entry::by_name("simhash")?.recipe(Settings::default())?;
+/// let text = "the quick brown fox jumps over the lazy dog ".repeat(20);
+/// assert_eq!(neardups::compare::fingerprint(&text, &simhash, &Word, 0)?.len(), 1);
+/// # Ok::<(), neardups::Error>(())
+/// ```
+pub fn fingerprint(text: &str, recipe: &dyn Recipe, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Vec<u64>, Error> {
+    let Setup { algorithm, tokenizer: own, refusal, .. } =
+        recipe.prepare(median_tokens([text, ""], tokenizer, seed))?;
+    if let Some(refusal) = refusal {
+        return Err(Error::Unsuitable(refusal));
+    }
+    if algorithm.learns().is_some_and(|wanted| wanted != Learns::Features) {
+        return Err(Error::Unsuitable(format!("{} must know a whole collection first", algorithm.name())));
+    }
+    let (signer, mut scratch) =
+        (Signer::of(&*algorithm, own.as_deref().unwrap_or(tokenizer), seed), Scratch::new(seed));
+    signer.cut(text, &mut scratch);
+    signer.features(&mut scratch);
+    signer.keys(&mut scratch, &mut Vec::new());
+    Ok(scratch.fingerprint)
 }
 
 /// The median length that a scan of the two documents goes by: the shorter of those that have tokens.

@@ -20,6 +20,7 @@ pub use crate::index::{MEDIAN_TOKENS, Plan};
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Counts {
     /// Documents read.
     pub documents: u64,

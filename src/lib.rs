@@ -139,4 +139,6 @@ pub mod source;
 pub mod tokenizer;
 mod union_find;
 
+pub use compare::similarity;
+pub use engine::Scan;
 pub use error::{Error, ErrorKind, IndexFault};

@@ -15,11 +15,14 @@ use std::ops::Range;
 
 /// A reported pair; `a` comes before `b` in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Pair<'a> {
     /// Id of the earlier document.
     pub a: &'a str,
     /// Id of the later document.
     pub b: &'a str,
+    /// The indices of the two among the documents that were read, the reference first: those of [`Outcome::documents`].
+    pub indices: (usize, usize),
     /// Their exact similarity.
     pub similarity: Similarity,
     /// How many bits they differ in, for measures that count bits.
@@ -30,6 +33,7 @@ pub struct Pair<'a> {
 
 /// Documents that are connected by reported pairs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Cluster<'a> {
     /// Its number, from 1, in the order of first members.
     pub id: u64,
@@ -45,6 +49,7 @@ pub struct Cluster<'a> {
 
 /// What is decided on one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict<'a> {
     /// Its id; of a record that was rejected its place, if the id could not be read.
     pub id: &'a str,
@@ -68,6 +73,7 @@ pub struct Verdict<'a> {
 
 /// Which documents are preferred when only some of a group of near-duplicates are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepPolicy {
     /// Earlier in the input.
     #[default]
@@ -235,7 +241,14 @@ impl Outcome {
     pub(crate) fn pair(&self, a: u32, Partner(b, similarity): Partner) -> Pair<'_> {
         let distance = self.setup.algorithm.distance(similarity);
         let places = self.corpus.ids_repeat().then(|| (self.corpus.at(a), self.corpus.at(b)));
-        Pair { a: self.corpus.id(a), b: self.corpus.id(b), similarity, distance, places }
+        Pair {
+            a: self.corpus.id(a),
+            b: self.corpus.id(b),
+            indices: (a as usize, b as usize),
+            similarity,
+            distance,
+            places,
+        }
     }
 
     /// How these pairs of documents stand to what is reported: the exact similarity of each, also below the threshold, and the
@@ -414,6 +427,12 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
+    /// The indices of the documents that are kept, ascending: among those of [`Outcome::documents`].
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        let documents = self.outcome.corpus.documents_read();
+        documents.filter(|&document| self.reason(document).0).map(|document| document as usize)
+    }
+
     /// How many documents are not kept.
     pub fn dropped(&self) -> u64 {
         let corpus = &self.outcome.corpus;

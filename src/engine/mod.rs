@@ -25,6 +25,7 @@ mod documents;
 mod group;
 mod portions;
 mod read;
+mod request;
 mod scan;
 mod table;
 mod verify;
@@ -41,6 +42,7 @@ pub use crate::run::observer::{Estimate, Observer, Stage};
 pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
+pub use request::Scan;
 pub use scan::{count_terms, scan};
 
 /// How a scan is run. None of it but the tokenizer and the seed can change what is found.
@@ -68,6 +70,7 @@ impl Default for Options {
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Counts {
     /// Documents read, references not included.
     pub documents: u64,

@@ -67,6 +67,7 @@ pub enum Sync {
 
 /// What became of a document.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Decision {
     /// It is new, and is remembered from now on.
     Fresh,

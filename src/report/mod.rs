@@ -255,7 +255,14 @@ mod tests {
 
     #[test]
     fn records_as_documented() {
-        let pair = Pair { a: "1", b: "7", similarity: Similarity::ratio(62, 64), distance: Some(2), places: None };
+        let pair = Pair {
+            a: "1",
+            b: "7",
+            indices: (0, 1),
+            similarity: Similarity::ratio(62, 64),
+            distance: Some(2),
+            places: None,
+        };
         assert_eq!(
             written(|w| w.pair(&pair).unwrap()),
             "{\"type\":\"pair\",\"a\":\"1\",\"b\":\"7\",\"similarity\":0.96875,\"measure\":\"hamming\",\"algo\":\"simhash\",\"distance\":2}\n"
@@ -329,7 +336,7 @@ mod tests {
             let value = similarity.value();
             let expected = Plain { a: &a, b: &b, similarity: value, measure: "hamming", algo: "simhash", distance, a_at, b_at };
             let expected = serde_json::to_string(&expected).unwrap() + "\n";
-            prop_assert_eq!(written(|w| w.pair(&Pair { a: &a, b: &b, similarity, distance, places }).unwrap()), expected);
+            prop_assert_eq!(written(|w| w.pair(&Pair { a: &a, b: &b, indices: (0, 1), similarity, distance, places }).unwrap()), expected);
         }
     }
 }

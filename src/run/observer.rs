@@ -4,6 +4,7 @@ use crate::source::Problem;
 
 /// What a scan is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Counting terms or features over all documents. Comes again for each reading that it takes.
     Counting,
@@ -21,6 +22,7 @@ pub enum Stage {
 
 /// What a scan will take, as its beginning promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Documents.
     pub documents: u64,

@@ -51,7 +51,6 @@ impl Selection<'_> {
 
 #[derive(Debug)]
 pub(super) enum Part {
-    #[cfg(feature = "files")]
     Problem(Problem),
     Document {
         id: String,
@@ -102,7 +101,6 @@ impl Part {
     /// The text that it was made of.
     fn bytes(&self) -> &[u8] {
         match self {
-            #[cfg(feature = "files")]
             Part::Problem(_) => &[],
             Part::Document { text, .. } => text.as_bytes(),
             #[cfg(feature = "files")]
@@ -121,9 +119,20 @@ impl Part {
 impl Batch {
     /// A batch of documents, each an id and a text.
     pub fn from_documents(documents: Vec<(String, String)>) -> Self {
-        let bytes_read = documents.iter().map(|(_, text)| text.len() as u64).sum();
-        let parts = documents.into_iter().map(|(id, text)| Part::Document { id, text }).collect();
-        Batch { bytes_read, parts }
+        let mut batch = Batch::default();
+        documents.into_iter().for_each(|(id, text)| batch.push(id, text));
+        batch
+    }
+
+    /// Adds a document.
+    pub fn push(&mut self, id: String, text: String) {
+        self.bytes_read += text.len() as u64;
+        self.parts.push(Part::Document { id, text });
+    }
+
+    /// Adds a record that could not be read, or what should be known of the next document.
+    pub fn reject(&mut self, problem: Problem) {
+        self.parts.push(Part::Problem(problem));
     }
 
     /// A batch of one part, which was not compressed.
@@ -179,7 +188,6 @@ impl Part {
 
     fn documents(&self, selection: &mut Selection, each: Each) {
         match self {
-            #[cfg(feature = "files")]
             Part::Problem(problem) => {
                 if let Some(number) = selection.next() {
                     each(number, Err(problem.clone()));

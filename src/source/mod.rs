@@ -19,6 +19,7 @@
 //! | `cut` | bytes → whole records |
 //! | `live` | lines and records of a stream as they come |
 //! | `warc` | the same for archives; a record → a page |
+//! | `documents`, `records` | documents that a program has, or makes one by one |
 //! | `batch` | whole records → documents, on any thread |
 //! | `lines`, `jsonl`, `csv` | what a record is in each format |
 //! | `decode`, `html` | bytes → text; markup → text |
@@ -45,6 +46,7 @@ mod opaque;
 mod options;
 #[cfg(feature = "files")]
 mod reader;
+mod records;
 #[cfg(feature = "files")]
 mod rewind;
 #[cfg(feature = "files")]
@@ -62,6 +64,7 @@ pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
+pub use records::Records;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -93,6 +96,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 
 /// One document, borrowed from its batch where it could be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Document<'a> {
     /// What it is called. Several documents of a run may be called the same: what identifies one is its place.
     pub id: Cow<'a, str>,
@@ -130,6 +134,7 @@ impl fmt::Display for Place {
 
 /// How bad a [`Problem`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Severity {
     /// The main text of a page was wanted and not found, and all its text read. To be counted rather than told one by one.
     FellBack,
@@ -263,6 +268,14 @@ impl Problem {
         message: impl Into<String>,
     ) -> Self {
         Problem::at(Place { path: path.into(), line }, severity, kind, message)
+    }
+
+    /// A record of a source of one's own that cannot be read, called by its id; a scan counts it as failed. The message is one line that
+    /// says what is wrong, with the value.
+    pub fn of_record(id: impl fmt::Display, message: impl Into<String>) -> Self {
+        let id = id.to_string();
+        let place = Place { path: id.as_str().into(), line: None };
+        Problem { id: Some(id), ..Problem::at(place, Severity::Failed, ProblemKind::Text, message) }
     }
 
     /// A problem with what stands at a place.

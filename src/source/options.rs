@@ -7,6 +7,7 @@ use crate::error::Error;
 
 /// How files are cut into documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Decided for each file by its name, and by its first bytes where the name does not tell.
     #[default]
@@ -29,6 +30,7 @@ pub enum Format {
 
 /// Which text of a page of HTML is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PageText {
     /// All that a reader sees, menus and footers too.
     #[default]

@@ -102,6 +102,7 @@ impl Drawn {
             KeepPolicy::Last => order.reverse(),
             KeepPolicy::Longest => order.sort_by_key(|n| Reverse(length(n))),
             KeepPolicy::Shortest => order.sort_by_key(length),
+            other => unreachable!("{other:?} has no plain version"),
         }
         order
     }
@@ -161,6 +162,7 @@ fn clusters_and_kept_documents_equal_the_plain_ones() {
             all_pairs(count).filter_map(|(i, j)| Some((i, j, drawn.similarity(i, j)?))).collect();
         let found: Vec<_> = pairs(&outcome).into_iter().map(|(a, b, s)| (number(&a), number(&b), s)).collect();
         assert_eq!(found, expected, "round {round}");
+        assert!(outcome.pairs().all(|pair| pair.indices == (number(pair.a), number(pair.b))), "round {round}");
         assert_eq!(outcome.report.counts.pairs, expected.len() as u64);
         let edges: Vec<(usize, usize)> = expected.iter().map(|&(i, j, _)| (i, j)).collect();
         let components = components(count, &edges);
@@ -182,6 +184,8 @@ fn clusters_and_kept_documents_equal_the_plain_ones() {
             }
             let count = keep.iter().filter(|keep| !**keep).count() as u64;
             assert_eq!(outcome.keep(policy).dropped(), count);
+            let kept: Vec<usize> = (0..keep.len()).filter(|&n| keep[n]).collect();
+            assert_eq!(outcome.keep(policy).indices().collect::<Vec<_>>(), kept, "round {round}, {policy:?}");
             dropped += count;
         }
     }

@@ -6,9 +6,10 @@ use crate::support::scanning::{follows_the_collection, recipe};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{ALGORITHMS, Recipe};
-use neardups::compare::{Comparison, Verdict, compare};
+use neardups::compare::{Comparison, Verdict, compare, fingerprint, similarity};
 use neardups::engine::{Options, scan};
 use neardups::source::Documents;
+use neardups::tokenizer::Word;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -115,6 +116,45 @@ fn a_comparison_says_what_a_scan_does() {
         "TooFewFeatures([true, true])",
     ];
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_fingerprint_of_a_text_is_the_one_that_is_compared() {
+    let texts = pairs_of_texts();
+    for entry in ALGORITHMS {
+        let recipe = recipe(entry.name, &[]);
+        let mut seen = 0;
+        for [text, _] in texts.iter().step_by(7) {
+            // As a document that is compared with itself, so that lengths are the same.
+            let comparison = compare([text, text], &recipe, &Word, 3).unwrap();
+            match (fingerprint(text, &recipe, &Word, 3), &comparison.evidence) {
+                (Err(Error::Unsuitable(refusal)), Some(_)) => assert_eq!(comparison.verdict, Verdict::Refused(refusal)),
+                (Err(Error::Unsuitable(_)), None) => assert_eq!(comparison.verdict, Verdict::NeedsCollection),
+                (made, Some(evidence)) => {
+                    let (made, compared) = (made.unwrap(), &evidence.fingerprints[0]);
+                    // What orders features by how rare they are has no collection for a single text.
+                    let is_learned = recipe.prepare(300).unwrap().algorithm.learns().is_some();
+                    assert!(&made == compared || is_learned, "{} of {text:?}", entry.name);
+                    assert_eq!(made.is_empty(), compared.is_empty(), "{} of {text:?}", entry.name);
+                    seen += 1;
+                }
+                (made, None) => panic!("{}: {made:?} of {text:?}", entry.name),
+            }
+        }
+        assert_eq!(seen > 0, !follows_the_collection(&recipe), "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_similarity_of_two_texts_is_that_of_a_comparison_by_default() {
+    let recipe = recipe(ALGORITHMS[0].name, &[]);
+    let mut known = 0;
+    for [a, b] in pairs_of_texts() {
+        let comparison = compare([&a, &b], &recipe, &Word, 0).unwrap();
+        assert_eq!(similarity(&a, &b), comparison.evidence.unwrap().similarity, "{a:?} and {b:?}");
+        known += usize::from(similarity(&a, &b).is_some());
+    }
+    assert!(known > 100, "{known}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn a_stream_keeps_what_a_scan_keeps() {
                     Decision::Fresh => (id, false, None),
                     Decision::Featureless => (id, true, None),
                     Decision::Duplicate { of, similarity } => (id, false, Some((of, similarity))),
-                    Decision::Known => panic!("no id comes twice"),
+                    other => panic!("{other:?}: no id comes twice"),
                 })
                 .collect();
             assert_eq!(found.len(), expected.len());
