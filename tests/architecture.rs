@@ -1,6 +1,7 @@
-//! The drawing at the head of `src/lib.rs` is true: a module uses only modules that stand before it.
+//! What uses what: a module uses only modules before it in the drawing at the head of `src/lib.rs`, the files of a module form no
+//! circle, and only argument modules read what clap parsed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -88,4 +89,204 @@ fn modules_use_only_those_before_them_in_the_drawing() {
         }
     }
     assert!(uses > 100, "{uses}");
+}
+
+/// Circles of files that are known and not yet resolved: the module, and two files that use each other.
+const KNOWN_CIRCLES: [(&str, [&str; 2]); 6] = [
+    ("algorithm", ["presets", "recipe"]),
+    ("algorithm::minhash", ["curve", "supershingles"]),
+    ("engine", ["group", "portions"]),
+    ("index", ["log", "repeat"]),
+    ("index", ["log", "shape"]),
+    ("source", ["decode", "html"]),
+];
+
+/// A module, as the names of a path.
+type Module = Vec<String>;
+
+/// The module that a file defines.
+fn module_of(path: &Path) -> Module {
+    let inside = path.strip_prefix("src").unwrap().with_extension("");
+    let names = inside.iter().map(|name| name.to_str().unwrap().to_string());
+    names.filter(|name| !["mod", "lib"].contains(&name.as_str())).collect()
+}
+
+/// The code of a file without its tests and comments.
+fn code(path: &Path) -> String {
+    let source = fs::read_to_string(path).unwrap();
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths in a use tree such as `a::{b, c::d}`, after those names that lead to it, and the rest of the code.
+fn tree<'a>(mut rest: &'a str, mut path: Module, paths: &mut Vec<Module>) -> &'a str {
+    loop {
+        rest = rest.trim_start();
+        if let Some(list) = rest.strip_prefix('{') {
+            rest = list;
+            while !rest.starts_with('}') {
+                rest = tree(rest, path.clone(), paths).trim_start();
+                rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+                // Not a use tree: braces of code.
+                if rest.is_empty() || !rest.starts_with(|c: char| c.is_alphanumeric() || "_}{*".contains(c)) {
+                    return rest;
+                }
+            }
+            return &rest[1..];
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        path.push(rest[..end].to_string());
+        rest = &rest[end..];
+        match rest.strip_prefix("::") {
+            Some(more) => rest = more,
+            None => break,
+        }
+    }
+    paths.push(path);
+    // A renamed item, or a glob.
+    let end = rest.find(|c: char| ",}".contains(c)).unwrap_or(rest.len());
+    if rest.starts_with(" as ") || rest.starts_with('*') { &rest[end..] } else { rest }
+}
+
+/// The paths that a file uses, from the root of the crate.
+fn paths_used(code: &str, module: &Module) -> Vec<Module> {
+    let mut used = Vec::new();
+    for prefix in ["crate::", "neardups::", "super::"] {
+        for (at, _) in code.match_indices(prefix) {
+            if code[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c)) {
+                continue;
+            }
+            let (mut rest, mut base) = (&code[at..], module.clone());
+            if prefix == "super::" {
+                while let Some(more) = rest.strip_prefix(prefix) {
+                    rest = more;
+                    base.pop();
+                }
+            } else {
+                (rest, base) = (&rest[prefix.len()..], Module::new());
+            }
+            tree(rest, base, &mut used);
+        }
+    }
+    used
+}
+
+/// The modules of other files that the file of a module uses.
+fn modules_used(path: &Path, all: &BTreeSet<Module>) -> BTreeSet<Module> {
+    let module = module_of(path);
+    let deepest = |path: Module| (0..=path.len()).rev().map(|end| path[..end].to_vec()).find(|part| all.contains(part));
+    let used = paths_used(&code(path), &module).into_iter().filter_map(deepest);
+    used.filter(|other| *other != module).collect()
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    files(Path::new("src"), &mut paths);
+    paths
+}
+
+/// What is left of a graph when nodes that use no others are removed again and again: circles, and what uses them.
+fn circle(mut graph: BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    loop {
+        let before = graph.len();
+        graph.retain(|_, used| !used.is_empty());
+        let left: BTreeSet<String> = graph.keys().cloned().collect();
+        let edges = |graph: &BTreeMap<_, BTreeSet<_>>| graph.values().map(BTreeSet::len).sum::<usize>();
+        let edges_before = edges(&graph);
+        graph.values_mut().for_each(|used| used.retain(|name| left.contains(name)));
+        if (graph.len(), edges(&graph)) == (before, edges_before) {
+            return left;
+        }
+    }
+}
+
+#[test]
+fn a_circle_is_what_is_left() {
+    let graph = |edges: &[(&str, &str)]| {
+        let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (a, b) in edges {
+            graph.entry(a.to_string()).or_default().insert(b.to_string());
+        }
+        graph
+    };
+    assert!(circle(graph(&[("a", "b"), ("b", "c"), ("a", "c")])).is_empty());
+    assert_eq!(
+        circle(graph(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])),
+        ["a", "b", "c"].map(String::from).into()
+    );
+}
+
+#[test]
+fn use_trees_are_understood() {
+    let module: Module = ["cli", "check", "print"].map(String::from).into();
+    let code = "use super::super::{terminal::{Terminal, bytes as b}, status};\nuse crate::source::*;\nlet x = super::targets::new();";
+    let mut paths: Vec<String> = paths_used(code, &module).iter().map(|path| path.join("::")).collect();
+    paths.sort();
+    assert_eq!(
+        paths,
+        ["cli::check::targets::new", "cli::status", "cli::terminal::Terminal", "cli::terminal::bytes", "source::"]
+    );
+}
+
+/// A file and a folder beside it that is named like it count as one.
+#[test]
+fn files_of_a_module_form_no_circle() {
+    let sources = sources();
+    let all: BTreeSet<Module> = sources.iter().map(|path| module_of(path)).collect();
+    let mut graphs: BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for path in &sources {
+        let module = module_of(path);
+        for other in modules_used(path, &all) {
+            let shared = module.iter().zip(&other).take_while(|(a, b)| a == b).count();
+            // Parents and children are one thing; the modules of the crate have a test of their own.
+            if shared > 0 && shared < module.len() && shared < other.len() {
+                let graph = graphs.entry(module[..shared].to_vec()).or_default();
+                graph.entry(module[shared].clone()).or_default().insert(other[shared].clone());
+            }
+        }
+    }
+    let edges: usize = graphs.values().flat_map(|graph| graph.values()).map(BTreeSet::len).sum();
+    assert!(edges > 200, "{edges}");
+    let mut circles = Vec::new();
+    for (folder, mut graph) in graphs {
+        for (_, [a, b]) in KNOWN_CIRCLES.iter().filter(|(name, _)| folder.join("::") == *name) {
+            graph.get_mut(*a).map(|used| used.remove(*b));
+        }
+        let circle = circle(graph);
+        if !circle.is_empty() {
+            circles.push(format!("src/{}: a circle among {circle:?}, or files that use it", folder.join("/")));
+        }
+    }
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+/// Otherwise a circle could go through the parent.
+#[test]
+fn files_of_the_command_line_use_nothing_of_their_parents() {
+    let sources = sources();
+    let all: BTreeSet<Module> = sources.iter().map(|path| module_of(path)).collect();
+    let of_cli = || sources.iter().filter(|path| path.starts_with("src/cli"));
+    assert!(of_cli().count() > 30);
+    for path in of_cli() {
+        let module = module_of(path);
+        for other in modules_used(path, &all) {
+            assert!(other.is_empty() || !module.starts_with(&other), "{} uses {}", path.display(), other.join("::"));
+        }
+    }
+}
+
+#[test]
+fn only_argument_modules_read_what_clap_parsed() {
+    let is_argument_module =
+        |path: &Path| path.starts_with("src/cli/arguments") || path == Path::new("src/cli/check/arguments.rs");
+    let mut readers = 0;
+    for path in sources() {
+        let code = code(&path);
+        let reads = ["ArgMatches", ".get_one", ".get_many", ".get_flag(", ".value_source("]
+            .iter()
+            .any(|name| code.contains(name));
+        assert!(!reads || is_argument_module(&path), "{} reads what clap parsed", path.display());
+        readers += usize::from(reads);
+    }
+    assert!(readers > 10, "{readers}");
 }

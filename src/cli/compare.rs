@@ -1,10 +1,12 @@
 //! `dedup compare`: two documents, as every algorithm sees them, and the passages that they share.
 
-use super::arguments::{self, Ordered, count, counted};
+use super::arguments::compare::Arguments;
+use super::input;
+use super::json::{Ordered, json};
+use super::method::Method;
 use super::spelling::{spell_all, spelled};
-use super::terminal::{self, Terminal};
-use super::{Status, input, preparation, usage_error};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use super::status::{Status, usage_error};
+use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{ALGORITHMS, Agreement, Entry, Recipe, TableRecipe};
@@ -18,70 +20,22 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-
-/// `dedup compare`.
-pub fn command() -> Command {
-    let file = |name: &'static str, help: &'static str| {
-        Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
-    };
-    // Two files are named, in no folder, and are kept in memory: what is about folders, threads and memory has no effect.
-    let input_args = input::input_args().into_iter().filter(|arg| arg.get_id() != "hidden");
-    let run_args = input::run_args().into_iter().filter(|arg| ["seed", "quiet"].contains(&arg.get_id().as_str()));
-    Command::new("compare")
-        .about("Compares two documents: what each algorithm says of them, and the passages they share")
-        .long_about(
-            "Compares two documents: what each algorithm makes of them, how similar they are by its measure, whether a scan of the two \
-             would report them and if not, why not; how much of each the other contains; and the passages that stand in both, with \
-             lines and bytes.\n\n\
-             A document is a file in any encoding and compression that dedup scan reads. A file of many records is refused.",
-        )
-        .after_help(
-            "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
-             curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
-        )
-        .arg(file("A", "A file; - is standard input"))
-        .arg(file("B", "The other one"))
-        .arg(
-            arguments::algorithm_or_all()
-                .default_value(arguments::ALL)
-                .help("Which algorithm to ask: all of them, or one")
-                .long_help(
-                    "Which algorithm to ask: all of them, or one. With all, a parameter goes to every algorithm that has it.",
-                ),
-        )
-        .arg(
-            Arg::new("min-run")
-                .long("min-run")
-                .value_name("N")
-                .value_parser(arguments::whole_number(1..=1_000_000))
-                .default_value("10")
-                .help("Fewest tokens of a shared passage")
-                .long_help(
-                    "Fewest tokens of a shared passage. Every run of so many equal tokens is found and made as long as it goes, and no \
-                     shorter one is. Of runs that are in a document more than 32 times some are passed over, which is said.",
-                ),
-        )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
-        .args(arguments::tokens())
-        .args(arguments::parameters())
-        .args(input_args)
-        .args(run_args)
-}
+use std::path::Path;
 
 /// Reads both documents, compares, and prints what was found.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
-    let paths = ["A", "B"].map(|name| given.get_one::<PathBuf>(name).expect("required"));
-    if paths.iter().all(|path| path.as_os_str() == "-") {
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    let [a, b] = &arguments.paths;
+    if [a, b].iter().all(|path| path.as_os_str() == "-") {
         return Err(usage_error("standard input (-) can be read only once"));
     }
-    let recipes = recipes(given)?;
-    let shingles = shingle_recipe(given)?;
-    let (engine, _) = input::engine_options(given)?;
+    let method = Method::resolve(&arguments.method)?;
+    let recipes = recipes(&method, arguments)?;
+    let shingles = shingle_recipe(&method, &arguments.method.settings)?;
+    let engine = input::engine_options(&arguments.run, &method.tokens);
     let cut_by = engine.tokenizer.name().into_owned();
-    let options = input::source_options(given)?;
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
-    let documents = [read(paths[0], &options, &engine, &terminal)?, read(paths[1], &options, &engine, &terminal)?];
+    let options = input::source_options(&arguments.input, None)?;
+    let terminal = Terminal::new(arguments.run.quiet, None);
+    let documents = [read(a, &options, &engine, &terminal)?, read(b, &options, &engine, &terminal)?];
 
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
@@ -98,7 +52,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
     };
     let comparisons = recipes.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
     let [a, b] = documents.each_ref().map(|document| document.tokens.hashes());
-    let min_run = *given.get_one::<u64>("min-run").expect("has a default") as usize;
+    let min_run = arguments.min_run;
     let runs = common_runs(a, b, min_run);
     let report = Report {
         tokenizer: &cut_by,
@@ -109,8 +63,7 @@ pub fn run(given: &ArgMatches) -> Result<Status, Error> {
         min_run,
         runs,
     };
-    let text =
-        if given.get_flag("json") { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text()) };
+    let text = if arguments.json { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text()) };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
     for (entry, comparison) in &report.comparisons {
@@ -127,19 +80,18 @@ enum Asked {
 }
 
 /// The recipes of the algorithms that were chosen.
-fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, Asked)>, Error> {
-    if given.get_one::<String>("algo").is_some_and(|typed| typed != arguments::ALL) {
-        let (entry, recipe) = arguments::recipe(given)?;
+fn recipes(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Asked)>, Error> {
+    if !arguments.method.is_all() {
+        let (entry, recipe) = method.recipe()?;
         return Ok(vec![(entry, Asked::Recipe(recipe))]);
     }
-    let settings = arguments::settings(given);
+    let settings = &arguments.method.settings;
     let (mut asked, mut used, mut refusals) = (Vec::new(), 0, Vec::new());
     for entry in ALGORITHMS {
         let own = Settings::from_pairs(settings.given().filter(|(name, _)| entry.uses(name)));
         let uses_any = own.given().next().is_some();
         used += usize::from(uses_any);
-        let recipe =
-            entry.goes_with(&preparation::steps(given)?).and_then(|()| arguments::recipe_of(entry, own, given));
+        let recipe = entry.goes_with(&method.tokens.steps).and_then(|()| method.recipe_of(entry, own));
         match recipe {
             Ok(recipe) => asked.push((entry, Asked::Recipe(recipe))),
             // What goes with another algorithm is refused by this one alone.
@@ -171,11 +123,10 @@ fn recipes(given: &ArgMatches) -> Result<Vec<(&'static Entry, Asked)>, Error> {
 const SHINGLE: &str = "shingle";
 
 /// What makes shingles of the length that suits the documents, or that was typed.
-fn shingle_recipe(given: &ArgMatches) -> Result<TableRecipe, Error> {
+fn shingle_recipe(method: &Method, settings: &Settings) -> Result<TableRecipe, Error> {
     let entry = ALGORITHMS.iter().find(|entry| entry.uses(SHINGLE)).unwrap_or(&ALGORITHMS[0]);
-    let settings = arguments::settings(given);
     let own = Settings::from_pairs(settings.given().filter(|(name, _)| *name == SHINGLE));
-    arguments::recipe_of(entry, own, given)
+    method.recipe_of(entry, own)
 }
 
 /// One of the two documents.
@@ -479,7 +430,7 @@ impl Report<'_> {
                 })
                 .collect(),
         };
-        serde_json::to_string(&record).expect("numbers and strings make JSON")
+        json(&record)
     }
 }
 

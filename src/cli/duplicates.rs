@@ -7,12 +7,12 @@
 //! rather a verdict twice than one lost. Documents without ids are identified by their number in a run, which says nothing in another one:
 //! theirs are always written.
 
-use super::outputs::cannot_write;
+use super::files::{cannot_write, open_to_append, read_at};
 use neardups::Error;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::mem::take;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -112,64 +112,6 @@ fn write_all(file: &mut impl Write, mut bytes: &[u8]) -> (usize, io::Result<()>)
     (written, Ok(()))
 }
 
-/// Opens a file of lines that is added to, and its length, if it is a regular file; a pipe has none. Of a line that an interrupted write
-/// left at its end, and that begins like ours, nothing stays; another one gets an end.
-///
-/// # Errors
-/// It cannot be written, or has another writer.
-pub fn open_to_append(path: &Path, start: &[u8]) -> io::Result<(File, Option<u64>)> {
-    let is_special = path.metadata().is_ok_and(|found| !found.is_file());
-    let mut file = File::options().read(!is_special).append(true).create(!is_special).open(path)?;
-    if is_special {
-        return Ok((file, None));
-    }
-    // Another writer's unfinished line would be taken for one that was interrupted.
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(io::Error::other("another process writes to it"));
-    }
-    let mut length = file.metadata()?.len();
-    let torn = torn(&mut file, length, start)?;
-    if torn.is_ours {
-        length -= torn.length;
-        file.set_len(length)?;
-    } else if torn.length > 0 {
-        file.write_all(b"\n")?;
-        length += 1;
-    }
-    Ok((file, Some(length)))
-}
-
-/// What stands behind the last end of a line.
-struct Torn {
-    length: u64,
-    /// Whether it is the beginning of a verdict.
-    is_ours: bool,
-}
-
-fn torn(file: &mut (impl Read + Seek), length: u64, ours: &[u8]) -> io::Result<Torn> {
-    let mut end = length;
-    let mut block = Vec::new();
-    let start = loop {
-        if end == 0 {
-            break 0;
-        }
-        let start = end.saturating_sub(1 << 16);
-        read_at(file, start, end, &mut block)?;
-        if let Some(last) = memchr::memrchr(b'\n', &block) {
-            break start + last as u64 + 1;
-        }
-        end = start;
-    };
-    read_at(file, start, length.min(start + ours.len() as u64), &mut block)?;
-    Ok(Torn { length: length - start, is_ours: start < length && ours.starts_with(&block) })
-}
-
-fn read_at(file: &mut (impl Read + Seek), start: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    bytes.clear();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(end - start).read_to_end(bytes).map(drop)
-}
-
 /// Hashes of the ids of the verdicts that a file ends with, behind the last line that is none.
 fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> {
     #[derive(Deserialize)]
@@ -244,7 +186,6 @@ impl Overlap {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::io::Cursor;
 
     /// What is written of verdicts on ids, with a file that ends with verdicts on others.
     fn written(there: &[u64], coming: &[u64], chunk: usize) -> Vec<u64> {
@@ -293,25 +234,5 @@ mod tests {
         let coming = [&there[..], &[2]].concat();
         assert_eq!(written(&there, &coming, 1).last(), Some(&2));
         assert!(written(&there, &coming, 1).len() >= there.len() - MAX_PLACES);
-    }
-
-    #[test]
-    fn where_the_last_line_starts() {
-        let long = "x".repeat(200_000);
-        for (text, length, is_ours) in [
-            ("", 0, false),
-            ("\n", 0, false),
-            ("a\nb", 1, false),
-            ("a", 1, false),
-            ("a\n{\"type\":\"ver", 12, true),
-            ("{", 1, true),
-            ("{\"type\":\"verdict\",\"id\":1", 24, true),
-            ("{\"type\":\"pair\"", 14, false),
-            (&format!("a\n{{\"type\":\"verdict\",{long}"), 200_018, true),
-            (&format!("a\n{long}"), 200_000, false),
-        ] {
-            let torn = torn(&mut Cursor::new(text), text.len() as u64, START).unwrap();
-            assert_eq!((torn.length, torn.is_ours), (length, is_ours), "{}", &text[..text.len().min(40)]);
-        }
     }
 }

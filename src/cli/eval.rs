@@ -1,14 +1,16 @@
 //! `dedup eval`: what an algorithm finds, measured against labels.
 
-use super::arguments::{self, counted};
-use super::outputs::{OutFile, Outputs};
+use super::arguments::eval::Arguments;
+use super::files::OutFile;
+use super::input;
+use super::method::Method;
+use super::outputs::Outputs;
 use super::plot::Plot;
-use super::preparation::{self, Described};
+use super::preparation::{Described, Tokenization};
 use super::problems::Rejects;
 use super::spelling::spelled;
-use super::terminal::{self, Terminal};
-use super::{Status, input, usage_error};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use super::status::{Status, usage_error};
+use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::Value;
 use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
@@ -21,68 +23,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// `dedup eval`.
-pub fn command() -> Command {
-    let file = |name: &'static str| Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf));
-    Command::new("eval")
-        .about("Measures what is found against labelled pairs")
-        .long_about(
-            "Scans documents and measures what is found against labelled pairs: precision, recall, F1, and of the \
-             clusters the adjusted Rand index and the part of the documents that are clustered with exactly those that they should \
-             be. Labelled pairs are counted by their exact similarity too: how many of them were found, and how many should be by \
-             the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
-             Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
-             all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} a document. Ids are those that dedup scan prints. \
-             Precision is over the pairs found that are not to be ignored; if there are none, precision and F1 are null in the output and a \
-             dash in the table. The clusters are those that pairs connect, over all \
-             documents.",
-        )
-        .after_help(
-            "Examples:\n  dedup eval --truth truth.jsonl docs.jsonl\n  dedup eval --truth truth.jsonl docs.jsonl --algo all\n  \
-             dedup eval --truth truth.jsonl docs.jsonl --sweep --plot thresholds.svg",
-        )
-        .arg(input::paths_arg())
-        .arg(file("truth").required(true).help("The labelled pairs or clusters, as JSON lines"))
-        .arg(
-            file("ignore")
-                .help("Pairs that count neither way, in the same form; none for none [default: beside the truth]")
-                .long_help(
-                    "Pairs that count neither way, in the same form. Without it, ignore.jsonl or ignore.jsonl.gz beside the truth is \
-                     taken if it is there; none takes none. A pair that is labelled as well counts.",
-                ),
-        )
-        .arg(arguments::algorithm_or_all())
-        .arg(arguments::preset())
-        .arg(
-            Arg::new("sweep")
-                .long("sweep")
-                .action(ArgAction::SetTrue)
-                .help("Measure every threshold, or every distance, from one scan; name the best")
-                .long_help(
-                    "Measure every threshold (in hundredths) or every distance from one scan, and name the one with the best F1. \
-                     MinHash is swept with --exact, so that what is measured is the threshold. --threshold is the lowest of the \
-                     sweep (0.1 if not given), --distance the largest (the largest there is): a loose one lists very many pairs of a \
-                     large collection.",
-                ),
-        )
-        .arg(file("plot").help("Write a picture of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
-        .args(arguments::tokens())
-        .args(arguments::parameters())
-        .args(input::input_args())
-        .args([input::rejects_arg(), input::allow_empty_arg()])
-        .args(input::run_args())
-}
-
 /// An algorithm with its recipe, or with why there is none.
 type Run = (&'static Entry, Result<TableRecipe, String>);
+
+/// What is run.
+enum Runs {
+    /// Each of these.
+    Each(Vec<Run>),
+    /// One, as loosely as the sweep goes.
+    Sweep(TableRecipe, Swept),
+}
 
 /// What is asked for, beside what to run.
 struct Request {
     labels: Labels,
     ignored: Labels,
     quiet: bool,
-    tokenizer: String,
-    prepared: Option<Described>,
+    tokens: Tokenization,
     engine: engine::Options,
     allow_empty: bool,
     /// Taken by the first scan: others meet the same problems.
@@ -90,80 +47,76 @@ struct Request {
 }
 
 /// Scans, measures, and writes what was measured.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
-    let path = |name: &str| given.get_one::<PathBuf>(name).cloned();
-    let truth = path("truth").expect("required");
-    let ignore = match path("ignore") {
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    let truth = &arguments.truth;
+    let ignore = match &arguments.ignore {
         Some(typed) if typed.as_os_str() == "none" => None,
-        Some(typed) => Some(typed),
-        None => beside(&truth),
+        Some(typed) => Some(typed.clone()),
+        None => beside(truth),
     };
-    let all = given.get_one::<String>("algo").is_some_and(|typed| typed == arguments::ALL);
-    let sweep = given.get_flag("sweep");
     let labels_read: Vec<PathBuf> = [truth.clone()].into_iter().chain(ignore.clone()).collect();
-    let paths = input::paths(given, &labels_read)?;
+    let paths = input::paths(&arguments.paths, &labels_read)?;
     let mut outputs = Outputs::new();
-    outputs.read_by(given)?;
+    outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
+    outputs.reads_method(&arguments.method)?;
     labels_read.iter().try_for_each(|labels| outputs.reads(labels, "the labels"))?;
-    let plot = path("plot").map(|plot| outputs.file(&plot, "--plot")).transpose()?;
+    let plot = arguments.plot.as_ref().map(|plot| outputs.file(plot, "--plot")).transpose()?;
 
     // What is wrong with the options shows before anything is read.
-    let mut runs: Vec<Run> = Vec::new();
-    let mut swept = None;
-    if all {
-        if sweep {
+    let method = Method::resolve(&arguments.method)?;
+    let runs = runs(arguments, &method)?;
+    let request = Request {
+        labels: read_labels(truth)?,
+        ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
+        quiet: arguments.run.quiet,
+        engine: input::engine_options(&arguments.run, &method.tokens),
+        tokens: method.tokens,
+        allow_empty: arguments.input.allow_empty,
+        rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),
+    };
+    let mut input = Input::new(paths, input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let failed = match runs {
+        Runs::Sweep(recipe, swept) => run_sweep(&mut input, &recipe, swept, &request, plot, &mut out)?,
+        Runs::Each(runs) => {
+            input.keep_for_second_read();
+            run_each(&mut input, &runs, &request, &mut out)?
+        }
+    };
+    out.flush().map_err(cannot_write)?;
+    Ok(Status::of_input(u64::from(failed)))
+}
+
+/// What to run.
+fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
+    let settings = &arguments.method.settings;
+    if arguments.method.is_all() {
+        if arguments.sweep {
             return Err(usage_error("--sweep goes with one algorithm: choose it with --algo"));
         }
-        if arguments::chosen_preset(given)?.is_some() {
-            return Err(usage_error("--preset has no effect with --algo all, which runs each with its defaults"));
-        }
-        if let Some((name, _)) = arguments::settings(given).given().next() {
+        let typed = settings.given().next().map(|(name, _)| name);
+        if let Some(name) = method.preset.map(|_| "preset").or(typed) {
             return Err(usage_error(format!(
                 "--{name} has no effect with --algo all, which runs each with its defaults"
             )));
         }
-        let steps = preparation::steps(given)?;
-        for entry in ALGORITHMS {
-            runs.push(match entry.goes_with(&steps) {
-                Ok(()) => (entry, Ok(arguments::recipe_of(entry, arguments::settings(given), given)?)),
-                Err(why) => (entry, Err(why.to_string())),
-            });
-        }
-    } else if sweep {
-        let entry = arguments::entry(given)?;
-        let mut settings = arguments::settings(given);
+        let run = |entry: &'static Entry| match entry.goes_with(&method.tokens.steps) {
+            Ok(()) => Ok((entry, Ok(method.recipe_of(entry, settings.clone())?))),
+            Err(why) => Ok((entry, Err(why.to_string()))),
+        };
+        return ALGORITHMS.iter().map(run).collect::<Result<_, Error>>().map(Runs::Each);
+    }
+    if arguments.sweep {
+        let entry = method.entry()?;
+        let mut settings = settings.clone();
         entry.check(&settings)?;
         let by = Swept::loosen(entry, &mut settings)?;
-        let recipe = arguments::recipe_of(entry, settings, given);
+        let recipe = method.recipe_of(entry, settings);
         let recipe = recipe.map_err(|error| usage_error(format!("cannot sweep: {error}")))?;
-        swept = Some((recipe, by));
-    } else {
-        let (entry, recipe) = arguments::recipe(given)?;
-        runs.push((entry, Ok(recipe)));
+        return Ok(Runs::Sweep(recipe, by));
     }
-
-    let (engine, prepared) = input::engine_options(given)?;
-    let request = Request {
-        labels: read_labels(&truth)?,
-        ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
-        quiet: given.get_flag("quiet"),
-        tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
-        prepared,
-        engine,
-        allow_empty: given.get_flag("allow-empty"),
-        rejects: Cell::new(outputs.rejects(given)?),
-    };
-    let mut input = Input::new(paths, input::source_options(given)?);
-    if swept.is_none() {
-        input.keep_for_second_read();
-    }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let failed = match swept {
-        Some((recipe, swept)) => run_sweep(&mut input, &recipe, swept, &request, plot, &mut out)?,
-        None => run_each(&mut input, &runs, &request, &mut out)?,
-    };
-    out.flush().map_err(cannot_write)?;
-    Ok(Status::of_input(u64::from(failed)))
+    let (entry, recipe) = method.recipe()?;
+    Ok(Runs::Each(vec![(entry, Ok(recipe))]))
 }
 
 /// The pairs to ignore that stand beside the truth.
@@ -285,14 +238,12 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         }
         let Evaluation { scores, ari, accuracy } = evaluation;
         let mut row = vec![report.algorithm.to_string()];
-        row.extend(
-            [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
-        );
+        row.extend([scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(count));
         row.extend(
             [scores.precision(), Some(scores.recall()), scores.f1(), Some(ari), Some(accuracy)].map(four_or_dash),
         );
         table.row(row);
-        ran.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
+        ran.push(terminal::what_ran(report, &request.tokens));
         // Told once, with the algorithm that they are about.
         report.warnings.iter().for_each(|warning| progress.warning(&format!("{}: {warning}", report.algorithm)));
         failed |= report.counts.failed > 0;
@@ -311,7 +262,7 @@ fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
     let mut table = Table::new(&["similarity", "labelled", "right", "recall", "predicted"]);
     for bin in bins {
         let range = format!("{:.2}-{:.2}", bin.from, bin.to);
-        let counts = [bin.pairs, bin.found].map(arguments::count);
+        let counts = [bin.pairs, bin.found].map(count);
         table.row([&[range][..], &counts, &[bin.recall(), bin.predicted].map(four)].concat());
     }
     let mut lines = if bins.is_empty() { Vec::new() } else { table.lines() };
@@ -352,16 +303,14 @@ fn run_sweep(
         // A line for every twentieth is enough to see the shape.
         if is_best || name == "distance" || ((value * 100.0).round() as u32).is_multiple_of(5) {
             let mut row = vec![value.to_string()];
-            row.extend(
-                [scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(arguments::count),
-            );
+            row.extend([scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(count));
             row.extend([scores.precision(), Some(scores.recall()), scores.f1()].map(four_or_dash));
             table.row(row);
         }
     }
     let mut lines = vec![counts(numbers.len() as u64, &truth)];
     lines.extend(table.lines());
-    lines.push(terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
+    lines.push(terminal::what_ran(report, &request.tokens));
     if let Some((value, scores)) = best {
         line(out, &Point::new("best", report.algorithm, swept, value, &scores))?;
         lines.push(format!("best: {name} {value}, F1 {}", four_or_dash(scores.f1())));
@@ -398,7 +347,7 @@ fn counts(documents: u64, truth: &Truth) -> String {
     let mut line =
         format!("{}, {}", counted(documents, "document"), counted(truth.pairs.len() as u64, "labelled pair"));
     if !truth.ignored.is_empty() {
-        line += &format!(", {} to ignore", arguments::count(truth.ignored.len() as u64));
+        line += &format!(", {} to ignore", count(truth.ignored.len() as u64));
     }
     line
 }
@@ -481,12 +430,12 @@ impl<'a> Record<'a> {
             wrong: scores.wrong,
             missed: scores.missed(),
             ignored: scores.ignored,
-            tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
+            tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
             accuracy: evaluation.accuracy,
             bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
             not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
             no_bins: bins.as_ref().err().map(String::as_str),
-            preparation: request.prepared.as_ref(),
+            preparation: request.tokens.prepared.as_ref(),
         }
     }
 }

@@ -1,14 +1,12 @@
 //! `dedup index`: what is in an index, and what is done with it beside the stream.
 
-use super::arguments::{bytes, count, counted, some_of, whole_number};
-use super::filter::{
-    Verdict, duration, ended, forgetting, forgetting_args, json, opened, signing, signing_args, stop_on_signals,
-    stream_options,
-};
+use super::arguments::Signing;
+use super::arguments::index::{Action, Arguments};
+use super::json::json;
 use super::outputs::Outputs;
-use super::terminal::Terminal;
-use super::{Status, input};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use super::status::Status;
+use super::stream::{self, Verdict, ended, opened, stop_on_signals};
+use super::terminal::{Terminal, bytes, count, counted, escaped};
 use neardups::filter::{Counts, Sink, filter};
 use neardups::index::{self, Compacted, Decision, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove};
 use neardups::source::{Live, Problem};
@@ -18,108 +16,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
-
-/// `dedup index`.
-pub fn command() -> Command {
-    let file =
-        || Arg::new("file").value_name("FILE").required(true).value_parser(value_parser!(PathBuf)).help("The index");
-    Command::new("index")
-        .about("Looks into an index of dedup filter, and maintains it")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(
-            Command::new("stats")
-                .about("Prints how it was made and what it holds, as one JSON object; every checksum is looked at")
-                .arg(file()),
-        )
-        .subcommand(
-            Command::new("verify")
-                .about("Says whether it is whole: status 2 if it is damaged, or if its end is torn")
-                .long_about(
-                    "Says whether it is whole: status 2 if it is damaged, or if its end is torn. A torn end is what an interrupted write \
-                     leaves; dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
-                )
-                .arg(file())
-                .arg(quiet()),
-        )
-        .subcommand(
-            Command::new("export")
-                .about("Prints the id of each document and when it was let through, as JSON lines")
-                .arg(file()),
-        )
-        .subcommand(
-            Command::new("query")
-                .about("Says of each document on standard input whether it would be let through; remembers nothing")
-                .long_about(
-                    "Says of each document on standard input whether it would be let through: a verdict each, as JSON lines. The index is \
-                     not changed, and may be in use meanwhile. Takes the options that the index was made with.",
-                )
-                .arg(file())
-                .args(forgetting_args())
-                .args(signing_args()),
-        )
-        .subcommand(
-            Command::new("add")
-                .about("Remembers the documents on standard input, whatever they are like; prints nothing")
-                .long_about(
-                    "Remembers the documents on standard input, whatever they are like, so that dedup filter drops them and what is like \
-                     them. Makes the index if it is not there. Takes the options that the index was made with. Documents that it has, by \
-                     id and text, are not added again.",
-                )
-                .arg(file())
-                .args(signing_args()),
-        )
-        .subcommand(
-            Command::new("remove")
-                .about("Forgets documents by their ids: what is like them is let through again")
-                .arg(file())
-                .arg(Arg::new("ids").value_name("ID").num_args(0..).required_unless_present("ids-from").help("Ids"))
-                .arg(
-                    Arg::new("ids-from")
-                        .long("ids-from")
-                        .value_name("FILE")
-                        .value_parser(value_parser!(PathBuf))
-                        .help("Read ids from a file, one a line; '-' is standard input"),
-                )
-                .arg(quiet()),
-        )
-        .subcommand(
-            Command::new("compact")
-                .about("Writes it anew without the documents that were removed")
-                .long_about(
-                    "Writes it anew without the documents that were removed, and with --expire or --window without the old ones. The new \
-                     file takes the place of the old one when it is whole and on the disk; until then both take room.",
-                )
-                .arg(file())
-                .arg(
-                    Arg::new("expire")
-                        .long("expire")
-                        .value_name("DURATION")
-                        .value_parser(duration)
-                        .help("Drop documents that were let through longer ago than this: 12h, 30d"),
-                )
-                .arg(
-                    Arg::new("window")
-                        .long("window")
-                        .value_name("N")
-                        .value_parser(whole_number(1..=u64::MAX))
-                        .help("Drop all but the last N documents"),
-                )
-                .arg(
-                    Arg::new("salvage")
-                        .long("salvage")
-                        .action(ArgAction::SetTrue)
-                        .help("Pass over what is damaged, and keep what is whole before and behind it"),
-                )
-                .arg(quiet()),
-        )
-}
-
-fn quiet() -> Arg {
-    input::run_args().into_iter().find(|arg| arg.get_id() == "quiet").expect("there is such an option")
-}
 
 /// The object of `dedup index stats`.
 #[derive(Serialize)]
@@ -148,23 +46,31 @@ struct Document<'a> {
 }
 
 /// Runs one of its commands.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
-    let (name, given) = given.subcommand().expect("clap asks for one of its subcommands");
-    let path = given.get_one::<PathBuf>("file").expect("clap asks for it");
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    let path = &*arguments.file;
     let mut outputs = Outputs::new();
     outputs.writes(path, "the index")?;
-    if ["query", "add"].contains(&name) {
-        outputs.read_by(given)?;
+    if let Action::Query(signing, _) | Action::Add(signing) = &arguments.action {
+        outputs.reads_documents(&[], false)?;
+        outputs.reads_method(&signing.method)?;
     }
-    match name {
-        "stats" => stats(path),
-        "verify" => verify(path, given),
-        "export" => export(path),
-        "query" => query(path, given),
-        "add" => add(path, given),
-        "remove" => forget(path, given),
-        "compact" => rewrite(path, given),
-        _ => unreachable!("clap knows the names"),
+    let terminal = Terminal::new(arguments.quiet, None);
+    match &arguments.action {
+        Action::Stats => stats(path),
+        Action::Verify => verify(path, &terminal),
+        Action::Export => export(path),
+        Action::Query(signing, limits) => {
+            let options = index::Options { mode: Mode::Query, limits: *limits, ..index::Options::default() };
+            stream(path, signing, options, &mut Verdicts::default(), &terminal).map(|(.., status)| status)
+        }
+        Action::Add(signing) => add(path, signing, &terminal),
+        Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
+        Action::Compact { expire, window, salvage } => {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+            // What is exactly as old is forgotten, as in a stream.
+            let before = expire.map_or(0, |expire| now.saturating_sub(expire) + 1);
+            rewrite(path, Outdated { before, window: *window, damaged: *salvage }, &terminal)
+        }
     }
 }
 
@@ -190,11 +96,10 @@ fn stats(path: &Path) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-fn verify(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
+fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     let Summary { bytes: whole, documents, torn, .. } = inspect(path, |_| Ok(()))?;
     match torn.map_or(0, |torn| torn.bytes) {
         0 => {
-            let terminal = Terminal::new(given.get_flag("quiet"), None);
             terminal.line(&format!(
                 "{}: whole: {}, {}",
                 path.display(),
@@ -221,15 +126,10 @@ fn export(path: &Path) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-fn query(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
-    let options = index::Options { mode: Mode::Query, limits: forgetting(given), ..index::Options::default() };
-    stream(path, given, options, &mut Verdicts::default()).map(|(.., status)| status)
-}
-
-fn add(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
+fn add(path: &Path, signing: &Signing, terminal: &Terminal) -> Result<Status, Error> {
     let options = index::Options { mode: Mode::Add, ..index::Options::default() };
-    let (counts, index, status) = stream(path, given, options, &mut Nothing)?;
-    Terminal::new(given.get_flag("quiet"), None).line(&format!(
+    let (counts, index, status) = stream(path, signing, options, &mut Nothing, terminal)?;
+    terminal.line(&format!(
         "{}: {} added, {} known; {} remembered now",
         counted(counts.documents, "document"),
         count(counts.fresh),
@@ -242,21 +142,21 @@ fn add(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
 /// Takes the documents on standard input to an index.
 fn stream(
     path: &Path,
-    given: &ArgMatches,
+    signing: &Signing,
     options: index::Options,
     sink: &mut dyn Sink,
+    terminal: &Terminal,
 ) -> Result<(Counts, Index, Status), Error> {
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
-    let live = Live::new(io::stdin(), "-", &stream_options(given)?);
-    let plan = signing(given, Some(path))?;
+    let source = stream::source_options(signing)?;
+    let live = Live::new(io::stdin(), "-", &source);
+    let plan = stream::plan(signing, &source, Some(path))?;
     plan.warnings().iter().for_each(|warning| terminal.warning(warning));
-    let options = index::Options { temp_dir: given.get_one("temp-dir").cloned(), ..options };
-    let mut index = opened(path, &plan, &options, &terminal)?;
-    let threads = given.get_one::<u64>("threads").map_or(0, |&n| n as usize);
+    let options = index::Options { temp_dir: signing.run.temp_dir.clone(), ..options };
+    let mut index = opened(path, &plan, &options, terminal)?;
     let stop = stop_on_signals();
-    let result = filter(live, &plan, &mut index, threads, &stop, &terminal, sink);
+    let result = filter(live, &plan, &mut index, signing.run.threads, &stop, terminal, sink);
     terminal.done();
-    result.map(|counts| (counts, index, ended(&counts, &stop, &terminal)))
+    result.map(|counts| (counts, index, ended(&counts, &stop, terminal)))
 }
 
 /// The verdict on a record that could not be read.
@@ -317,9 +217,9 @@ impl Sink for Nothing {
     }
 }
 
-fn forget(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
-    let mut ids: BTreeSet<String> = given.get_many::<String>("ids").into_iter().flatten().cloned().collect();
-    if let Some(list) = given.get_one::<PathBuf>("ids-from") {
+fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Terminal) -> Result<Status, Error> {
+    let mut ids: BTreeSet<String> = ids.iter().cloned().collect();
+    if let Some(list) = ids_from {
         let mut text = String::new();
         let read = match list.as_os_str() == "-" {
             true => io::stdin().read_to_string(&mut text).map(drop),
@@ -330,7 +230,6 @@ fn forget(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
     }
     let asked = ids.len() as u64;
     let Removed { documents, unknown, torn } = remove(path, ids)?;
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
     if let Some(torn) = torn {
         let bytes = counted(torn.bytes, "byte");
         terminal.warning(&format!("{}: {bytes} that an interrupted write left were cut off", path.display()));
@@ -342,14 +241,8 @@ fn forget(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-fn rewrite(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    // What is exactly as old is forgotten, as in a stream.
-    let since = given.get_one::<u64>("expire").map_or(0, |expire| now.saturating_sub(*expire) + 1);
-    let outdated =
-        Outdated { before: since, window: given.get_one("window").copied(), damaged: given.get_flag("salvage") };
+fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {
     let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
-    let terminal = Terminal::new(given.get_flag("quiet"), None);
     let torn = torn.map_or(0, |torn| torn.bytes);
     for (lost, what) in [(damaged, "that were damaged"), (torn, "that an interrupted write left")] {
         if lost > 0 {
@@ -364,4 +257,13 @@ fn rewrite(path: &Path, given: &ArgMatches) -> Result<Status, Error> {
         bytes(after as f64),
     ));
     Ok(Status::Done)
+}
+
+/// The first of some words, and how many more there are.
+fn some_of<'a>(words: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 10;
+    let more = words.len().saturating_sub(SHOWN);
+    let shown: Vec<_> = words.take(SHOWN).map(|word| format!("'{}'", escaped(word))).collect();
+    let shown = shown.join(", ");
+    if more > 0 { format!("{shown} and {} more", count(more as u64)) } else { shown }
 }

@@ -1,16 +1,22 @@
 //! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
+//!
+//! `arguments/` (and `check/arguments.rs`) make the flags and take what was typed as values; a command gets those values, resolves them
+//! into a request, and does no more than one call of the library.
 
 mod arguments;
 mod check;
 mod compare;
 mod duplicates;
 mod eval;
+mod files;
 mod filter;
 mod generate;
 mod index;
 mod input;
+mod json;
 mod lexicon;
 mod mark;
+mod method;
 mod outputs;
 mod plan;
 mod plot;
@@ -18,66 +24,39 @@ mod preparation;
 mod problems;
 mod scan;
 mod spelling;
+mod standard_output;
+mod stats;
+mod status;
+mod stream;
 mod terminal;
 
 use clap::{Command, error::ErrorKind};
 use neardups::Error;
 use neardups::kernel::Level;
+use status::{Status, usage_error};
 use std::process::ExitCode;
-
-/// How a command ended, as scripts see it. Where several hold, the last of them counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    /// It did what was asked.
-    Done,
-    /// `check` found copies.
-    Found,
-    /// It was done, but some input failed and was reported.
-    SomeFailed,
-    /// A signal stopped it after a clean end.
-    Stopped,
-    /// The command could not do its work.
-    Failed,
-}
-
-impl Status {
-    /// Done, unless some input failed.
-    fn of_input(failed: u64) -> Self {
-        if failed > 0 { Status::SomeFailed } else { Status::Done }
-    }
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Done => ExitCode::SUCCESS,
-            Status::Found => ExitCode::from(1),
-            Status::SomeFailed => ExitCode::from(3),
-            Status::Failed => ExitCode::from(2),
-            Status::Stopped => ExitCode::from(130),
-        }
-    }
-}
 
 /// Parses the arguments of the process, runs the command, and says on standard error what went wrong.
 pub fn run() -> ExitCode {
-    let matches = match command().try_get_matches() {
+    let command = command();
+    spelling::learn_options(&command);
+    let matches = match command.try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
-    let result = outputs::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
+    let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // Results would be right at any level, but whoever forces one measures it.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
-        Some(("scan", given)) => scan::run(given),
-        Some(("filter", given)) => filter::run(given),
-        Some(("index", given)) => index::run(given),
-        Some(("check", given)) => check::run(given),
-        Some(("compare", given)) => compare::run(given),
-        Some(("eval", given)) => eval::run(given),
-        Some(("plan", given)) => plan::run(given),
-        Some(("lexicon", given)) => lexicon::run(given),
-        Some(("completions", given)) => generate::completions(given, command()),
-        Some(("man", given)) => generate::man(given, command()),
+        Some(("scan", given)) => scan::run(&arguments::scan::Arguments::new(given)),
+        Some(("filter", given)) => filter::run(&arguments::filter::Arguments::new(given)),
+        Some(("index", given)) => index::run(&arguments::index::Arguments::new(given)),
+        Some(("check", given)) => check::run(&check::arguments::Arguments::new(given)),
+        Some(("compare", given)) => compare::run(&arguments::compare::Arguments::new(given)),
+        Some(("eval", given)) => eval::run(&arguments::eval::Arguments::new(given)),
+        Some(("plan", given)) => plan::run(&arguments::plan::Arguments::new(given)),
+        Some(("lexicon", given)) => lexicon::build(&arguments::lexicon::Arguments::new(given)),
+        Some(("completions", given)) => generate::completions(arguments::generate::shell(given), self::command()),
+        Some(("man", given)) => generate::man(arguments::generate::page(given).as_deref(), self::command()),
         _ => unreachable!("clap asks for one of its subcommands"),
     });
     match result {
@@ -134,21 +113,16 @@ fn command() -> Command {
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(scan::command())
-        .subcommand(filter::command())
-        .subcommand(index::command())
-        .subcommand(check::command())
-        .subcommand(compare::command())
-        .subcommand(eval::command())
-        .subcommand(plan::command())
-        .subcommand(lexicon::command())
-        .subcommand(generate::completions_command())
-        .subcommand(generate::man_command())
-}
-
-/// An error in how options go together.
-fn usage_error(message: impl Into<String>) -> Error {
-    Error::Usage(message.into())
+        .subcommand(arguments::scan::command())
+        .subcommand(arguments::filter::command())
+        .subcommand(arguments::index::command())
+        .subcommand(check::arguments::command())
+        .subcommand(arguments::compare::command())
+        .subcommand(arguments::eval::command())
+        .subcommand(arguments::plan::command())
+        .subcommand(arguments::lexicon::command())
+        .subcommand(arguments::generate::completions_command())
+        .subcommand(arguments::generate::man_command())
 }
 
 #[cfg(test)]

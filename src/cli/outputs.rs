@@ -4,22 +4,24 @@
 //! Files are compared by device and inode, with symbolic links followed; files that do not exist yet, by their folder and their
 //! name. What is written to a pipe, a terminal or another device replaces nothing, and is not compared.
 
+use super::arguments::{Method, Tokens};
+use super::files::{OutFile, cannot_write};
+use super::preparation::stop_word_lists;
 use super::problems::Rejects;
-use super::spelling::spelled;
-use super::terminal::{self, escaped};
-use super::{Status, usage_error};
-use clap::ArgMatches;
+use super::status::usage_error;
+use crate::readable::escaped;
 use neardups::Error;
-use neardups::replace::{self, Replacement, resolve};
+use neardups::replace::{self, resolve};
 use neardups::source::FileId;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+#[cfg(unix)]
+use std::fs::File;
+use std::fs::Metadata;
+use std::io;
 #[cfg(unix)]
 use std::os::fd::AsFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// Everything that a command reads and writes.
@@ -120,34 +122,35 @@ impl Outputs {
         outputs
     }
 
-    /// Registers what the options that several commands have say is read: paths, references, a lexicon, stop words.
+    /// Registers the documents that are read: files and folders, or standard input if none was typed.
     ///
     /// # Errors
     /// Standard output goes to one of these.
-    pub fn read_by(&mut self, given: &ArgMatches) -> Result<(), Error> {
-        // As it was typed, whatever the option makes of it.
-        let typed = |flag: &str| -> Vec<OsString> {
-            let raw = given.try_get_raw(flag).ok().flatten();
-            raw.into_iter().flatten().map(OsString::from).collect()
-        };
-        self.hidden = given.try_get_one("hidden").ok().flatten().is_some_and(|&hidden: &bool| hidden);
-        let paths = typed("path");
+    pub fn reads_documents(&mut self, paths: &[PathBuf], hidden: bool) -> Result<(), Error> {
+        self.hidden = hidden;
         if paths.is_empty() {
-            self.reads("-", "the input")?;
+            return self.reads("-", "the input");
         }
-        for (paths, what) in
-            [(paths, "the input"), (typed("against"), "the reference"), (typed("lexicon"), "the lexicon")]
-        {
-            paths.into_iter().try_for_each(|path| self.reads(path, what))?;
-        }
-        for words in typed("stopwords") {
-            let is_file = Path::new(&words).is_file();
-            let parts = words.to_str().unwrap_or_default().split(',').map(OsString::from);
-            let parts = if is_file { vec![words.clone()] } else { parts.collect() };
-            let mut files = parts.into_iter().filter(|part| Path::new(part).is_file());
-            files.try_for_each(|file| self.reads(file, "stop words"))?;
-        }
-        Ok(())
+        paths.iter().try_for_each(|path| self.reads(path, "the input"))
+    }
+
+    /// Registers the lexicon and the lists of stop words that are read.
+    ///
+    /// # Errors
+    /// As for [`reads_documents`](Self::reads_documents).
+    pub fn reads_method(&mut self, method: &Method) -> Result<(), Error> {
+        method.lexicon().iter().try_for_each(|lexicon| self.reads(lexicon, "the lexicon"))?;
+        self.reads_stop_words(&method.tokens)
+    }
+
+    /// Registers the lists of stop words that are read.
+    ///
+    /// # Errors
+    /// As for [`reads_documents`](Self::reads_documents).
+    pub fn reads_stop_words(&mut self, tokens: &Tokens) -> Result<(), Error> {
+        let lists = tokens.stop_words.iter().flat_map(|typed| stop_word_lists(typed));
+        let mut files = lists.filter(|list| Path::new(list).is_file());
+        files.try_for_each(|file| self.reads(file, "stop words"))
     }
 
     /// Registers a file or folder that is read; `-` is standard input.
@@ -211,9 +214,9 @@ impl Outputs {
     ///
     /// # Errors
     /// As for [`file`](Self::file).
-    pub fn rejects(&mut self, given: &ArgMatches) -> Result<Option<Rejects>, Error> {
+    pub fn rejects(&mut self, typed: Option<&Path>) -> Result<Option<Rejects>, Error> {
         let flag = "--rejects";
-        let Some(path) = given.get_one::<PathBuf>("rejects") else { return Ok(None) };
+        let Some(path) = typed else { return Ok(None) };
         self.writes(path, flag)?;
         refuse_hard_links(path, flag)?;
         Rejects::create(path).map(Some)
@@ -223,8 +226,8 @@ impl Outputs {
     ///
     /// # Errors
     /// As for [`file`](Self::file).
-    pub fn stats(&mut self, given: &ArgMatches) -> Result<Option<OutFile>, Error> {
-        given.get_one::<PathBuf>("stats").map(|path| self.file(path, "--stats")).transpose()
+    pub fn stats(&mut self, typed: Option<&Path>) -> Result<Option<OutFile>, Error> {
+        typed.map(|path| self.file(path, "--stats")).transpose()
     }
 
     /// Whether standard output adds to a file that has something in it.
@@ -331,241 +334,4 @@ fn refuse_hard_links(path: &Path, what: &str) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// The error of a file that cannot be written. A pipe that closes there must not look like standard output that closes, which may be a
-/// quiet end.
-pub fn cannot_write(path: &Path, error: io::Error) -> Error {
-    Error::output(format!("cannot write {}", path.display()), io::Error::other(error))
-}
-
-/// A file that a run writes at its end.
-pub struct OutFile {
-    /// As it was typed.
-    path: PathBuf,
-    target: Target,
-}
-
-enum Target {
-    /// A file that is replaced as a whole.
-    File(PathBuf),
-    /// Something that cannot be replaced, such as a pipe or a terminal.
-    Special(File),
-}
-
-/// Starts to replace a file. One that may not be written is not replaced either.
-pub fn replacement(path: &Path, exists: bool) -> io::Result<Replacement> {
-    if exists {
-        File::options().write(true).open(path)?;
-    }
-    Replacement::new(path)
-}
-
-impl OutFile {
-    fn new(path: &Path) -> Result<Self, Error> {
-        let target = match path.metadata() {
-            Ok(found) if !found.is_file() => File::options().write(true).open(path).map(Target::Special),
-            found => Self::try_out(path, found.is_ok()).map(Target::File),
-        };
-        Ok(OutFile { path: path.to_path_buf(), target: target.map_err(|error| cannot_write(path, error))? })
-    }
-
-    /// Whether a file can be replaced. Nothing of it may lie about while folders are read.
-    fn try_out(path: &Path, exists: bool) -> io::Result<PathBuf> {
-        Ok(replacement(path, exists)?.target().to_path_buf())
-    }
-
-    /// Writes all of it.
-    ///
-    /// # Errors
-    /// It cannot be written; what was there before stays.
-    pub fn write(&self, text: &str) -> Result<(), Error> {
-        let written = match &self.target {
-            Target::File(place) => Replacement::new(place).and_then(|mut file| {
-                file.file().write_all(text.as_bytes())?;
-                file.commit()
-            }),
-            Target::Special(file) => (&*file).write_all(text.as_bytes()),
-        };
-        written.map_err(|error| cannot_write(&self.path, error))
-    }
-}
-
-/// Why a run failed, as statistics have it.
-#[derive(Serialize)]
-pub struct Failure {
-    kind: &'static str,
-    message: String,
-}
-
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
-        Failure { kind: error.kind().name(), message: spelled(&error.to_string()).into_owned() }
-    }
-}
-
-/// The object of `--stats` if nothing else is known.
-#[derive(Serialize)]
-struct Failed {
-    r#type: &'static str,
-    version: &'static str,
-    error: Failure,
-}
-
-/// Runs a command that takes the file of `--stats` and writes it. If the command fails before that, the file says why.
-///
-/// # Errors
-/// Those of the command.
-pub fn with_stats(
-    mut stats: Option<OutFile>,
-    run: impl FnOnce(&mut Option<OutFile>) -> Result<Status, Error>,
-) -> Result<Status, Error> {
-    let result = run(&mut stats);
-    if let Err(error) = &result {
-        let failed = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error: error.into() };
-        write_stats(stats, &failed, Some(error))?;
-    }
-    result
-}
-
-/// Writes statistics. If the run has an error already, that is the one that counts, and another one is only reported.
-///
-/// # Errors
-/// They cannot be written.
-pub fn write_stats(file: Option<OutFile>, stats: &impl Serialize, failure: Option<&Error>) -> Result<(), Error> {
-    let Some(file) = file else { return Ok(()) };
-    let text = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";
-    match file.write(&text) {
-        Err(error) if failure.is_some() => {
-            terminal::error(&error);
-            Ok(())
-        }
-        written => written,
-    }
-}
-
-/// Refuses an output that a repository's configuration names and that is not inside of the repository: whoever sends a change to the
-/// repository could overwrite any file of those who check it.
-///
-/// # Errors
-/// It is outside, or among git's own files.
-pub fn confine(path: &Path, root: &Path, what: &str) -> Result<(), Error> {
-    let refused = |why: &str| {
-        let (what, path) = (escaped(what), escaped(&path.to_string_lossy()));
-        Err(usage_error(format!(
-            "{what}: {path} {why}: what the configuration names must be inside of it; an option may name any file"
-        )))
-    };
-    let Ok(place) = resolve(path) else { return Ok(()) };
-    let Ok(inside) = place.strip_prefix(root) else {
-        return refused(&format!("is outside of {}", escaped(&root.to_string_lossy())));
-    };
-    let is_git = |part: Component| part.as_os_str().eq_ignore_ascii_case(".git");
-    if inside.components().any(is_git) {
-        return refused("is one of git's own files");
-    }
-    Ok(())
-}
-
-/// Refuses a path that leads out of a repository through a symbolic link inside of it: whoever sends a change to the repository can
-/// put it there.
-///
-/// # Errors
-/// It does.
-pub fn refuse_links_out_of(root: &Path, path: &Path, what: &str) -> Result<(), Error> {
-    let Ok(place) = resolve(path) else { return Ok(()) };
-    match link_within(root, path) {
-        Some(link) if !place.starts_with(root) => Err(usage_error(format!(
-            "{}: the symbolic link {} leads out of the repository, to {}: name that file itself, or remove the link",
-            escaped(what),
-            escaped(&link.to_string_lossy()),
-            escaped(&place.to_string_lossy())
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// The first symbolic link inside of a folder that is followed on the way to a file.
-fn link_within(root: &Path, path: &Path) -> Option<PathBuf> {
-    let mut way = std::env::current_dir().ok()?.canonicalize().ok()?;
-    let mut rest: Vec<PathBuf> = parts(path);
-    // More links than any system follows.
-    for _ in 0..1000 {
-        let part = rest.pop()?;
-        if part.as_os_str() == ".." {
-            way.pop();
-            continue;
-        }
-        let next = way.join(part);
-        match fs::read_link(&next) {
-            Ok(_) if way.starts_with(root) => return Some(next),
-            Ok(link) => rest.extend(parts(&link)),
-            Err(_) => way = next,
-        }
-    }
-    None
-}
-
-/// The parts of a path, the last first.
-fn parts(path: &Path) -> Vec<PathBuf> {
-    let parts = path.components().filter(|part| *part != Component::CurDir);
-    let mut parts: Vec<PathBuf> = parts.map(|part| PathBuf::from(part.as_os_str())).collect();
-    parts.reverse();
-    parts
-}
-
-/// Refuses to run if standard output was opened for reading alone: the standard library takes what is written to it for written.
-///
-/// # Errors
-/// It was.
-#[cfg(unix)]
-pub fn refuse_unwritable_output() -> Result<(), Error> {
-    use rustix::fs::{OFlags, fcntl_getfl};
-    match fcntl_getfl(io::stdout()) {
-        Ok(flags) if flags & OFlags::ACCMODE == OFlags::RDONLY => {
-            Err(no_output("standard output is not open for writing"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses to run if standard output was closed, where what does not leave would be lost.
-///
-/// When the program starts, the standard library opens `/dev/null` for reading and writing in the place of a standard stream that is
-/// closed; a shell that is asked for `> /dev/null` opens it for writing alone.
-///
-/// # Errors
-/// It was closed.
-#[cfg(unix)]
-pub fn refuse_closed_output() -> Result<(), Error> {
-    use rustix::fs::{OFlags, fcntl_getfl};
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let device = |found: Metadata| found.file_type().is_char_device().then(|| found.rdev());
-    let of_stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| File::from(stdout).metadata());
-    let is_null = of_stdout
-        .ok()
-        .and_then(device)
-        .is_some_and(|stdout| Path::new("/dev/null").metadata().ok().and_then(device) == Some(stdout));
-    match fcntl_getfl(io::stdout()) {
-        Ok(flags) if is_null && flags & OFlags::ACCMODE == OFlags::RDWR => Err(no_output(
-            "standard output is closed (or /dev/null, opened for reading too): the index would remember documents that never left; \
-             redirect it with > /dev/null if that is meant",
-        )),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(unix)]
-fn no_output(why: &str) -> Error {
-    Error::output("cannot write results", io::Error::other(why.to_string()))
-}
-
-#[cfg(not(unix))]
-pub fn refuse_unwritable_output() -> Result<(), Error> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub fn refuse_closed_output() -> Result<(), Error> {
-    Ok(())
 }

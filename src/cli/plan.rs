@@ -1,10 +1,12 @@
 //! `dedup plan`: what the options resolve to. Runs nothing.
 
-use super::arguments::Ordered;
-use super::preparation::{self, Described};
+use super::arguments::plan::Arguments;
+use super::json::{Ordered, json};
+use super::method::Method;
+use super::preparation::Described;
 use super::spelling::spell_all;
-use super::{Status, arguments};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use super::status::Status;
+use super::terminal::{bytes, count};
 use neardups::Error;
 use neardups::algorithm::Plan;
 use neardups::algorithm::presets::Preset;
@@ -12,56 +14,22 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// `dedup plan`.
-pub fn command() -> Command {
-    Command::new("plan")
-        .about("Shows what the options resolve to, what they find and what they cost")
-        .long_about(
-            "Shows what the options resolve to: every parameter with its reason, the probability that a pair is found at each \
-             similarity, and the cost for a number of documents. Reads no documents and runs nothing.",
-        )
-        .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000")
-        .arg(arguments::algorithm())
-        .arg(arguments::preset())
-        .args(arguments::tokens())
-        .args(arguments::parameters())
-        .arg(
-            Arg::new("documents")
-                .long("documents")
-                .value_name("N")
-                .value_parser(arguments::whole_number(1..=4_000_000_000))
-                .default_value("1000000")
-                .help("How many documents to plan for"),
-        )
-        .arg(
-            Arg::new("tokens")
-                .long("tokens")
-                .value_name("N")
-                .value_parser(arguments::whole_number(1..=u32::MAX.into()))
-                .default_value("300")
-                .help("Median length of the documents in tokens"),
-        )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of a table"))
-}
-
 /// Prints the plan.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
-    let (entry, recipe) = arguments::recipe(given)?;
-    let documents = *given.get_one::<u64>("documents").expect("has a default");
-    let tokens = *given.get_one::<u64>("tokens").expect("has a default");
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    let &Arguments { documents, tokens, .. } = arguments;
+    let method = Method::resolve(&arguments.method)?;
+    let (entry, recipe) = method.recipe()?;
     let mut plan = recipe.plan(tokens as usize, documents)?;
     spell_all(&mut plan.notes);
-    let preset = arguments::chosen_preset(given)?;
-    let (_, prepared) = preparation::tokenizer(given)?;
-    let tokenizer = arguments::asked_tokenizer(given)?;
-    let text = if given.get_flag("json") {
-        let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
-        format!("{}\n", as_json(entry.name, preset, documents, tokens, &plan, prepared.as_ref(), tokenizer))
+    let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
+    let text = if arguments.json {
+        let tokenizer = method.tokens.why.as_ref().map(|_| &*method.tokens.name);
+        as_json(entry.name, preset, documents, tokens, &plan, prepared, tokenizer) + "\n"
     } else {
         // What tokens are, and what is done to them.
         let mut steps: Vec<(&str, String, String)> = Vec::new();
-        steps.extend(tokenizer.map(|(name, why)| ("tokenizer", name.to_string(), why)));
-        let prepared = prepared.as_ref().map(Described::rows).unwrap_or_default();
+        steps.extend(method.tokens.why.clone().map(|why| ("tokenizer", method.tokens.name.clone(), why)));
+        let prepared = prepared.map(Described::rows).unwrap_or_default();
         steps.extend(prepared.into_iter().map(|(step, value)| (step, value, "as given".to_string())));
         let table = as_table(entry.name, documents, &plan, &steps);
         format!("{}{table}", preset.map(about).unwrap_or_default())
@@ -143,7 +111,7 @@ fn as_json(
         preparation,
         tokenizer,
     };
-    serde_json::to_string(&record).expect("numbers and strings make JSON")
+    json(&record)
 }
 
 /// Where a preset is from, and what it is not.
@@ -160,7 +128,7 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
     let mut row = |line: std::fmt::Arguments<'_>| {
         writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
     };
-    row(format_args!("{algorithm}, {} documents\n", arguments::count(documents)));
+    row(format_args!("{algorithm}, {} documents\n", count(documents)));
     let width = plan.parameters.iter().map(|(name, ..)| name.len()).fold(12, usize::max);
     for (name, value, why) in &plan.parameters {
         row(format_args!("  {name:<width$} {value:<10} {why}"));
@@ -176,8 +144,8 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
     row(format_args!(""));
     for (what, value, unit) in &plan.costs {
         let value = match *unit {
-            "bytes" => arguments::bytes(*value),
-            _ if value.fract() == 0.0 => format!("{} {unit}", arguments::count(*value as u64)),
+            "bytes" => bytes(*value),
+            _ if value.fract() == 0.0 => format!("{} {unit}", count(*value as u64)),
             _ => format!("{value} {unit}"),
         };
         row(format_args!("  {what}: {value}"));

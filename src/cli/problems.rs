@@ -1,9 +1,8 @@
 //! Problems with single records, for people: the first few of each kind are printed and the others counted; and for programs, as
 //! records in the file of `--rejects`.
 
-use super::arguments::count;
-use super::duplicates::open_to_append;
-use super::outputs::{cannot_write, replacement};
+use super::files::{cannot_write, open_to_append, replacement};
+use crate::readable::count;
 use neardups::Error;
 use neardups::replace::Replacement;
 use neardups::source::{Problem, ProblemKind, Severity};

@@ -1,17 +1,20 @@
 //! `dedup scan`: the batch.
 
-use super::arguments::{self, Ordered, bytes, count, counted};
-use super::input::OnError;
-use super::outputs::{Failure, OutFile, Outputs, with_stats, write_stats};
-use super::preparation::Described;
+use super::arguments::OnError;
+use super::arguments::scan::{Arguments, Emit};
+use super::files::OutFile;
+use super::input;
+use super::json::Ordered;
+use super::method::Method;
+use super::outputs::Outputs;
+use super::preparation::{Described, Tokenization};
 use super::spelling::spell_all;
-use super::terminal::{self, Terminal};
-use super::{Status, input, usage_error};
-use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use super::stats::{Failure, with_stats, write_stats};
+use super::status::{Status, usage_error};
+use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
-use neardups::algorithm::{Compares, Recipe};
-use neardups::engine::{self, Counts, KEEP_POLICIES, KeepPolicy, Outcome, Report, Verdict};
+use neardups::algorithm::{Compares, Recipe, TableRecipe};
+use neardups::engine::{self, Counts, KeepPolicy, Outcome, Report, Verdict};
 use neardups::hash;
 use neardups::report::JsonLines;
 use neardups::source::{self, Input, Source};
@@ -21,143 +24,123 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Emit {
-    Pairs,
-    Clusters,
-    Verdicts,
-}
-
-const EMITS: &[(&str, Emit, &str)] = &[
-    ("pairs", Emit::Pairs, "every pair at or above the threshold"),
-    ("clusters", Emit::Clusters, "the groups that pairs connect, and which members to keep"),
-    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, or what it is a duplicate of"),
-];
-
-/// `dedup scan`.
-pub fn command() -> Command {
-    Command::new("scan")
-        .about("Finds the near-duplicates among documents")
-        .long_about(
-            "Finds the near-duplicates among documents, and prints them as JSON lines.\n\n\
-             A path is a file, a folder (every file in it, in order of name) or - for standard input. A file is one document, unless \
-             its format says that it holds many: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Any of them may be compressed with gzip, \
-             zstd, bzip2 or xz. Hidden files in folders are left out, binary files are skipped and counted.",
-        )
-        .after_help(
-            "Examples:\n  dedup scan ./corpus\n  dedup scan ./corpus --algo simhash --distance 6\n  \
-             dedup scan crawl.jsonl.gz --text-field body --id-field url --emit clusters\n  \
-             cat crawl.jsonl | dedup scan - --emit verdicts --keep longest\n  \
-             dedup scan new.jsonl --against old.jsonl\n\n\
-             dedup plan, with the same options, shows what they find and cost.",
-        )
-        .arg(input::paths_arg())
-        .arg(arguments::algorithm())
-        .arg(arguments::preset())
-        .arg(input::choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
-        .arg(input::choice(
-            "keep",
-            "WHICH",
-            KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
-            "Which of several near-duplicates is kept, for clusters and verdicts [default: first]",
-        ))
-        .arg(
-            Arg::new("against")
-                .long("against")
-                .value_name("REF")
-                .value_parser(value_parser!(PathBuf))
-                .help("Report only pairs of a document with one of this reference; may be repeated")
-                .action(ArgAction::Append)
-                .long_help(
-                    "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
-                     input order, so it is always the a of a pair; all of it is kept. Documents are not compared with each other. \
-                     The same id may stand on both sides. May be repeated.",
-                ),
-        )
-        .args(arguments::tokens())
-        .args(arguments::parameters())
-        .args(input::input_args())
-        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
-        .args(input::run_args())
-        .arg(
-            Arg::new("stats")
-                .long("stats")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help_heading(input::RUN_OPTIONS)
-                .help("Write counts, resolved parameters, recall and timings to a file, as one JSON object"),
-        )
-}
-
 /// What was asked for, resolved.
 struct Request {
+    paths: Vec<PathBuf>,
+    against: Vec<PathBuf>,
+    source: source::Options,
+    /// Whether the field of ids was named, and so is expected in every record.
+    names_ids: bool,
+    recipe: TableRecipe,
+    tokens: Tokenization,
+    preset: Option<&'static str>,
+    engine: engine::Options,
     emit: Emit,
     keep: KeepPolicy,
     on_error: OnError,
+    rejects: Option<PathBuf>,
+    allow_empty: bool,
     quiet: bool,
-    tokenizer: String,
-    preset: Option<&'static str>,
-    prepared: Option<Described>,
-    engine: engine::Options,
+}
+
+impl Request {
+    /// What was typed, if it goes together.
+    fn resolve(arguments: &Arguments) -> Result<Self, Error> {
+        let Arguments { input, run, .. } = arguments;
+        let method = Method::resolve(&arguments.method)?;
+        let (entry, recipe) = method.recipe()?;
+        let compares = recipe.prepare(0)?.algorithm.compares();
+        if compares == Compares::Fingerprints && run.memory.is_some_and(|memory| memory.is_typed) {
+            return Err(usage_error(format!(
+                "--memory has no effect on {}: it compares fingerprints, which are all in memory",
+                entry.name
+            )));
+        }
+        let source = input::source_options(input, run.temp_dir.as_deref())?;
+        let paths = input::paths(&arguments.paths, &arguments.against)?;
+        refuse_without_effect(arguments)?;
+        let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
+        Ok(Request {
+            paths,
+            against: arguments.against.clone(),
+            source,
+            names_ids: input.id_field.is_typed,
+            recipe,
+            preset,
+            engine: input::engine_options(run, &tokens),
+            tokens,
+            emit: arguments.emit,
+            keep: arguments.keep.unwrap_or_default(),
+            on_error: arguments.on_error.value,
+            rejects: input.rejects.clone(),
+            allow_empty: input.allow_empty,
+            quiet: run.quiet,
+        })
+    }
+}
+
+/// Refuses `--keep` and `--on-error` where they would change nothing.
+fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
+    let Arguments { emit, keep, on_error, .. } = arguments;
+    if keep.is_some() && *emit == Emit::Pairs {
+        return Err(usage_error("--keep has no effect on pairs: add --emit clusters or --emit verdicts"));
+    }
+    if keep.is_some() && !arguments.against.is_empty() {
+        return Err(usage_error("--keep has no effect with --against: the reference is kept"));
+    }
+    if on_error.is_typed && on_error.value != OnError::Fail && *emit != Emit::Verdicts {
+        return Err(usage_error(
+            "--on-error keep and --on-error drop have an effect only on verdicts: add --emit verdicts",
+        ));
+    }
+    Ok(())
 }
 
 /// Scans, writes the results, and says how it went.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
-    outputs.read_by(given)?;
-    with_stats(outputs.stats(given)?, |stats| scan(given, &mut outputs, stats))
+    outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
+    arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
+    outputs.reads_method(&arguments.method)?;
+    let stats = outputs.stats(arguments.stats.as_deref())?;
+    with_stats(stats, |stats| {
+        let started = Instant::now();
+        let request = Request::resolve(arguments)?;
+        scan(&request, &mut outputs, stats, started)
+    })
 }
 
-fn scan(given: &ArgMatches, outputs: &mut Outputs, stats_file: &mut Option<OutFile>) -> Result<Status, Error> {
-    let started = Instant::now();
-    let (entry, recipe) = arguments::recipe(given)?;
-    let compares = recipe.prepare(0)?.algorithm.compares();
-    if compares == Compares::Fingerprints && given.value_source("memory") == Some(ValueSource::CommandLine) {
-        return Err(usage_error(format!(
-            "--memory has no effect on {}: it compares fingerprints, which are all in memory",
-            entry.name
-        )));
-    }
-    let options = input::source_options(given)?;
-    let against: Vec<PathBuf> = given.get_many("against").into_iter().flatten().cloned().collect();
-    let paths = input::paths(given, &against)?;
-    let request = request(given)?;
-    check_reference(&against)?;
-    let mut input = Input::new(paths, options.clone());
+fn scan(
+    request: &Request,
+    outputs: &mut Outputs,
+    stats_file: &mut Option<OutFile>,
+    started: Instant,
+) -> Result<Status, Error> {
+    check_reference(&request.against)?;
+    let mut input = Input::new(request.paths.clone(), request.source.clone());
     // A file that is named on both sides is one document, and is asked about.
-    let mut reference =
-        given.contains_id("against").then(|| Input::new(against, options.clone()).without(input.files()));
+    let mut reference = (!request.against.is_empty())
+        .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
 
     let total = |input: &Input| input.total_bytes();
     let total = match &reference {
         None => total(&input),
         Some(reference) => total(&input).zip(total(reference)).map(|(a, b)| a + b),
     };
-    let rejects = outputs.rejects(given)?;
+    let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
-    let outcome = engine::scan(&mut input, against, &recipe, &request.engine, &terminal);
+    let outcome = engine::scan(&mut input, against, &request.recipe, &request.engine, &terminal);
     terminal.done();
     let mut outcome = terminal.finish_rejects(outcome)?;
     spell_all(&mut outcome.report.warnings);
-    let failed = outcome.report.counts.failed;
     outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
 
-    let results = match request.on_error {
-        OnError::Fail if failed > 0 => {
-            let what =
-                if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-            let why = io::Error::other(format!("{what} failed: no results were written"));
-            Err(Error::input("--on-error fail", why))
-        }
-        _ => write(&outcome, &request),
-    };
-    let Counts { unnamed, documents, references, skipped, .. } = outcome.report.counts;
-    let (written, closed, failure) = match results {
+    let Counts { documents, failed, skipped, .. } = outcome.report.counts;
+    let (written, closed, failure) = match write(&outcome, request) {
         Ok(written) => {
-            let allowed = given.get_flag("allow-empty");
-            (written, false, input::check_not_empty(allowed, documents, failed, skipped).err())
+            let failure = input::check_not_empty(request.allow_empty, documents, failed, skipped).err();
+            (written, false, failure)
         }
         // Whoever read the results has seen enough: a quiet end, but not one without statistics and a status.
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
@@ -165,29 +148,31 @@ fn scan(given: &ArgMatches, outputs: &mut Outputs, stats_file: &mut Option<OutFi
     };
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
-        summarise(&terminal, &outcome.report, &request, &written, input, started);
+        summarise(&terminal, &outcome.report, request, &written, input, started);
     }
-    if documents == 1 && references == 0 {
+    warn_of_mistakes(&terminal, &outcome.report.counts, request);
+    let error = failure.as_ref().map(Failure::from);
+    let stats = Stats { error, ..stats(&outcome.report, request, &written, input, started) };
+    write_stats(stats_file.take(), &stats, failure.as_ref())?;
+    failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+}
+
+/// Warns where the documents are probably not what was meant.
+fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
+    if counts.documents == 1 && counts.references == 0 {
         terminal.warning(
             "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
              object a line: jq -c '.[]' makes lines of an array)",
         );
     }
-    if unnamed > 0 && given.value_source("id-field") == Some(ValueSource::CommandLine) {
+    if counts.unnamed > 0 && request.names_ids {
         terminal.warning(&format!(
             "{} of {} have no --id-field '{}', and are identified by their place, FILE:RECORD",
-            count(unnamed),
-            counted(documents, "document"),
-            options.id_field
+            count(counts.unnamed),
+            counted(counts.documents, "document"),
+            request.source.id_field
         ));
     }
-    let error = failure.as_ref().map(Failure::from);
-    let stats = Stats { error, ..stats(&outcome.report, &request, &written, input, started) };
-    write_stats(stats_file.take(), &stats, failure.as_ref())?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    Ok(Status::of_input(failed))
 }
 
 /// Without a reference that is not there, everything would seem new.
@@ -200,36 +185,6 @@ fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-fn request(given: &ArgMatches) -> Result<Request, Error> {
-    let named = |name: &str| given.get_one::<String>(name).map(String::as_str);
-    let emit = EMITS.iter().find(|(name, ..)| named("emit") == Some(name)).expect("clap knows the names").1;
-    let keep = named("keep").map(|typed| KEEP_POLICIES.iter().find(|(name, ..)| *name == typed).expect("clap knows").1);
-    if keep.is_some() && emit == Emit::Pairs {
-        return Err(usage_error("--keep has no effect on pairs: add --emit clusters or --emit verdicts"));
-    }
-    if keep.is_some() && given.contains_id("against") {
-        return Err(usage_error("--keep has no effect with --against: the reference is kept"));
-    }
-    let on_error = input::on_error(given);
-    let chosen = given.value_source("on-error") == Some(ValueSource::CommandLine);
-    if chosen && on_error != OnError::Fail && emit != Emit::Verdicts {
-        return Err(usage_error(
-            "--on-error keep and --on-error drop have an effect only on verdicts: add --emit verdicts",
-        ));
-    }
-    let (engine, prepared) = input::engine_options(given)?;
-    Ok(Request {
-        emit,
-        keep: keep.unwrap_or_default(),
-        on_error,
-        quiet: given.get_flag("quiet"),
-        tokenizer: arguments::chosen_tokenizer(given)?.to_string(),
-        preset: arguments::chosen_preset(given)?.map(|preset| preset.name),
-        prepared,
-        engine,
-    })
-}
-
 /// What was counted while writing.
 #[derive(Default)]
 struct Written {
@@ -239,6 +194,12 @@ struct Written {
 }
 
 fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
+    let failed = outcome.report.counts.failed;
+    if request.on_error == OnError::Fail && failed > 0 {
+        let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
+        let why = io::Error::other(format!("{what} failed: no results were written"));
+        return Err(Error::input("--on-error fail", why));
+    }
     let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout()), outcome);
     let mut written = Written::default();
     match request.emit {
@@ -292,7 +253,7 @@ fn summarise(
     if documents == 0 {
         return left_out(terminal, report, input);
     }
-    terminal.line(&terminal::what_ran(report, &request.tokenizer, request.prepared.as_ref()));
+    terminal.line(&terminal::what_ran(report, &request.tokens));
     let seconds = started.elapsed().as_secs_f64();
     terminal.line(&format!(
         "{}, {} with too few features, {} compared; {} in {seconds:.2} s ({}/s)",
@@ -391,8 +352,8 @@ fn stats<'a>(
         hash_version: hash::HASH_VERSION,
         algo: report.algorithm,
         measure: report.measure,
-        tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokenizer),
-        preparation: request.prepared.as_ref(),
+        tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
+        preparation: request.tokens.prepared.as_ref(),
         seed: request.engine.seed,
         parameters: Ordered(report.parameters.iter().map(|row| (row.name, &row.value)).collect()),
         median_tokens: report.median_tokens,

@@ -1,6 +1,5 @@
 //! The library names parameters as `` `recall` `` or, with a value, `` `recall 0.99` ``; people type `--recall 0.99`.
 
-use super::command;
 use clap::Command;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,10 +11,11 @@ pub fn spelled(message: &str) -> Cow<'_, str> {
         return Cow::Borrowed(message);
     }
     let (mut out, mut rest) = (String::with_capacity(message.len()), message);
+    let is_option = |name: &str| OPTIONS.get().is_some_and(|options| options.contains(name));
     while let Some((before, from)) = rest.split_once('`') {
         out += before;
         rest = match from.split_once('`') {
-            Some((quoted, after)) if options().contains(quoted.split(' ').next().unwrap_or_default()) => {
+            Some((quoted, after)) if is_option(quoted.split(' ').next().unwrap_or_default()) => {
                 out += "--";
                 out += quoted;
                 after
@@ -36,13 +36,15 @@ pub fn spell_all<'a>(messages: impl IntoIterator<Item = &'a mut String>) {
 }
 
 /// The long options of all commands.
-fn options() -> &'static HashSet<String> {
-    static OPTIONS: OnceLock<HashSet<String>> = OnceLock::new();
+static OPTIONS: OnceLock<HashSet<String>> = OnceLock::new();
+
+/// Takes note of the options that there are: those of this command and its subcommands. Before that none is known.
+pub fn learn_options(command: &Command) {
     OPTIONS.get_or_init(|| {
         let mut options = HashSet::new();
-        collect(&command(), &mut options);
+        collect(command, &mut options);
         options
-    })
+    });
 }
 
 fn collect(command: &Command, options: &mut HashSet<String>) {
@@ -56,6 +58,7 @@ mod tests {
 
     #[test]
     fn parameters_become_options() {
+        learn_options(&crate::cli::command());
         let check = |message: &str, expected: &str| assert_eq!(spelled(message), expected);
         check("nothing to do", "nothing to do");
         check("invalid value '0' for `shingle`: expected 1", "invalid value '0' for --shingle: expected 1");

@@ -1,7 +1,6 @@
 //! What people see: messages, warnings, the progress bar, all on standard error.
 
-use super::arguments::{bytes, count, counted};
-use super::preparation::Described;
+use super::preparation::Tokenization;
 use super::problems::{Problems, Rejects};
 use super::spelling::spelled;
 use anstyle::{AnsiColor, Style};
@@ -14,7 +13,7 @@ use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::time::Duration;
 
-pub use crate::readable::{escaped, escaped_lines};
+pub use crate::readable::{count, counted, escaped, escaped_lines};
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -95,18 +94,17 @@ impl fmt::Display for Styled {
     }
 }
 
-/// Which algorithm ran, on which tokens, with which parameters. `tokenizer` is the one that was asked for; `prepared`, what was
-/// done to its tokens.
-pub fn what_ran(report: &Report, tokenizer: &str, prepared: Option<&Described>) -> String {
+/// Which algorithm ran, on which tokens, with which parameters. `tokens` are those that were asked for.
+pub fn what_ran(report: &Report, tokens: &Tokenization) -> String {
     let median = report.median_tokens as u64;
     // Chosen by the algorithm only where the documents call for it.
     let tokenizer = match &report.tokenizer {
         Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
-        None => format!("{tokenizer} tokens (median {} a document", count(median)),
+        None => format!("{} tokens (median {} a document", tokens.name, count(median)),
     };
     let parameters =
         report.parameters.iter().map(|row| format!("{} {}", row.name.replace('_', " "), short(&row.value)));
-    let prepared = prepared.map(|prepared| format!("; {prepared}")).unwrap_or_default();
+    let prepared = tokens.prepared.as_ref().map(|prepared| format!("; {prepared}")).unwrap_or_default();
     format!("{} on {tokenizer}{prepared}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
 }
 
@@ -116,6 +114,18 @@ fn short(value: &Value) -> String {
         Value::Decimal(number) => ((number * 1e4).round() / 1e4).to_string(),
         value => value.to_string(),
     }
+}
+
+/// A number of bytes, for people.
+pub fn bytes(n: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut n = n;
+    let mut unit = 0;
+    while n >= 1024.0 && unit + 1 < units.len() {
+        n /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n:.0} B") } else { format!("{n:.1} {}", units[unit]) }
 }
 
 /// Shows how a scan goes on, unless it is to be quiet.
@@ -250,6 +260,11 @@ mod tests {
     use super::*;
     use crate::readable::controls_display;
     use proptest::prelude::*;
+
+    #[test]
+    fn bytes_for_people() {
+        assert_eq!([bytes(17.0), bytes(1536.0), bytes(3e9)], ["17 B", "1.5 KiB", "2.8 GiB"]);
+    }
 
     proptest! {
         #[test]

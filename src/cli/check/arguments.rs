@@ -1,7 +1,7 @@
 //! The arguments of `dedup check`, and what was typed as values. Nothing else looks at what clap parsed.
 
-use super::super::arguments::whole_number;
-use super::super::{input, usage_error};
+use super::super::arguments::{choice, some_run_args, whole_number};
+use super::super::status::usage_error;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::check::config::{Config, MAX_FINDINGS, MAX_WORDS, Settings, parse_share};
@@ -210,7 +210,7 @@ pub fn command() -> Command {
         .arg(share("paragraph-similarity", defaults.paragraph_similarity, "How alike paragraphs are"))
         .arg(share("file-similarity", defaults.file_similarity, "How alike whole files are, or how much of one is in the other"))
         .arg(
-            input::choice("count", "WHAT", counted(), "What counts although it usually does not; may be given several times")
+            choice("count", "WHAT", counted(), "What counts although it usually does not; may be given several times")
                 .action(ArgAction::Append),
         )
         .arg(
@@ -246,7 +246,7 @@ pub fn command() -> Command {
                     "How copies are told; to standard output, or to a file. May be given several times [default: human]:{formats}"
                 )),
         )
-        .arg(input::choice("fail-on", "WHAT", fail_on(), "What makes it fail [default: new]"))
+        .arg(choice("fail-on", "WHAT", fail_on(), "What makes it fail [default: new]"))
         .arg(
             Arg::new("max-findings")
                 .long("max-findings")
@@ -257,7 +257,7 @@ pub fn command() -> Command {
         .arg(file("config", "The configuration [default: the next dedup.toml from the current folder upward, within the repository]"))
         .arg(flag("no-config", "Look for no configuration").conflicts_with("config"))
         .arg(flag("print-config", "Print what the options and the configuration resolve to, as dedup.toml, and look at nothing"))
-        .args(input::run_args().into_iter().filter(|arg| ["threads", "quiet"].contains(&arg.get_id().as_str())))
+        .args(some_run_args(&["threads", "quiet"]))
 }
 
 /// How names of pages end.

@@ -2,21 +2,19 @@
 //!
 //! ```text
 //! arguments.rs   what can be typed → what is asked
+//! confine.rs     which files a configuration may name
 //! targets.rs     where reports go, and what they must not replace
 //! print.rs       messages, and what was asked as dedup.toml
 //! ```
 
-mod arguments;
+pub mod arguments;
+mod confine;
 mod print;
 mod targets;
 
-pub use arguments::command;
-
-use super::Status;
-use super::arguments::counted;
-use super::terminal::Terminal;
+use super::status::Status;
+use super::terminal::{Terminal, counted};
 use arguments::{Arguments, explained};
-use clap::ArgMatches;
 use neardups::Error;
 use neardups::check::baseline::Update;
 use neardups::check::config::Config;
@@ -25,14 +23,13 @@ use std::time::Instant;
 use targets::Targets;
 
 /// Checks.
-pub fn run(given: &ArgMatches) -> Result<Status, Error> {
+pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let started = Instant::now();
-    let arguments = Arguments::new(given);
     let config = arguments.config()?;
     let terminal = Terminal::new(arguments.quiet, None);
     let settings = config.complete(arguments.settings.clone());
     if arguments.print {
-        return print::config(&arguments, settings, &config, &terminal).map(|()| Status::Done);
+        return print::config(arguments, settings, &config, &terminal).map(|()| Status::Done);
     }
     let request = arguments.request(&config, &settings)?;
     let targets = Targets::new(&request, &config, &arguments.settings)?;

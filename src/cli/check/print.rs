@@ -1,8 +1,7 @@
 //! What `dedup check` prints besides reports: messages for people, and what was asked as `dedup.toml`.
 
-use super::super::arguments::{bytes, count, counted};
 use super::super::problems::PRINTED;
-use super::super::terminal::Terminal;
+use super::super::terminal::{Terminal, bytes, count, counted};
 use super::arguments::Arguments;
 use super::targets::cannot_write;
 use neardups::Error;

@@ -1,7 +1,10 @@
 //! Where reports go, and what they must not replace.
 
-use super::super::outputs::{OutFile, Outputs, confine, refuse_links_out_of};
-use super::super::{terminal::escaped, usage_error};
+use super::super::files::OutFile;
+use super::super::outputs::Outputs;
+use super::super::status::usage_error;
+use super::super::terminal::escaped;
+use super::confine::{confine, refuse_links_out_of};
 use crate::check::paths::{current_repository, place, repository_of, shown};
 use anstyle::{AnsiColor, Style};
 use neardups::Error;

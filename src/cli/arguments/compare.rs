@@ -1,0 +1,87 @@
+//! The arguments of `dedup compare`.
+
+use super::input::{self, Input};
+use super::method::{self, Method};
+use super::run::{self, Run};
+use super::tokens;
+use super::values::{path, switch, value, whole_number};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use std::path::PathBuf;
+
+/// What was typed.
+pub struct Arguments {
+    /// The two files.
+    pub paths: [PathBuf; 2],
+    /// How they are compared.
+    pub method: Method,
+    /// `--min-run`.
+    pub min_run: usize,
+    /// `--json`.
+    pub json: bool,
+    /// How documents are read.
+    pub input: Input,
+    /// How the run goes.
+    pub run: Run,
+}
+
+impl Arguments {
+    /// What clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        Arguments {
+            paths: ["A", "B"].map(|name| path(given, name).expect("required")),
+            method: Method::new(given),
+            min_run: *value::<u64>(given, "min-run").expect("has a default") as usize,
+            json: switch(given, "json"),
+            input: Input::new(given),
+            run: Run::new(given),
+        }
+    }
+}
+
+/// `dedup compare`.
+pub fn command() -> Command {
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
+    };
+    // Two files are named, in no folder, and are kept in memory: what is about folders, threads and memory has no effect.
+    let input_args = input::args().into_iter().filter(|arg| arg.get_id() != "hidden");
+    Command::new("compare")
+        .about("Compares two documents: what each algorithm says of them, and the passages they share")
+        .long_about(
+            "Compares two documents: what each algorithm makes of them, how similar they are by its measure, whether a scan of the two \
+             would report them and if not, why not; how much of each the other contains; and the passages that stand in both, with \
+             lines and bytes.\n\n\
+             A document is a file in any encoding and compression that dedup scan reads. A file of many records is refused.",
+        )
+        .after_help(
+            "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
+             curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
+        )
+        .arg(file("A", "A file; - is standard input"))
+        .arg(file("B", "The other one"))
+        .arg(
+            method::algorithm_or_all()
+                .default_value(method::ALL)
+                .help("Which algorithm to ask: all of them, or one")
+                .long_help(
+                    "Which algorithm to ask: all of them, or one. With all, a parameter goes to every algorithm that has it.",
+                ),
+        )
+        .arg(
+            Arg::new("min-run")
+                .long("min-run")
+                .value_name("N")
+                .value_parser(whole_number(1..=1_000_000))
+                .default_value("10")
+                .help("Fewest tokens of a shared passage")
+                .long_help(
+                    "Fewest tokens of a shared passage. Every run of so many equal tokens is found and made as long as it goes, and no \
+                     shorter one is. Of runs that are in a document more than 32 times some are passed over, which is said.",
+                ),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
+        .args(tokens::args())
+        .args(method::parameters())
+        .args(input_args)
+        .args(run::some_args(&["seed", "quiet"]))
+}

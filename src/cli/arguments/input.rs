@@ -1,0 +1,169 @@
+//! Which documents are read, and how.
+
+use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switch, value, values, whole_number};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use neardups::source::{self, FORMATS, PageText};
+use std::path::PathBuf;
+
+/// Where the flags of the input stand in the help.
+const INPUT_OPTIONS: &str = "Options of the input";
+
+/// How documents are read: what was typed.
+pub struct Input {
+    /// `--format`, by any of its names.
+    pub format: String,
+    /// `--text-field`.
+    pub text_field: Defaulted<String>,
+    /// `--id-field`.
+    pub id_field: Defaulted<String>,
+    /// `--content`.
+    pub content: PageText,
+    /// `--max-record`, in bytes.
+    pub max_record: u64,
+    /// `--max-expansion`.
+    pub max_expansion: u64,
+    /// `--hidden`.
+    pub hidden: bool,
+    /// `--rejects`.
+    pub rejects: Option<PathBuf>,
+    /// `--allow-empty`.
+    pub allow_empty: bool,
+}
+
+impl Input {
+    /// What clap parsed. What a command has no flag for is as if it was not typed.
+    pub fn new(given: &ArgMatches) -> Self {
+        let text = |name: &str| value::<String>(given, name).expect("has a default").clone();
+        let field = |name: &str| Defaulted { value: text(name), is_typed: is_typed(given, name) };
+        Input {
+            format: text("format"),
+            text_field: field("text-field"),
+            id_field: field("id-field"),
+            content: chosen(given, "content", CONTENTS).expect("has a default"),
+            max_record: *value(given, "max-record").expect("has a default"),
+            max_expansion: *value(given, "max-expansion").expect("has a default"),
+            hidden: switch(given, "hidden"),
+            rejects: path(given, "rejects"),
+            allow_empty: switch(given, "allow-empty"),
+        }
+    }
+}
+
+/// The files and folders that were typed.
+pub fn paths(given: &ArgMatches) -> Vec<PathBuf> {
+    values(given, "path")
+}
+
+/// `--on-error`.
+pub fn on_error(given: &ArgMatches) -> Defaulted<OnError> {
+    let value = chosen(given, "on-error", ON_ERROR).expect("has a default");
+    Defaulted { value, is_typed: is_typed(given, "on-error") }
+}
+
+impl OnError {
+    /// How it is typed.
+    pub fn name(self) -> &'static str {
+        ON_ERROR.iter().find(|row| row.1 == self).expect("each has a row").0
+    }
+}
+
+/// Which text of a page is read.
+const CONTENTS: &[(&str, PageText, &str)] = &[
+    ("all", PageText::All, "all that a reader sees, menus and footers too"),
+    ("main", PageText::Main, "the main text, or all where none is found; takes many times as long"),
+];
+
+/// The documents themselves.
+pub fn paths_arg() -> Arg {
+    Arg::new("path")
+        .value_name("PATH")
+        .value_parser(value_parser!(PathBuf))
+        .num_args(0..)
+        .help("Files and folders; - is standard input, and the default if something is piped in")
+}
+
+/// How documents are read.
+pub fn args() -> Vec<Arg> {
+    let defaults = source::Options::default();
+    vec![
+        choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
+            .value_parser(PossibleValuesParser::new(
+                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.help).aliases(f.aliases.iter().copied())),
+            ))
+            .default_value("auto"),
+        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
+        field("id-field", "id", "Where the id of a record is; a record without one is called FILE:LINE"),
+        choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
+            .default_value("all"),
+        Arg::new("max-record")
+            .long("max-record")
+            .value_name("SIZE")
+            .default_value("64M")
+            .help("Longest record; a longer one is not read, and named")
+            .value_parser(|typed: &str| match size(typed) {
+                Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
+                _ => Err("expected a number of bytes from 1 to 1G".to_string()),
+            })
+            .long_help("Longest record (line, file or CSV row, uncompressed), up to 1G. A longer one is not read, but named and counted."),
+        Arg::new("max-expansion")
+            .long("max-expansion")
+            .value_name("N")
+            .value_parser(whole_number(1..=u64::MAX))
+            .default_value(defaults.max_expansion.to_string())
+            .help("How many times its size a compressed file may expand to, beyond --max-record"),
+        Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Read hidden files in folders too"),
+    ]
+    .into_iter()
+    .map(|arg| arg.help_heading(INPUT_OPTIONS))
+    .collect()
+}
+
+/// What happens to records that cannot be read: `--on-error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// They are kept: nobody can tell what is in them.
+    Keep,
+    /// They are dropped.
+    Drop,
+    /// The command fails.
+    Fail,
+}
+
+const ON_ERROR: &[(&str, OnError, &str)] = &[
+    ("keep", OnError::Keep, "they are kept"),
+    ("drop", OnError::Drop, "they are dropped"),
+    ("fail", OnError::Fail, "the command fails: status 2"),
+];
+
+/// `--on-error`, for a command with this default.
+pub fn on_error_arg(default: &'static str) -> Arg {
+    choice(
+        "on-error",
+        "WHAT",
+        ON_ERROR.iter().map(|&(name, _, help)| (name, help)),
+        "What happens to records that cannot be read",
+    )
+    .default_value(default)
+    .help_heading(INPUT_OPTIONS)
+}
+
+/// `--rejects`.
+pub fn rejects_arg() -> Arg {
+    file("rejects")
+        .help_heading(INPUT_OPTIONS)
+        .help("Write each record or file that was rejected to a file, as JSON lines: its place, the reason and, where it is at hand, the record")
+}
+
+/// `--allow-empty`.
+pub fn allow_empty_arg() -> Arg {
+    Arg::new("allow-empty")
+        .long("allow-empty")
+        .action(ArgAction::SetTrue)
+        .help_heading(INPUT_OPTIONS)
+        .help("No document at all is not an error")
+}
+
+fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("PATH").default_value(default).help(help)
+}

@@ -1,0 +1,159 @@
+//! `--algo`, `--preset` and a flag for each parameter, made from the tables of algorithms and presets.
+
+use super::tokens::{ALGORITHM_OPTIONS, Tokens};
+use super::values::{Defaulted, is_typed, switch, value};
+use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, ValueHint};
+use neardups::algorithm::ALGORITHMS;
+use neardups::algorithm::parameter::{LEXICON, Parameter, Settings, Values};
+use neardups::algorithm::presets::PRESETS;
+use std::path::PathBuf;
+
+/// How documents are compared: what was typed.
+pub struct Method {
+    /// `--algo`.
+    pub algorithm: Defaulted<String>,
+    /// `--preset`.
+    pub preset: Option<String>,
+    /// The parameters that were typed.
+    pub settings: Settings,
+    /// What tokens are.
+    pub tokens: Tokens,
+    /// `--seed`, which the terms of a lexicon are hashed with; 0 where nothing is hashed.
+    pub seed: u64,
+}
+
+impl Method {
+    /// What clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        let algorithm = value::<String>(given, "algo").expect("has a default").clone();
+        Method {
+            algorithm: Defaulted { value: algorithm, is_typed: is_typed(given, "algo") },
+            preset: value(given, "preset").cloned(),
+            settings: settings(given),
+            tokens: Tokens::new(given),
+            seed: value(given, "seed").copied().unwrap_or(0),
+        }
+    }
+
+    /// Whether every algorithm is asked for.
+    pub fn is_all(&self) -> bool {
+        self.algorithm.value == ALL
+    }
+
+    /// `--lexicon`.
+    pub fn lexicon(&self) -> Option<PathBuf> {
+        self.settings.has(&LEXICON).then(|| self.settings.text(&LEXICON).into())
+    }
+}
+
+/// `--algo`.
+pub fn algorithm() -> Arg {
+    let advice: Vec<_> = ALGORITHMS.iter().map(|e| format!("{}: {}. {}", e.name, e.summary, e.advice)).collect();
+    Arg::new("algo")
+        .long("algo")
+        .value_name("NAME")
+        .value_parser(PossibleValuesParser::new(algorithm_names()))
+        .default_value(ALGORITHMS[0].name)
+        .hide_possible_values(true)
+        .help(format!(
+            "How near-duplicates are found: {}",
+            ALGORITHMS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
+        ))
+        .long_help(format!("How near-duplicates are found.\n\n{}\n", advice.join("\n\n")))
+}
+
+fn algorithm_names() -> impl Iterator<Item = PossibleValue> {
+    ALGORITHMS.iter().map(|e| PossibleValue::new(e.name).help(e.summary).aliases(e.aliases.iter().copied()))
+}
+
+/// `--preset`.
+pub fn preset() -> Arg {
+    let list: Vec<_> = PRESETS.iter().map(|p| format!("- {}: {} ({})", p.name, p.summary, p.algorithm)).collect();
+    Arg::new("preset")
+        .long("preset")
+        .value_name("NAME")
+        .value_parser(PossibleValuesParser::new(PRESETS.iter().map(|p| PossibleValue::new(p.name).help(p.summary))))
+        .hide_possible_values(true)
+        .help("Settings that a paper or a project has used, such as fineweb; other flags take precedence")
+        .long_help(format!(
+            "Settings that a paper or a project has used. Other flags take precedence. dedup plan --preset NAME says where they are from, \
+             what they find, and in what a scan with them differs from what was done there.\n\n{}\n",
+            list.join("\n")
+        ))
+}
+
+/// A flag for each parameter of each algorithm.
+pub fn parameters() -> Vec<Arg> {
+    let mut seen: Vec<&Parameter> = Vec::new();
+    for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
+        if !seen.iter().any(|other| other.name == parameter.name) {
+            seen.push(parameter);
+        }
+    }
+    seen.into_iter().map(flag).collect()
+}
+
+fn flag(parameter: &'static Parameter) -> Arg {
+    let users: Vec<_> = ALGORITHMS.iter().filter(|e| e.uses(parameter.name)).map(|e| e.name).collect();
+    let only = if users.len() == ALGORITHMS.len() { String::new() } else { format!(" ({})", users.join(", ")) };
+    let arg = Arg::new(parameter.name).long(parameter.name).help_heading(ALGORITHM_OPTIONS);
+    if matches!(parameter.values, Values::Switch) {
+        return arg
+            .action(ArgAction::SetTrue)
+            .help(format!("{}{only}", parameter.help))
+            .long_help(format!("{}{only}.\n\n{}", parameter.help, parameter.details));
+    }
+    let others = ALGORITHMS.iter().filter(|e| e.uses(parameter.name) && e.default_of(parameter) != parameter.default);
+    let others: String = others.map(|e| format!("; {}: {}", e.name, e.default_of(parameter))).collect();
+    let default = format!("{}{others}", parameter.default);
+    let arg = arg
+        .value_name(parameter.placeholder)
+        // A negative number is out of range, not another flag.
+        .allow_negative_numbers(true)
+        .help(format!("{}{only} [default: {default}]", parameter.help))
+        .long_help(format!(
+            "{}{only}.\n\n{}\n\n[default: {default}] [values: {}]",
+            parameter.help,
+            parameter.details,
+            parameter.expected()
+        ));
+    let arg = if let Values::File = parameter.values { arg.value_hint(ValueHint::FilePath) } else { arg };
+    match parameter.values {
+        Values::Choice(words) => {
+            let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
+            arg.value_parser(PossibleValuesParser::new(words)).hide_possible_values(true)
+        }
+        _ => arg.value_parser(ValueParser::new(|typed: &str| {
+            parameter.check(typed).map(|()| typed.to_string()).map_err(|_| format!("expected {}", parameter.expected()))
+        })),
+    }
+}
+
+/// `--algo`, or all of them.
+pub fn algorithm_or_all() -> Arg {
+    let names = algorithm_names().chain([PossibleValue::new(ALL).help("each of them, with its defaults")]);
+    let arg = algorithm().value_parser(PossibleValuesParser::new(names));
+    let all = "; or all, each with its defaults";
+    let help = arg.get_help().map(|help| format!("{help}{all}")).unwrap_or_default();
+    let long = arg.get_long_help().map(|long| format!("{long}\n{ALL}: each of them, with its defaults.\n"));
+    arg.help(help).long_help(long.unwrap_or_default())
+}
+
+/// What `--algo` takes for every algorithm, where it can.
+pub const ALL: &str = "all";
+
+/// The parameters that were typed.
+fn settings(given: &ArgMatches) -> Settings {
+    let mut settings = Settings::default();
+    for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
+        if let Values::Switch = parameter.values {
+            if switch(given, parameter.name) {
+                settings.set(parameter.name, "true");
+            }
+        } else if let Some(typed) = value::<String>(given, parameter.name) {
+            settings.set(parameter.name, typed);
+        }
+    }
+    settings
+}

@@ -1,0 +1,111 @@
+//! The arguments of `dedup scan`.
+
+use super::input::{self, Input, OnError};
+use super::method::{self, Method};
+use super::run::{self, Run};
+use super::tokens;
+use super::values::{Defaulted, choice, chosen, path, values};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::engine::{KEEP_POLICIES, KeepPolicy};
+use std::path::PathBuf;
+
+/// What was typed.
+pub struct Arguments {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// `--against`.
+    pub against: Vec<PathBuf>,
+    /// How documents are compared.
+    pub method: Method,
+    /// `--emit`.
+    pub emit: Emit,
+    /// `--keep`, if it was typed.
+    pub keep: Option<KeepPolicy>,
+    /// How documents are read.
+    pub input: Input,
+    /// `--on-error`.
+    pub on_error: Defaulted<OnError>,
+    /// How the run goes.
+    pub run: Run,
+    /// `--stats`.
+    pub stats: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// What clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        Arguments {
+            paths: input::paths(given),
+            against: values(given, "against"),
+            method: Method::new(given),
+            emit: chosen(given, "emit", EMITS).expect("has a default"),
+            keep: chosen(given, "keep", KEEP_POLICIES),
+            input: Input::new(given),
+            on_error: input::on_error(given),
+            run: Run::new(given),
+            stats: path(given, "stats"),
+        }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Emit {
+    Pairs,
+    Clusters,
+    Verdicts,
+}
+
+const EMITS: &[(&str, Emit, &str)] = &[
+    ("pairs", Emit::Pairs, "every pair at or above the threshold"),
+    ("clusters", Emit::Clusters, "the groups that pairs connect, and which members to keep"),
+    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, or what it is a duplicate of"),
+];
+
+/// `dedup scan`.
+pub fn command() -> Command {
+    Command::new("scan")
+        .about("Finds the near-duplicates among documents")
+        .long_about(
+            "Finds the near-duplicates among documents, and prints them as JSON lines.\n\n\
+             A path is a file, a folder (every file in it, in order of name) or - for standard input. A file is one document, unless \
+             its format says that it holds many: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Any of them may be compressed with gzip, \
+             zstd, bzip2 or xz. Hidden files in folders are left out, binary files are skipped and counted.",
+        )
+        .after_help(
+            "Examples:\n  dedup scan ./corpus\n  dedup scan ./corpus --algo simhash --distance 6\n  \
+             dedup scan crawl.jsonl.gz --text-field body --id-field url --emit clusters\n  \
+             cat crawl.jsonl | dedup scan - --emit verdicts --keep longest\n  \
+             dedup scan new.jsonl --against old.jsonl\n\n\
+             dedup plan, with the same options, shows what they find and cost.",
+        )
+        .arg(input::paths_arg())
+        .arg(method::algorithm())
+        .arg(method::preset())
+        .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
+        .arg(choice(
+            "keep",
+            "WHICH",
+            KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
+            "Which of several near-duplicates is kept, for clusters and verdicts [default: first]",
+        ))
+        .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("REF")
+                .value_parser(value_parser!(PathBuf))
+                .help("Report only pairs of a document with one of this reference; may be repeated")
+                .action(ArgAction::Append)
+                .long_help(
+                    "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
+                     input order, so it is always the a of a pair; all of it is kept. Documents are not compared with each other. \
+                     The same id may stand on both sides. May be repeated.",
+                ),
+        )
+        .args(tokens::args())
+        .args(method::parameters())
+        .args(input::args())
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
+        .args(run::args())
+        .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file, as one JSON object"))
+}

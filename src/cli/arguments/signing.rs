@@ -1,0 +1,103 @@
+//! How documents of a stream are read and signed, and which an index forgets: what `dedup filter` and `dedup index` have in common.
+
+use super::input::{self, Input};
+use super::method::{self, Method};
+use super::run::{self, RUN_OPTIONS, Run};
+use super::tokens;
+use super::values::{duration, switch, value};
+use clap::{Arg, ArgAction, ArgMatches};
+use neardups::index::Limits;
+
+/// How documents are read and signed: what was typed.
+pub struct Signing {
+    /// How documents are compared.
+    pub method: Method,
+    /// How they are read.
+    pub input: Input,
+    /// How the run goes.
+    pub run: Run,
+    /// `--random-seed`.
+    pub random_seed: bool,
+}
+
+impl Signing {
+    /// What clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        Signing {
+            method: Method::new(given),
+            input: Input::new(given),
+            run: Run::new(given),
+            random_seed: switch(given, "random-seed"),
+        }
+    }
+}
+
+/// The options that say what documents are and how signatures are made.
+pub fn args() -> Vec<Arg> {
+    let of_input = |arg: &Arg| {
+        ["format", "text-field", "id-field", "content", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
+    };
+    let of_run = |arg: &Arg| ["threads", "seed", "temp-dir", "quiet"].contains(&arg.get_id().as_str());
+    let mut args = vec![method::algorithm(), method::preset()];
+    args.extend(tokens::args());
+    args.extend(method::parameters());
+    args.extend(input::args().into_iter().filter(of_input));
+    let of_an_index = |arg: Arg| match arg.get_id().as_str() {
+        "temp-dir" => arg
+            .help("Where tables of an index go that do not fit in memory [default: the folder of the index]")
+            .long_help(None),
+        _ => arg,
+    };
+    args.extend(run::args().into_iter().filter(of_run).map(of_an_index));
+    args.push(
+        Arg::new("random-seed")
+            .long("random-seed")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("seed")
+            .help_heading(RUN_OPTIONS)
+            .help("Let a new index, or this run, choose its seed, so that nobody can prepare texts whose keys collide; new indexes of minhash always do"),
+    );
+    args
+}
+
+/// The options that say what is forgotten.
+pub fn forgetting_args() -> [Arg; 2] {
+    let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
+    [
+        number("window", "N|DURATION")
+            .value_parser(window)
+            .help("Remember only the last N documents let through, or those of the last 30m, 12h, 7d"),
+        number("expire", "DURATION")
+            .value_parser(duration)
+            .help("Forget a document so long after it was let through: 30m, 12h, 7d"),
+    ]
+}
+
+/// What they say.
+pub fn forgetting(given: &ArgMatches) -> Limits {
+    let expire = value::<u64>(given, "expire").copied();
+    let (window, age) = match value(given, "window") {
+        Some(Window::Documents(documents)) => (Some(*documents), None),
+        Some(Window::Seconds(seconds)) => (None, Some(*seconds)),
+        None => (None, None),
+    };
+    let expire = expire.into_iter().chain(age).min();
+    Limits { window, expire, ..Limits::default() }
+}
+
+/// A number of documents, or a number of seconds.
+#[derive(Clone, Copy)]
+enum Window {
+    Documents(u64),
+    Seconds(u64),
+}
+
+fn window(typed: &str) -> Result<Window, String> {
+    match typed.parse() {
+        Ok(0) => Err("expected 1 or more documents".into()),
+        Ok(documents) => Ok(Window::Documents(documents)),
+        Err(_) => duration(typed).map(Window::Seconds).map_err(|_| {
+            "expected a number of documents, or a number with s, m, h or d behind it, such as 12h".to_string()
+        }),
+    }
+}

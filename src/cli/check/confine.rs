@@ -1,0 +1,78 @@
+//! Which files a configuration may name: none outside of its repository.
+
+use super::super::status::usage_error;
+use super::super::terminal::escaped;
+use neardups::Error;
+use neardups::replace::resolve;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Refuses an output that a repository's configuration names and that is not inside of the repository: whoever sends a change to the
+/// repository could overwrite any file of those who check it.
+///
+/// # Errors
+/// It is outside, or among git's own files.
+pub fn confine(path: &Path, root: &Path, what: &str) -> Result<(), Error> {
+    let refused = |why: &str| {
+        let (what, path) = (escaped(what), escaped(&path.to_string_lossy()));
+        Err(usage_error(format!(
+            "{what}: {path} {why}: what the configuration names must be inside of it; an option may name any file"
+        )))
+    };
+    let Ok(place) = resolve(path) else { return Ok(()) };
+    let Ok(inside) = place.strip_prefix(root) else {
+        return refused(&format!("is outside of {}", escaped(&root.to_string_lossy())));
+    };
+    let is_git = |part: Component| part.as_os_str().eq_ignore_ascii_case(".git");
+    if inside.components().any(is_git) {
+        return refused("is one of git's own files");
+    }
+    Ok(())
+}
+
+/// Refuses a path that leads out of a repository through a symbolic link inside of it: whoever sends a change to the repository can
+/// put it there.
+///
+/// # Errors
+/// It does.
+pub fn refuse_links_out_of(root: &Path, path: &Path, what: &str) -> Result<(), Error> {
+    let Ok(place) = resolve(path) else { return Ok(()) };
+    match link_within(root, path) {
+        Some(link) if !place.starts_with(root) => Err(usage_error(format!(
+            "{}: the symbolic link {} leads out of the repository, to {}: name that file itself, or remove the link",
+            escaped(what),
+            escaped(&link.to_string_lossy()),
+            escaped(&place.to_string_lossy())
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The first symbolic link inside of a folder that is followed on the way to a file.
+fn link_within(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut way = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let mut rest: Vec<PathBuf> = parts(path);
+    // More links than any system follows.
+    for _ in 0..1000 {
+        let part = rest.pop()?;
+        if part.as_os_str() == ".." {
+            way.pop();
+            continue;
+        }
+        let next = way.join(part);
+        match fs::read_link(&next) {
+            Ok(_) if way.starts_with(root) => return Some(next),
+            Ok(link) => rest.extend(parts(&link)),
+            Err(_) => way = next,
+        }
+    }
+    None
+}
+
+/// The parts of a path, the last first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    let mut parts: Vec<PathBuf> = parts.map(|part| PathBuf::from(part.as_os_str())).collect();
+    parts.reverse();
+    parts
+}

@@ -1,0 +1,155 @@
+//! Files that a run writes: replaced as a whole at its end, or added to line by line.
+
+use neardups::Error;
+use neardups::replace::Replacement;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The error of a file that cannot be written. A pipe that closes there must not look like standard output that closes, which may be a
+/// quiet end.
+pub fn cannot_write(path: &Path, error: io::Error) -> Error {
+    Error::output(format!("cannot write {}", path.display()), io::Error::other(error))
+}
+
+/// A file that a run writes at its end.
+pub struct OutFile {
+    /// As it was typed.
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    /// A file that is replaced as a whole.
+    File(PathBuf),
+    /// Something that cannot be replaced, such as a pipe or a terminal.
+    Special(File),
+}
+
+/// Starts to replace a file. One that may not be written is not replaced either.
+pub fn replacement(path: &Path, exists: bool) -> io::Result<Replacement> {
+    if exists {
+        File::options().write(true).open(path)?;
+    }
+    Replacement::new(path)
+}
+
+impl OutFile {
+    /// Tries whether it can be written.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn new(path: &Path) -> Result<Self, Error> {
+        let target = match path.metadata() {
+            Ok(found) if !found.is_file() => File::options().write(true).open(path).map(Target::Special),
+            found => Self::try_out(path, found.is_ok()).map(Target::File),
+        };
+        Ok(OutFile { path: path.to_path_buf(), target: target.map_err(|error| cannot_write(path, error))? })
+    }
+
+    /// Whether a file can be replaced. Nothing of it may lie about while folders are read.
+    fn try_out(path: &Path, exists: bool) -> io::Result<PathBuf> {
+        Ok(replacement(path, exists)?.target().to_path_buf())
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// It cannot be written; what was there before stays.
+    pub fn write(&self, text: &str) -> Result<(), Error> {
+        let written = match &self.target {
+            Target::File(place) => Replacement::new(place).and_then(|mut file| {
+                file.file().write_all(text.as_bytes())?;
+                file.commit()
+            }),
+            Target::Special(file) => (&*file).write_all(text.as_bytes()),
+        };
+        written.map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+/// Opens a file of lines that is added to, and its length, if it is a regular file; a pipe has none. Of a line that an interrupted write
+/// left at its end, and that begins like ours, nothing stays; another one gets an end.
+///
+/// # Errors
+/// It cannot be written, or has another writer.
+pub fn open_to_append(path: &Path, start: &[u8]) -> io::Result<(File, Option<u64>)> {
+    let is_special = path.metadata().is_ok_and(|found| !found.is_file());
+    let mut file = File::options().read(!is_special).append(true).create(!is_special).open(path)?;
+    if is_special {
+        return Ok((file, None));
+    }
+    // Another writer's unfinished line would be taken for one that was interrupted.
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(io::Error::other("another process writes to it"));
+    }
+    let mut length = file.metadata()?.len();
+    let torn = torn(&mut file, length, start)?;
+    if torn.is_ours {
+        length -= torn.length;
+        file.set_len(length)?;
+    } else if torn.length > 0 {
+        file.write_all(b"\n")?;
+        length += 1;
+    }
+    Ok((file, Some(length)))
+}
+
+/// What stands behind the last end of a line.
+struct Torn {
+    length: u64,
+    /// Whether it is the beginning of a verdict.
+    is_ours: bool,
+}
+
+fn torn(file: &mut (impl Read + Seek), length: u64, ours: &[u8]) -> io::Result<Torn> {
+    let mut end = length;
+    let mut block = Vec::new();
+    let start = loop {
+        if end == 0 {
+            break 0;
+        }
+        let start = end.saturating_sub(1 << 16);
+        read_at(file, start, end, &mut block)?;
+        if let Some(last) = memchr::memrchr(b'\n', &block) {
+            break start + last as u64 + 1;
+        }
+        end = start;
+    };
+    read_at(file, start, length.min(start + ours.len() as u64), &mut block)?;
+    Ok(Torn { length: length - start, is_ours: start < length && ours.starts_with(&block) })
+}
+
+/// Reads the bytes between two places of a file.
+pub fn read_at(file: &mut (impl Read + Seek), start: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.clear();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end - start).read_to_end(bytes).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn where_the_last_line_starts() {
+        let ours = b"{\"type\":\"verdict\",";
+        let long = "x".repeat(200_000);
+        for (text, length, is_ours) in [
+            ("", 0, false),
+            ("\n", 0, false),
+            ("a\nb", 1, false),
+            ("a", 1, false),
+            ("a\n{\"type\":\"ver", 12, true),
+            ("{", 1, true),
+            ("{\"type\":\"verdict\",\"id\":1", 24, true),
+            ("{\"type\":\"pair\"", 14, false),
+            (&format!("a\n{{\"type\":\"verdict\",{long}"), 200_018, true),
+            (&format!("a\n{long}"), 200_000, false),
+        ] {
+            let torn = torn(&mut Cursor::new(text), text.len() as u64, ours).unwrap();
+            assert_eq!((torn.length, torn.is_ours), (length, is_ours), "{}", &text[..text.len().min(40)]);
+        }
+    }
+}

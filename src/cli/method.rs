@@ -1,0 +1,76 @@
+//! How documents are compared: the algorithm, preset, parameters and tokens that were asked for, as recipes.
+
+use super::arguments;
+use super::preparation::Tokenization;
+use super::status::usage_error;
+use neardups::Error;
+use neardups::algorithm::parameter::{LEXICON, Settings};
+use neardups::algorithm::presets::Preset;
+use neardups::algorithm::{Entry, TableRecipe};
+use neardups::lexicon::Lexicon;
+
+/// How documents are compared, resolved.
+pub struct Method<'a> {
+    typed: &'a arguments::Method,
+    pub preset: Option<&'static Preset>,
+    pub tokens: Tokenization,
+}
+
+impl<'a> Method<'a> {
+    /// Finds the preset, and makes the tokenizer.
+    ///
+    /// # Errors
+    /// See [`Tokenization::resolve`].
+    pub fn resolve(typed: &'a arguments::Method) -> Result<Self, Error> {
+        let preset = typed.preset.as_deref().map(Preset::by_name).transpose()?;
+        let tokens = Tokenization::resolve(&typed.tokens, preset)?;
+        Ok(Method { typed, preset, tokens })
+    }
+
+    /// The algorithm that was chosen.
+    ///
+    /// # Errors
+    /// The preset is for another algorithm.
+    pub fn entry(&self) -> Result<&'static Entry, Error> {
+        let entry = Entry::by_name(&self.typed.algorithm.value)?;
+        let Some(preset) = self.preset else { return Ok(entry) };
+        if self.typed.algorithm.is_typed && entry.name != preset.algorithm {
+            return Err(usage_error(format!(
+                "--preset {} is for --algo {}, not {}: leave --algo out",
+                preset.name, preset.algorithm, entry.name
+            )));
+        }
+        Entry::by_name(preset.algorithm)
+    }
+
+    /// The recipe of an algorithm with these settings, the tokenizer and the preparation that were typed, and for the rest those of
+    /// the preset.
+    ///
+    /// # Errors
+    /// Settings that do not go together, or not with the tokens; a lexicon that cannot be read, or has other tokens.
+    pub fn recipe_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableRecipe, Error> {
+        let (typed, lexicon) = (self.typed.tokens.tokenizer.as_deref(), settings.file(&LEXICON)?);
+        let recipe = match (self.preset, typed) {
+            (Some(preset), typed) => preset.recipe(settings, typed)?,
+            (None, Some(typed)) => entry.recipe(settings)?.with_tokenizer(typed)?,
+            (None, None) => entry.recipe(settings)?,
+        };
+        let recipe = recipe.with_steps(&self.tokens.steps)?;
+        match lexicon {
+            None => Ok(recipe),
+            Some(path) => {
+                let lexicon = Lexicon::read(&path, self.typed.seed)?;
+                recipe.with_lexicon(lexicon.into(), &self.tokens.tokenizer.name())
+            }
+        }
+    }
+
+    /// The algorithm that was chosen, and its recipe with the parameters that were typed.
+    ///
+    /// # Errors
+    /// As for [`entry`](Self::entry) and [`recipe_of`](Self::recipe_of).
+    pub fn recipe(&self) -> Result<(&'static Entry, TableRecipe), Error> {
+        let entry = self.entry()?;
+        Ok((entry, self.recipe_of(entry, self.typed.settings.clone())?))
+    }
+}

@@ -1,0 +1,61 @@
+//! The file of `--stats`, which is written when a run fails too.
+
+use super::files::OutFile;
+use super::spelling::spelled;
+use super::status::Status;
+use super::terminal;
+use neardups::Error;
+use serde::Serialize;
+
+/// Why a run failed, as statistics have it.
+#[derive(Serialize)]
+pub struct Failure {
+    kind: &'static str,
+    message: String,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Failure { kind: error.kind().name(), message: spelled(&error.to_string()).into_owned() }
+    }
+}
+
+/// The object of `--stats` if nothing else is known.
+#[derive(Serialize)]
+struct Failed {
+    r#type: &'static str,
+    version: &'static str,
+    error: Failure,
+}
+
+/// Runs a command that takes the file of `--stats` and writes it. If the command fails before that, the file says why.
+///
+/// # Errors
+/// Those of the command.
+pub fn with_stats(
+    mut stats: Option<OutFile>,
+    run: impl FnOnce(&mut Option<OutFile>) -> Result<Status, Error>,
+) -> Result<Status, Error> {
+    let result = run(&mut stats);
+    if let Err(error) = &result {
+        let failed = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error: error.into() };
+        write_stats(stats, &failed, Some(error))?;
+    }
+    result
+}
+
+/// Writes statistics. If the run has an error already, that is the one that counts, and another one is only reported.
+///
+/// # Errors
+/// They cannot be written.
+pub fn write_stats(file: Option<OutFile>, stats: &impl Serialize, failure: Option<&Error>) -> Result<(), Error> {
+    let Some(file) = file else { return Ok(()) };
+    let text = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";
+    match file.write(&text) {
+        Err(error) if failure.is_some() => {
+            terminal::error(&error);
+            Ok(())
+        }
+        written => written,
+    }
+}

@@ -1,0 +1,131 @@
+//! What `dedup filter` has in common with the commands of `dedup index` that take a stream: which documents there are, how they are
+//! signed, how the stream ends.
+
+use super::arguments::Signing;
+use super::input;
+use super::method::Method;
+use super::status::{Status, usage_error};
+use super::terminal::{Terminal, counted};
+use neardups::Error;
+use neardups::filter::{Counts, Plan};
+use neardups::index::{self, Decision, Index};
+use neardups::source::{self, Format, PageText};
+use serde::Serialize;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How the documents of a stream are read.
+pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
+    let format = &*typed.input.format;
+    if !["auto", "jsonl", "lines", "warc"].contains(&format) {
+        return Err(usage_error(format!("a stream comes as --format jsonl, lines or warc, not as {format}")));
+    }
+    let options = input::source_options(&typed.input, typed.run.temp_dir.as_deref())?;
+    if options.page_text == PageText::Main && options.format != Format::Warc {
+        return Err(usage_error("--content main has an effect only with --format warc: lines are no pages"));
+    }
+    Ok(options)
+}
+
+/// How signatures of documents that are read so are made, for an index if there is one.
+pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> Result<Plan, Error> {
+    let method = Method::resolve(&typed.method)?;
+    let (entry, recipe) = method.recipe()?;
+    let seed = seed(typed, entry.name, index)?;
+    let plan = Plan::new(&recipe, method.tokens.tokenizer, seed)?;
+    Ok(match source.page_text {
+        PageText::Main => plan.with_text("content", "main"),
+        PageText::All => plan,
+    })
+}
+
+/// The seed that was typed; that of an index that is there; a random one for a new index if that was asked for or its algorithm is
+/// MinHash, whose pairs are verified whatever the seed is; otherwise the default.
+fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
+    let usual = typed.method.seed;
+    // The terms of a lexicon are hashed with the seed of the options, before the index is looked at.
+    let has_lexicon = typed.method.lexicon().is_some();
+    if has_lexicon || typed.run.seed.is_some_and(|seed| seed.is_typed) {
+        return Ok(usual);
+    }
+    let header = index.map(index::header).transpose()?.flatten();
+    let of_index = header.and_then(|header| header["seed"].as_u64());
+    let is_random = typed.random_seed || index.is_some() && algorithm == "minhash";
+    Ok(of_index.unwrap_or_else(|| if is_random { random_seed() } else { usual }))
+}
+
+/// A number that nobody can know, always of 19 digits, so that indexes of equal documents have equal sizes.
+fn random_seed() -> u64 {
+    const LEAST: u64 = 1_000_000_000_000_000_000;
+    // The standard library seeds its maps from the system.
+    LEAST + RandomState::new().build_hasher().finish() % (9 * LEAST)
+}
+
+/// Opens an index for documents that are signed so, and says what had to be cut off.
+pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Terminal) -> Result<Index, Error> {
+    let (index, repair) = Index::open(path, plan, options)?;
+    if let Some(repair) = repair {
+        terminal.warning(&format!(
+            "{}: {} that an interrupted write left at byte {} were cut off; feed again what came last",
+            path.display(),
+            counted(repair.bytes, "byte"),
+            repair.at,
+        ));
+    }
+    Ok(index)
+}
+
+/// Set when the process is told to end, so that it finishes what it is at.
+pub fn stop_on_signals() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let on_signal = Arc::clone(&stop);
+    // Without it a signal ends the program as it does any other; the index bears that too. So does a second one, which ends it at once:
+    // what it is at may be waiting for ever, for whoever reads the output.
+    _ = ctrlc::set_handler(move || {
+        if on_signal.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    stop
+}
+
+/// How a stream ended.
+pub fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status {
+    if stop.load(Ordering::Relaxed) {
+        terminal.line("stopped by a signal before the end of the input");
+        return Status::Stopped;
+    }
+    Status::of_input(counts.failed)
+}
+
+/// What a document is a duplicate of.
+#[derive(Serialize)]
+pub struct Duplicate<'a> {
+    pub duplicate_of: &'a str,
+    pub similarity: f64,
+}
+
+/// The record of a duplicate, as a scan has it.
+#[derive(Serialize)]
+pub struct Verdict<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    keep: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    duplicate: Option<Duplicate<'a>>,
+}
+
+impl<'a> Verdict<'a> {
+    /// That of a document.
+    pub fn new(id: &'a str, decision: &'a Decision) -> Self {
+        let duplicate = match decision {
+            Decision::Duplicate { of, similarity } => {
+                Some(Duplicate { duplicate_of: of, similarity: similarity.value() })
+            }
+            _ => None,
+        };
+        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate }
+    }
+}
