@@ -6,11 +6,12 @@ use super::input;
 use super::method::Method;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, counted};
-use neardups::Error;
 use neardups::filter::{Counts, Plan};
 use neardups::index::{self, Decision, Index};
 use neardups::source::{self, Format, PageText};
+use neardups::{Error, IndexFault};
 use serde::Serialize;
+use serde_json::Value;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,18 +42,32 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     })
 }
 
-/// The seed that was typed; that of an index that is there; a random one for a new index if that was asked for or its algorithm is
-/// MinHash, whose pairs are verified whatever the seed is; otherwise the default.
+/// The seed that was typed; that of an index that exists; a random one for a new index if that was asked for or its algorithm is
+/// MinHash, whose pairs are verified whatever the seed is; otherwise the default. With a lexicon it is that of the options: its terms
+/// are hashed before the index is read.
 fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
     let usual = typed.method.seed;
-    // The terms of a lexicon are hashed with the seed of the options, before the index is looked at.
-    let has_lexicon = typed.method.lexicon().is_some();
-    if has_lexicon || typed.run.seed.is_some_and(|seed| seed.is_typed) {
+    let header = || Ok::<_, Error>(index.map(index::header).transpose()?.flatten());
+    if typed.method.lexicon().is_some() {
+        if typed.random_seed {
+            return Err(usage_error(
+                "--random-seed has no effect with --lexicon, whose terms are hashed with --seed: name a seed",
+            ));
+        }
+        let has_other_seed = |header: &Value| header["algo"] == algorithm && header["seed"] != usual;
+        if let (Some(path), Some(true)) = (index, header()?.as_ref().map(has_other_seed)) {
+            let message = "made with another seed, and the terms of --lexicon are hashed with --seed: \
+                name the seed of the index, or use another index";
+            let path = path.display().to_string();
+            return Err(Error::Index { path, fault: IndexFault::Options, message: message.into() });
+        }
         return Ok(usual);
     }
-    let header = index.map(index::header).transpose()?.flatten();
-    let of_index = header.and_then(|header| header["seed"].as_u64());
+    if typed.run.seed.is_some_and(|seed| seed.is_typed) {
+        return Ok(usual);
+    }
     let is_random = typed.random_seed || index.is_some() && algorithm == "minhash";
+    let of_index = header()?.and_then(|header| header["seed"].as_u64());
     Ok(of_index.unwrap_or_else(|| if is_random { random_seed() } else { usual }))
 }
 
