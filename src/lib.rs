@@ -5,6 +5,13 @@
 //!        [`source`]  [`tokenizer`]       [`algorithm`]             [`engine`]                              [`report`]
 //! ```
 //!
+//! # The guide
+//!
+//! The chapters of [`guide`] are written for users of the program and explain what the library does too: which algorithm and threshold to
+//! take ([choosing](guide::choosing)); the commands ([scanning](guide::scanning), [filtering](guide::filtering),
+//! [checking](guide::checking), [comparing](guide::comparing)); the details ([algorithms](guide::algorithms), [tokens](guide::tokens),
+//! [formats](guide::formats), [records](guide::records)); the [limits](guide::limits); and this [library](guide::library).
+//!
 //! # The map
 //!
 //! A module uses only those that stand before it, in this order, line by line; a test holds the drawing to that.
@@ -22,6 +29,7 @@
 //! pairs         compare    two documents, as any algorithm sees them
 //! gate          check      folder → pages → findings; baselines, rules, reports
 //! results       report     records as JSON lines        evaluate results against labelled pairs
+//! guide         guide      the chapters for users, as text
 //! program       cli        arguments → request → one call → report
 //! ```
 //!
@@ -43,6 +51,7 @@
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
 //! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |
+//! | [`guide`] | the chapters for users, as text; `dedup help` prints them |
 //!
 //! `main.rs` and `cli/` are the program `dedup`; they alone print and look at the terminal (`cli` is a module of the library only so
 //! that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages, and to
@@ -52,24 +61,8 @@
 //!
 //! With `default-features = false` the library is the algorithms, the tokenizers, the hashes, the batch over documents in memory
 //! ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON lines ([`filter`]), and the index. That is
-//! fewer than 35 crates, and no C code. The other parts are features:
-//!
-//! | feature | what it adds | needs |
-//! |---|---|---|
-//! | `files` | [`source::Input`]: files, folders and standard input; text, lines, JSON lines, CSV; encodings other than UTF-8 | |
-//! | `compression` | input in gzip, zstd, bzip2 and xz | a C compiler, for zstd |
-//! | `html` | pages of HTML | `files` |
-//! | `main-content` | the main text of pages, without menus and footers: [`source::PageText::Main`] | `html` |
-//! | `warc` | archives of the web, WARC and WET | `compression`, `html` |
-//! | `report` | [`report`], and `serde::Serialize` for counts and values | |
-//! | `stemming` | stems of words in 30 languages: [`tokenizer::prepared::stem`] | |
-//! | `stop-words` | lists of stop words by language; one's own need no feature | |
-//! | `jieba` | the tokenizer `jieba`: Chinese words by a dictionary of 3 MB | |
-//! | `check` | [`check::run`] and [`prose`]: copies in folders of documentation | `html`, `report` |
-//! | `cli` | the program `dedup` | all but `jieba` and `main-content` |
-//!
-//! The default is `cli` and `main-content`. Input that a build cannot read is never taken for something else: a compressed file, a page
-//! or an archive is a [`source::Problem`] or an error that names the missing feature.
+//! fewer than 35 crates, and no C code. The other parts are features; [`guide::library`] lists them. The default is `cli` and
+//! `main-content`.
 //!
 //! # What always holds
 //!
@@ -118,6 +111,7 @@ pub mod engine;
 mod error;
 pub mod evaluate;
 pub mod filter;
+pub mod guide;
 pub mod hamming;
 pub mod hash;
 pub mod index;

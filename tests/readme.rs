@@ -1,13 +1,25 @@
-//! What README.md shows is what happens: its commands are run, its records are read.
+//! What README.md and the chapters of the guide show is what happens: their commands are run, their records are read.
 #![cfg(unix)]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
+use neardups::algorithm::ALGORITHMS;
+use neardups::algorithm::presets::PRESETS;
+use neardups::guide::{CHAPTERS, Chapter};
+use neardups::tokenizer::TOKENIZERS;
+
 use crate::cli::golden::line_matches;
 use crate::cli::records;
 use crate::cli::shell::{Shell, command, root};
+
+/// README.md is for the first ten minutes; the rest is in the guide.
+const README_LINES: usize = 300;
+
+/// Options in the texts that are those of other programs.
+const FOREIGN_OPTIONS: [&str; 4] = ["--bench", "--features", "--path", "--release"];
 
 /// A fenced block: what stands behind the opening fence, and the lines.
 struct Block<'a> {
@@ -48,6 +60,16 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("there is a README.md")
 }
 
+fn chapter(name: &str) -> &'static str {
+    Chapter::by_name(name).expect("there is such a chapter").text
+}
+
+/// README.md and the chapters, each with its path from the root.
+fn texts() -> Vec<(String, String)> {
+    let chapters = CHAPTERS.iter().map(|chapter| (format!("src/guide/{}.md", chapter.name), chapter.text.to_string()));
+    [("README.md".to_string(), readme())].into_iter().chain(chapters).collect()
+}
+
 /// What `sh` prints in a folder with the fixtures: standard output, or both streams in the order of their lines.
 fn printed(line: &str, both: bool, folder: &Path) -> String {
     let mut shell = command("sh", folder);
@@ -86,9 +108,18 @@ fn differences(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn commands_print_what_the_readme_shows() {
-    let differences = differences(&readme());
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
+fn commands_print_what_the_texts_show() {
+    let mut wrong = Vec::new();
+    for (path, text) in texts() {
+        wrong.extend(differences(&text).iter().map(|difference| format!("{path}, {difference}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = readme().lines().count();
+    assert!(lines <= README_LINES, "{lines} lines: details belong in src/guide");
 }
 
 #[test]
@@ -102,21 +133,97 @@ fn the_readme_says_how_to_build_and_test() {
 }
 
 #[test]
-fn records_of_the_readme_are_those_of_the_program() {
-    let readme = readme();
-    let blocks = blocks(&readme);
-    let json = blocks.iter().filter(|block| block.info == "json").flat_map(|block| &block.lines);
-    let parsed: Vec<_> = json.map(|line| records::parse(line)).collect();
-    assert!(!parsed.is_empty(), "there are examples of records");
+fn records_of_the_guide_are_those_of_the_program() {
+    let blocks = blocks(chapter("records"));
+    let lines: Vec<&str> = blocks.iter().filter(|block| block.info == "json").flat_map(|b| &b.lines).copied().collect();
+    lines.iter().for_each(|line| drop(records::parse(line)));
+    for kind in ["pair", "cluster", "verdict", "rejected", "eval", "point", "best"] {
+        assert!(lines.iter().any(|line| line.starts_with(&format!("{{\"type\":\"{kind}\""))), "{kind}");
+    }
 }
 
 #[test]
-fn files_that_the_readme_links_to_are_there() {
-    let readme = readme();
-    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        let here = !link.contains("://") && !link.starts_with('#');
-        assert!(!here || root().join(link).exists(), "{link}");
+fn files_that_the_texts_link_to_are_there() {
+    for (path, text) in texts() {
+        let folder = root().join(&path).parent().expect("a file is in a folder").to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let here = !link.contains("://") && !link.starts_with('#');
+            assert!(!here || folder.join(link).exists(), "{path}: {link}");
+        }
     }
+}
+
+#[test]
+fn the_readme_leads_to_every_chapter() {
+    let readme = readme();
+    for Chapter { name, .. } in CHAPTERS {
+        assert!(readme.contains(&format!("[{name}](src/guide/{name}.md)")), "{name}");
+    }
+}
+
+/// The options that occur in a text.
+fn options(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.filter(|word| word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphabetic))).collect()
+}
+
+#[test]
+fn options_of_the_texts_are_those_of_the_program() {
+    let shell = Shell::new();
+    let commands = ["scan", "filter", "check", "compare", "eval", "plan", "lexicon build"];
+    let of_index =
+        ["stats", "verify", "export", "query", "add", "remove", "compact"].map(|name| format!("index {name}"));
+    let commands = commands.map(String::from).into_iter().chain(of_index);
+    let help: String = commands.map(|command| shell.dedup(&format!("help {command}")).done()).collect();
+    let mut known = options(&help);
+    known.extend(FOREIGN_OPTIONS);
+    for (path, text) in texts() {
+        let unknown: Vec<_> = options(&text).difference(&known).copied().collect();
+        assert!(unknown.is_empty(), "{path}: {unknown:?}");
+    }
+}
+
+#[test]
+fn the_guide_has_every_name_of_the_tables() {
+    let algorithms = ALGORITHMS.iter().map(|entry| ("choosing", entry.name));
+    let presets = PRESETS.iter().map(|preset| ("choosing", preset.name));
+    let tokenizers = TOKENIZERS.iter().map(|entry| ("tokens", entry.name));
+    for (name, word) in algorithms.chain(presets).chain(tokenizers) {
+        assert!(chapter(name).contains(&format!("`{word}`")), "{name}: {word}");
+    }
+}
+
+#[test]
+fn the_guide_has_every_feature() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("there is a Cargo.toml");
+    let features = manifest.split("[features]\n").nth(1).and_then(|rest| rest.split("\n[").next()).expect("features");
+    let names = features.lines().filter_map(|line| line.split_once(" = [")).map(|(name, _)| name);
+    let missing: Vec<_> =
+        names.filter(|name| *name != "default" && !chapter("library").contains(&format!("| `{name}` |"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The tables of a text by their first lines.
+fn tables(text: &str) -> BTreeMap<&str, Vec<&str>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tables = lines.chunk_by(|a, b| a.starts_with('|') && b.starts_with('|'));
+    tables.filter(|lines| lines[0].starts_with('|')).map(|lines| (lines[0], lines.to_vec())).collect()
+}
+
+#[test]
+fn tables_that_are_in_two_texts_are_equal() {
+    let readme = readme();
+    let of_readme = tables(&readme);
+    let mut shared = 0;
+    for Chapter { name, text, .. } in CHAPTERS {
+        for (head, table) in tables(text) {
+            if let Some(other) = of_readme.get(head) {
+                assert_eq!(&table, other, "{name}");
+                shared += 1;
+            }
+        }
+    }
+    assert!(shared > 0, "README.md and the guide both have the measured results");
 }
 
 #[test]

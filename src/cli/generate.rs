@@ -32,7 +32,8 @@ pub fn man(page: Option<&str>, mut program: Command) -> Result<Status, Error> {
     print(&roff)
 }
 
-fn print(bytes: &[u8]) -> Result<Status, Error> {
+/// Prints what was made to standard output.
+pub fn print(bytes: &[u8]) -> Result<Status, Error> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write to standard output", e))?;
     Ok(Status::Done)

@@ -11,6 +11,7 @@ mod eval;
 mod files;
 mod filter;
 mod generate;
+mod help;
 mod index;
 mod input;
 mod json;
@@ -40,10 +41,11 @@ use std::process::ExitCode;
 pub fn run() -> ExitCode {
     let command = command();
     spelling::learn_options(&command);
-    let matches = match command.try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => return usage(&error),
-    };
+    let matches =
+        match command.try_get_matches().and_then(|matches| arguments::help::of_commands(self::command(), matches)) {
+            Ok(matches) => matches,
+            Err(error) => return usage(&error),
+        };
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // Results would be right at any level, but whoever forces one measures it.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
@@ -57,6 +59,7 @@ pub fn run() -> ExitCode {
         Some(("lexicon", given)) => lexicon::build(&arguments::lexicon::Arguments::new(given)),
         Some(("completions", given)) => generate::completions(arguments::generate::shell(given), self::command()),
         Some(("man", given)) => generate::man(arguments::generate::page(given).as_deref(), self::command()),
+        Some((arguments::help::NAME, given)) => help::run(&arguments::help::Arguments::new(given)),
         _ => unreachable!("clap asks for one of its subcommands"),
     });
     match result {
@@ -93,7 +96,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// The whole command line.
 fn command() -> Command {
-    Command::new("dedup")
+    let program = Command::new("dedup")
         .version(env!("CARGO_PKG_VERSION"))
         .propagate_version(true)
         .about("Finds near-duplicate texts, and says exactly how similar they are")
@@ -108,8 +111,7 @@ fn command() -> Command {
              zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
              dedup check docs/                          copied pages and passages of documentation\n  \
-             dedup plan --threshold 0.9                 what the options find and cost\n\n\
-             dedup help COMMAND says more about a command.",
+             dedup plan --threshold 0.9                 what the options find and cost",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -122,7 +124,8 @@ fn command() -> Command {
         .subcommand(arguments::plan::command())
         .subcommand(arguments::lexicon::command())
         .subcommand(arguments::generate::completions_command())
-        .subcommand(arguments::generate::man_command())
+        .subcommand(arguments::generate::man_command());
+    arguments::help::add(program)
 }
 
 #[cfg(test)]

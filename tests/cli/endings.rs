@@ -44,6 +44,8 @@ fn a_pipe_closed_from_the_start_is_a_quiet_end() {
         "compare all other",
         "completions bash",
         "man scan",
+        "help scan",
+        "help filtering",
         "--help",
         "--version",
     ] {

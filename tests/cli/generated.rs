@@ -48,6 +48,7 @@ fn bash_completes_commands_flags_and_values() {
         ("dedup scan --thresh", "--threshold"),
         ("dedup scan --emit v", "verdicts"),
         ("dedup plan --algo si", "simhash"),
+        ("dedup help filt", "filter filtering"),
     ] {
         if let Some(found) = complete(words) {
             assert_eq!(found.trim(), offered, "{words}");
@@ -64,6 +65,7 @@ fn manual_pages_for_the_program_and_each_command() {
         ("man plan", "dedup-plan"),
         ("man completions", "dedup-completions"),
         ("man man", "dedup-man"),
+        ("man help", "dedup-help"),
     ] {
         let page = shell.dedup(arguments).done();
         assert!(page.lines().any(|line| line.starts_with(&format!(".TH {name} 1"))), "{arguments}: {page}");

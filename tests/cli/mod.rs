@@ -83,6 +83,7 @@ cases!(
     full_disk,
     hashes,
     help,
+    help_topics,
     #[cfg_attr(not(feature = "main-content"), ignore = "needs the feature main-content")]
     html,
     imatch,

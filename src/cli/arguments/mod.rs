@@ -15,6 +15,7 @@ pub mod compare;
 pub mod eval;
 pub mod filter;
 pub mod generate;
+pub mod help;
 pub mod index;
 mod input;
 pub mod lexicon;
