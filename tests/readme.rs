@@ -191,6 +191,9 @@ fn the_guide_has_every_name_of_the_tables() {
     for (name, word) in algorithms.chain(presets).chain(tokenizers) {
         assert!(chapter(name).contains(&format!("`{word}`")), "{name}: {word}");
     }
+    for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
+        assert!(chapter("algorithms").contains(&format!("`--{}`", parameter.name)), "{}", parameter.name);
+    }
 }
 
 #[test]
