@@ -206,6 +206,23 @@ fn the_guide_has_every_feature() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+#[test]
+fn the_guide_has_every_field_of_the_statistics() {
+    let shell = Shell::new();
+    let scan = "dedup scan fixtures/jsonl/docs --preset gopher --fold marks --emit clusters --stats scan.json";
+    let filter = "cat fixtures/jsonl/docs/*.jsonl | dedup filter --mark --stats filter.json";
+    assert_eq!(shell.sh(&format!("{scan} && {filter} > out")).status, 0);
+    for name in ["scan.json", "filter.json"] {
+        let text = fs::read_to_string(shell.folder().join(name)).expect("statistics were written");
+        let stats: serde_json::Value = serde_json::from_str(&text).expect("statistics are JSON");
+        let fields = stats.as_object().expect("an object").keys();
+        let counts = stats["counts"].as_object().expect("an object").keys();
+        for field in fields.chain(counts) {
+            assert!(chapter("records").contains(&format!("`{field}`")), "{name}: {field}");
+        }
+    }
+}
+
 /// The tables of a text by their first lines.
 fn tables(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let lines: Vec<&str> = text.lines().collect();
