@@ -1,7 +1,11 @@
 //! What is done with the file of an index as a whole.
 
-use super::log::{self, End, Kind, Log, Repair, Stored};
+use super::entry;
+use super::file::{is_at, sync_folder};
+use super::log::Log;
 use super::repeat::{BEGIN, Past, Tail, name};
+use super::shape::Kind;
+use super::stored::{End, Repair, Stored, header_of};
 use crate::error::Error;
 use crate::replace::Replacement;
 use serde_json::Value;
@@ -44,7 +48,7 @@ pub struct Entry<'a> {
 /// # Errors
 /// The file cannot be read, or is no index.
 pub fn header(path: &Path) -> Result<Option<Value>, Error> {
-    log::header_of(path)
+    header_of(path)
 }
 
 /// Reads an index from start to end, every checksum included, and hands over each document that was not removed. The file is not
@@ -61,7 +65,7 @@ pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) ->
     let (gone, _) = removed(&mut stored, 0)?;
     let (mut documents, mut removed, mut featureless, mut times) = (0, 0, 0, None::<(u64, u64)>);
     let End { at: bytes, torn, .. } = stored.each(|place, entry, _| {
-        let log::Entry::Document(record) = entry else { return Ok(()) };
+        let entry::Entry::Document(record) = entry else { return Ok(()) };
         featureless += u64::from(record.kind == Kind::Featureless);
         let (first, last) = times.unwrap_or((record.time, record.time));
         times = Some((first.min(record.time), last.max(record.time)));
@@ -81,7 +85,7 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
     let (mut gone, mut tail) = (BTreeSet::new(), Tail::new(most));
     stored.each(|place, entry, _| {
         tail.read(place, &entry);
-        if let log::Entry::Removed(places) = entry {
+        if let entry::Entry::Removed(places) = entry {
             gone.extend(places);
         }
         Ok(())
@@ -110,7 +114,7 @@ pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> 
     let (gone, _) = removed(&mut stored, 0)?;
     let (mut places, mut found) = (Vec::new(), BTreeSet::new());
     let end = stored.each(|place, entry, _| {
-        if let log::Entry::Document(record) = entry
+        if let entry::Entry::Document(record) = entry
             && ids.contains(&record.id)
             && !gone.contains(&place)
         {
@@ -180,7 +184,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let mut too_many = 0u64;
     if let Some(window) = outdated.window {
         stored.each(|place, entry, _| {
-            too_many += u64::from(matches!(entry, log::Entry::Document(_)) && !gone.contains(&place));
+            too_many += u64::from(matches!(entry, entry::Entry::Document(_)) && !gone.contains(&place));
             Ok(())
         })?;
         too_many = too_many.saturating_sub(window);
@@ -195,7 +199,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let (mut has_begun, mut count, first) = (false, 0u64, tail.count - tail.past().len() as u64);
     let end = stored.each(|place, entry, bytes| {
         match entry {
-            log::Entry::Document(record) => {
+            entry::Entry::Document(record) => {
                 let is_recent = has_begun && !record.is_added && count >= first;
                 count += u64::from(has_begun && !record.is_added);
                 let is_old = too_many > 0 || record.time < outdated.before;
@@ -214,13 +218,13 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
                 }
                 too_many -= u64::from(too_many > 0 && !gone.contains(&place));
             }
-            log::Entry::Notes(words) if words == [BEGIN] => {
+            entry::Entry::Notes(words) if words == [BEGIN] => {
                 if tail.is_on && place == tail.begin {
                     has_begun = true;
                     log.mark(BEGIN);
                 }
             }
-            log::Entry::Notes(words) if has_begun => {
+            entry::Entry::Notes(words) if has_begun => {
                 for past in Past::all(&words) {
                     let original =
                         past.original.map(|place| originals.binary_search(&place).ok().and_then(|at| moved[at]));
@@ -231,20 +235,20 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
                     count += 1;
                 }
             }
-            log::Entry::Notes(_) => {}
-            log::Entry::Removed(_) | log::Entry::Synced => {}
+            entry::Entry::Notes(_) => {}
+            entry::Entry::Removed(_) | entry::Entry::Synced => {}
         }
         if log.bytes_pending() > WRITTEN_AT_ONCE { log.commit(true) } else { Ok(()) }
     })?;
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
     log.seal()?;
     let after = log.len();
-    if !log::is_at(old, new.target()).map_err(failed)? {
+    if !is_at(old, new.target()).map_err(failed)? {
         return Err(failed(io::Error::other("it was moved or replaced meanwhile")));
     }
     let target = new.target().to_path_buf();
     new.commit_exact().map_err(failed)?;
-    log::sync_folder(&target);
+    sync_folder(&target);
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
 }
 

@@ -21,6 +21,9 @@
 //! keys and its id, 29 in all, when they are in runs.
 
 mod coded;
+mod entry;
+mod file;
+mod frame;
 mod log;
 mod maintain;
 mod outlines;
@@ -29,19 +32,23 @@ mod repeat;
 mod run;
 mod shape;
 mod signature;
+mod stored;
 mod table;
 
-pub use log::{FORMAT_VERSION, Repair};
+pub use file::FORMAT_VERSION;
 pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, header, inspect, remove};
 pub use plan::{MEDIAN_TOKENS, Plan};
 pub use signature::{Signature, Signer};
+pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, Compares};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, parities};
 use crate::similarity::{Similarity, Threshold};
-use log::{Log, Record, folder_of};
+use entry::Record;
+use file::folder_of;
+use log::Log;
 use outlines::Outlines;
 use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
@@ -235,9 +242,9 @@ impl Index {
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
             match entry {
-                log::Entry::Document(record) => index.remember(place, &record)?,
-                log::Entry::Removed(places) => index.remove_places(&places),
-                log::Entry::Notes(_) | log::Entry::Synced => {}
+                entry::Entry::Document(record) => index.remember(place, &record)?,
+                entry::Entry::Removed(places) => index.remove_places(&places),
+                entry::Entry::Notes(_) | entry::Entry::Synced => {}
             }
             Ok(())
         })?;

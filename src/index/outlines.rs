@@ -1,6 +1,6 @@
 //! The outlines of documents by their numbers; those of old ones in a file.
 
-use super::log::read_at;
+use super::frame::read_at;
 use crate::outline::Parities;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -25,15 +25,12 @@
 //! In the log a note is an entry that removes documents, at places that no file has: from 2⁶³ on. Who does not know notes finds no
 //! documents there, and removes none.
 
+use super::entry::{Entry, NO_PLACE};
 use super::id_hash;
-use super::log::Entry;
 use std::collections::VecDeque;
 
 /// So many decisions back a repetition may begin, at least.
 pub(super) const MOST: usize = 1 << 16;
-
-/// Words from here on are no places.
-pub(super) const NO_PLACE: u64 = 1 << 63;
 
 /// What follows was decided by a run that writes notes.
 pub(super) const BEGIN: u64 = u64::MAX - 1;

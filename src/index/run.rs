@@ -1,6 +1,6 @@
 //! Sorted runs: what a table holds beyond its memory, in files without a name that the system removes with the process.
 
-use super::log::read_at;
+use super::frame::read_at;
 use crate::hash::mix;
 use crate::kernel::fetch::fetch;
 use std::fs::File;

@@ -4,9 +4,16 @@
 //! features, or one of too few words. What reads such a record later would index out of bounds. So each record is checked once, when
 //! the log is read, whoever reads it: opening and `dedup index verify` refuse the same.
 
-use super::log::Kind;
 use crate::algorithm::Compares;
 use serde_json::Value;
+
+/// What is stored of a document besides its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Featureless = 0,
+    Fingerprint = 1,
+    Features = 2,
+}
 
 /// What is known of the records of an index.
 #[derive(Clone, Copy, Debug, Default)]

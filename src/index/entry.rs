@@ -1,0 +1,194 @@
+//! What an index stores: documents, removals, notes.
+//!
+//! ```text
+//! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
+//!         or kind 3, places of documents that are removed, or notes of decisions (repeat.rs), which are not places;
+//!         or kind 4 alone: everything before it was on the disk before it was written
+//! ```
+//!
+//! The highest bit of the kind is set for a document that was added and never passed. Lengths are LEB128, all other numbers little-endian.
+
+use super::coded::{decode, encode, fits};
+use super::shape::{Kind, Shape};
+use super::signature::{Signature, tags};
+use crate::algorithm::{Algorithm, Compares};
+
+/// Words from here on are not places.
+pub(super) const NO_PLACE: u64 = 1 << 63;
+
+/// What is stored of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Record {
+    pub id: String,
+    pub sequence: u128,
+    /// In seconds since 1970.
+    pub time: u64,
+    pub kind: Kind,
+    /// Whether it was added, and never let through.
+    pub is_added: bool,
+    /// Tags of keys, if features are stored.
+    pub tags: Vec<u32>,
+    /// The fingerprint, or features.
+    pub evidence: Vec<u64>,
+}
+
+/// What a frame holds.
+pub(super) enum Entry {
+    Document(Record),
+    /// The documents at these places are forgotten.
+    Removed(Vec<u64>),
+    /// What was decided, and changed nothing.
+    Notes(Vec<u64>),
+    /// Everything before it was on the disk before it was written.
+    Synced,
+}
+
+pub(super) const REMOVED: u8 = 3;
+pub(super) const SYNCED: u8 = 4;
+const ADDED: u8 = 0x80;
+
+impl Entry {
+    /// `None` if the bytes are no entry, or none of an index of this shape.
+    pub fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
+        match bytes {
+            [SYNCED] => Some(Entry::Synced),
+            [REMOVED, rest @ ..] => {
+                let (words, rest) = rest.as_chunks();
+                rest.is_empty().then_some(())?;
+                let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+                let are_notes = words.first().is_some_and(|&word| word >= NO_PLACE);
+                Some(if are_notes { Entry::Notes(words) } else { Entry::Removed(words) })
+            }
+            _ => Record::parse(bytes, reads).map(Entry::Document),
+        }
+    }
+}
+
+/// How records are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reads {
+    /// Which there can be.
+    pub shape: Shape,
+    /// Whether tags, fingerprints and features are not kept, only checked.
+    pub skips_evidence: bool,
+}
+
+impl Record {
+    pub fn new(id: &str, signature: &Signature, time: u64, is_added: bool, algorithm: &dyn Algorithm) -> Self {
+        let kind = match algorithm.compares() {
+            _ if signature.featureless => Kind::Featureless,
+            Compares::Fingerprints => Kind::Fingerprint,
+            Compares::Features | Compares::Multisets => Kind::Features,
+        };
+        let tags = if kind == Kind::Features { signature.tags.clone() } else { Vec::new() };
+        let evidence = signature.evidence.clone();
+        Record { id: id.into(), sequence: signature.sequence, time, kind, is_added, tags, evidence }
+    }
+
+    /// The tags of its keys.
+    pub fn tags(&self, algorithm: &dyn Algorithm) -> Vec<u32> {
+        match self.kind {
+            Kind::Featureless => Vec::new(),
+            Kind::Fingerprint => tags(algorithm, &self.evidence),
+            Kind::Features => self.tags.clone(),
+        }
+    }
+
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(self.kind as u8 | if self.is_added { ADDED } else { 0 });
+        put(self.id.len() as u64, out);
+        out.extend_from_slice(self.id.as_bytes());
+        out.extend_from_slice(&self.sequence.to_le_bytes());
+        put(self.time, out);
+        match self.kind {
+            Kind::Featureless => {}
+            Kind::Fingerprint => {
+                put(self.evidence.len() as u64, out);
+                out.extend(self.evidence.iter().flat_map(|word| word.to_le_bytes()));
+            }
+            Kind::Features => {
+                put(self.tags.len() as u64, out);
+                out.extend(self.tags.iter().flat_map(|tag| tag.to_le_bytes()));
+                put(self.evidence.len() as u64, out);
+                encode(&self.evidence, out);
+            }
+        }
+    }
+
+    /// `None` if the bytes are no record, or none that an index of this shape can hold.
+    pub fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
+        let mut rest = bytes;
+        let kind = take(&mut rest, 1)?[0];
+        let is_added = kind & ADDED != 0;
+        let kind = match kind & !ADDED {
+            0 => Kind::Featureless,
+            1 => Kind::Fingerprint,
+            2 => Kind::Features,
+            _ => return None,
+        };
+        let id = counted(&mut rest, 1)?;
+        let id = std::str::from_utf8(id).ok()?.to_string();
+        let sequence = u128::from_le_bytes(take(&mut rest, 16)?.try_into().ok()?);
+        let time = number(&mut rest)?;
+        let (mut tags, mut evidence) = (Vec::new(), Vec::new());
+        let (shape, keeps) = (&reads.shape, !reads.skips_evidence);
+        match kind {
+            Kind::Featureless => rest.is_empty().then_some(())?,
+            Kind::Fingerprint => {
+                let words = counted(&mut rest, 8)?.as_chunks().0;
+                (rest.is_empty() && shape.allows(kind, 0, words.len())).then_some(())?;
+                if keeps {
+                    evidence.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+                }
+            }
+            Kind::Features => {
+                let stored = counted(&mut rest, 4)?.as_chunks().0;
+                let count = usize::try_from(number(&mut rest)?).ok()?;
+                // Before memory is taken for so many.
+                (fits(rest, count) && shape.allows(kind, stored.len(), count)).then_some(())?;
+                if keeps {
+                    tags.extend(stored.iter().map(|&tag| u32::from_le_bytes(tag)));
+                    evidence.reserve_exact(count);
+                }
+                decode(rest, count, |element| {
+                    if keeps {
+                        evidence.push(element);
+                    }
+                })?;
+            }
+        }
+        Some(Record { id, sequence, time, kind, is_added, tags, evidence })
+    }
+}
+
+fn put(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = take(rest, 1)?[0];
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let (taken, behind) = rest.split_at_checked(count)?;
+    *rest = behind;
+    Some(taken)
+}
+
+/// As many items of a size as the number before them says.
+fn counted<'a>(rest: &mut &'a [u8], size: usize) -> Option<&'a [u8]> {
+    let count = usize::try_from(number(rest)?).ok()?;
+    take(rest, count.checked_mul(size)?)
+}

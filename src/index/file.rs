@@ -1,0 +1,120 @@
+//! The file of an index: its header, its lock, whether it is where its path leads.
+//!
+//! ```text
+//! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), room (32), checksum (8) of both; then frames
+//! ```
+//!
+//! The header is the identity of the [`Spec`](crate::algorithm::Spec). The room is zeros and not read: it is for the place of a checkpoint
+//! of the tables. Versions 1 and 2 hold signatures of hashes that are no longer made, and no texts to make others of: they are refused.
+
+use crate::error::{Error, IndexFault};
+use crate::replace::remove_stale;
+use serde_core::de::IgnoredAny;
+use serde_json::Value;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The version of the format that is written.
+pub const FORMAT_VERSION: u32 = 3;
+
+/// Bytes behind the header that are kept free.
+pub(super) const ROOM: usize = 32;
+
+pub(super) const MAGIC: &[u8; 12] = b"dedup index\n";
+
+/// The largest header that is read.
+pub(super) const MAX_HEADER: u32 = 1 << 24;
+
+pub(super) fn file_header(header: &Value) -> Vec<u8> {
+    let header = header.to_string();
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    let start = bytes.len();
+    bytes.extend_from_slice(header.as_bytes());
+    bytes.extend_from_slice(&[0; ROOM]);
+    bytes.extend_from_slice(&xxh3_64(&bytes[start..]).to_le_bytes());
+    bytes
+}
+
+/// Whether a file is new, or its very first write was interrupted: it ends within its header, and holds no more than a part of it.
+pub(super) fn is_unfinished(mut file: &File) -> io::Result<bool> {
+    file.rewind()?;
+    let mut head = Vec::new();
+    file.take(20).read_to_end(&mut head)?;
+    let Some(&length) = head.last_chunk().filter(|_| head.len() == 20) else {
+        return Ok(MAGIC.starts_with(&head[..head.len().min(MAGIC.len())]));
+    };
+    let needs = u64::from(u32::from_le_bytes(length).min(MAX_HEADER)) + (8 + ROOM) as u64;
+    let mut rest = Vec::new();
+    file.take(needs).read_to_end(&mut rest)?;
+    let mut objects = serde_json::Deserializer::from_slice(&rest).into_iter::<IgnoredAny>();
+    let is_part = match objects.next() {
+        None => true,
+        Some(Ok(_)) => rest.len() - objects.byte_offset() < 8 + ROOM,
+        Some(Err(error)) => error.is_eof(),
+    };
+    Ok(head.starts_with(MAGIC) && (rest.len() as u64) < needs && is_part)
+}
+
+/// How often it is tried to lock a file, and how long is waited in between: another process may be about to end.
+const TRIES: usize = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+/// Opens a file that no other process has open for writing.
+pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
+    let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+    let in_use = || fault(path, IndexFault::Locked, "another process writes to this index; one at a time can");
+    for again in 0..TRIES {
+        if again > 0 {
+            thread::sleep(BETWEEN_TRIES);
+        }
+        let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
+        match file.try_lock() {
+            // While it was opened another may have come into its place.
+            Ok(()) if is_at(&file, path).map_err(failed)? => {
+                remove_stale(path);
+                return Ok(file);
+            }
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+    }
+    Err(in_use())
+}
+
+/// Whether a file is what a path leads to.
+#[cfg(unix)]
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (own, there) = (file.metadata()?, std::fs::metadata(path)?);
+    Ok((own.dev(), own.ino()) == (there.dev(), there.ino()))
+}
+
+/// Elsewhere a file that is open is not replaced.
+#[cfg(not(unix))]
+pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// The folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes sure that a new file is found after a power cut, where folders can be told so.
+pub(super) fn sync_folder(path: &Path) {
+    _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+}
+
+pub(super) fn damaged(path: &Path, message: &str) -> Error {
+    fault(path, IndexFault::Damaged, message)
+}
+
+pub(super) fn fault(path: &Path, fault: IndexFault, message: &str) -> Error {
+    Error::Index { path: path.display().to_string(), fault, message: message.into() }
+}

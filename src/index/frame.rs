@@ -1,0 +1,56 @@
+//! Frames: each record of an index between its length and a checksum.
+//!
+//! ```text
+//! frame   length of the record (4), check of the length and the place (4), record, checksum (8)
+//! ```
+//!
+//! Numbers are little-endian. Both checks depend on the place of the frame.
+
+use std::fs::File;
+use std::io;
+#[cfg(not(unix))]
+use std::io::{Read, Seek, SeekFrom};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// What stands before a record.
+pub(super) fn frame_head(length: u32, place: u64) -> [u8; 8] {
+    let mut head = [0; 8];
+    head[..4].copy_from_slice(&length.to_le_bytes());
+    head[4..].copy_from_slice(&(xxh3_64_with_seed(&length.to_le_bytes(), place) as u32).to_le_bytes());
+    head
+}
+
+/// The length that a frame's head says, if it is one.
+pub(super) fn length_of(head: [u8; 8], place: u64) -> Option<u64> {
+    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+    (u64::from(length) <= MAX_RECORD && frame_head(length, place) == head).then_some(length.into())
+}
+
+/// The longest record: that of a text of some 300 MB. A longer one is neither written nor read.
+pub(super) const MAX_RECORD: u64 = 1 << 28;
+
+/// So much is read at once where it is not known yet whether it is a record.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// A frame takes so much beside its record.
+pub(super) const FRAME_OVERHEAD: u64 = 16;
+
+/// The record of a frame without its head, if the checksum is right.
+pub(super) fn checked(frame: &[u8], place: u64) -> Option<&[u8]> {
+    let (record, sum) = frame.split_last_chunk()?;
+    (xxh3_64_with_seed(record, place) == u64::from_le_bytes(*sum)).then_some(record)
+}
+
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, place)
+}
+
+/// Moves the cursor, and moves it back.
+#[cfg(not(unix))]
+pub(super) fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
+    let cursor = file.stream_position()?;
+    file.seek(SeekFrom::Start(place))?;
+    file.read_exact(buffer)?;
+    file.seek(SeekFrom::Start(cursor)).map(drop)
+}

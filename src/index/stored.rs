@@ -1,0 +1,310 @@
+//! Reading an index: every frame from start to end, damage found in linear time.
+
+use super::entry::{Entry, Reads, SYNCED};
+use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
+use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of, read_at};
+use super::shape::Shape;
+use crate::error::{Error, IndexFault};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// What an interrupted write left at the end of the file, which was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The byte where the file was cut.
+    pub at: u64,
+    /// How many bytes that were.
+    pub bytes: u64,
+}
+
+/// Where what is whole ends.
+pub(super) struct End {
+    pub at: u64,
+    pub torn: Option<Repair>,
+    /// Whether the last frame says that all before it is on the disk.
+    pub is_marked: bool,
+    /// Bytes that were passed over.
+    pub damaged: u64,
+}
+
+/// The header of an index. `None` if it is not there, or was never finished.
+pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
+    let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+        Ok(file) if is_unfinished(&file).map_err(failed)? => Ok(None),
+        Ok(_) => Stored::open(path).map(|stored| Some(stored.header)),
+    }
+}
+
+/// What a file holds, to be gone through from start to end.
+pub(super) struct Stored {
+    reader: BufReader<File>,
+    path: PathBuf,
+    pub header: Value,
+    pub version: u32,
+    /// Where the first frame starts, where the next one does, and where the file ends.
+    first: u64,
+    at: u64,
+    pub length: u64,
+    /// Whether what is damaged is passed over.
+    pub salvages: bool,
+    /// How records are read.
+    pub reads: Reads,
+    /// How many bytes may be hashed that may not be a record: work stays linear in the size of the file, whatever stands there.
+    credit: u64,
+}
+
+/// What there is behind a place.
+enum Next {
+    /// A whole frame, with the length of its record.
+    Whole(u64, u64),
+    /// None.
+    Nothing,
+    /// There are more beginnings of frames than are looked at.
+    Unclear,
+}
+
+/// While the next whole frame is looked for, so many bytes may be hashed in vain at once, and so many more for each that is passed.
+const CREDIT: (u64, u64) = (1 << 22, 8);
+
+/// So much of a file is looked through at once.
+const WINDOW: usize = 1 << 16;
+
+impl Stored {
+    /// Opens a file for reading only: others may write to it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+        let file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let mut head = [0; 20];
+        let read = |reader: &mut BufReader<File>, buffer: &mut [u8]| match reader.read_exact(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(damaged(path, "no index of dedup: it ends within the header"))
+            }
+            result => result.map_err(failed),
+        };
+        read(&mut reader, &mut head)?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        if !head.starts_with(MAGIC) {
+            return Err(damaged(path, "no index of dedup: it does not start with 'dedup index'"));
+        }
+        let version = word(12);
+        if version < FORMAT_VERSION {
+            let message = format!(
+                "has format version {version}, whose hashes are no longer made, and holds no texts to make others of: make a new index of \
+                 the documents that were let through (this program reads version {FORMAT_VERSION})"
+            );
+            return Err(fault(path, IndexFault::Options, &message));
+        }
+        if version > FORMAT_VERSION {
+            let message = format!("has format version {version}; this program reads version {FORMAT_VERSION}");
+            return Err(fault(path, IndexFault::Options, &message));
+        }
+        if word(16) > MAX_HEADER {
+            return Err(damaged(path, "damaged: the header cannot be so long"));
+        }
+        let mut bytes = vec![0; word(16) as usize + ROOM + 8];
+        read(&mut reader, &mut bytes)?;
+        let (checked, sum) = bytes.split_last_chunk().expect("eight bytes were added");
+        let text = &checked[..checked.len() - ROOM];
+        let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(checked) == u64::from_le_bytes(*sum));
+        let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
+        let (path, first) = (path.to_path_buf(), 20 + bytes.len() as u64);
+        let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
+        Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false, reads, credit: 0 })
+    }
+
+    /// The file, opened for reading.
+    pub fn file(&self) -> &File {
+        self.reader.get_ref()
+    }
+
+    /// Whether it was made with these settings.
+    pub fn check(&self, header: &Value) -> Result<(), Error> {
+        let (Value::Object(own), Value::Object(asked)) = (&self.header, header) else {
+            return Err(damaged(&self.path, "damaged: the header is no object"));
+        };
+        let mut names: Vec<&String> = own.keys().chain(asked.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| own.get(*name) != asked.get(*name));
+        if names.is_empty() {
+            return Ok(());
+        }
+        if names.iter().all(|name| *name == "seed") {
+            // Who knows the seed can prepare texts that collide.
+            let message = "made with another seed: leave `seed` out to take that of the index, or use another index";
+            return Err(fault(&self.path, IndexFault::Options, message));
+        }
+        names.retain(|name| *name != "seed");
+        let shown = |of: &serde_json::Map<String, Value>| {
+            let shown = |name: &&String| match of.get(*name) {
+                None | Some(Value::Null) => format!("no {name}"),
+                Some(Value::String(text)) if text.contains(' ') => format!("{name} '{text}'"),
+                Some(value) => format!("{name} {}", value.to_string().replace('"', "")),
+            };
+            names.iter().map(shown).collect::<Vec<_>>().join(", ")
+        };
+        let (own, asked) = (shown(own), shown(asked));
+        let message = format!("made with {own}, and this run has {asked}: use the same options, or another index");
+        Err(fault(&self.path, IndexFault::Options, &message))
+    }
+
+    /// Hands over what was written, each with its place and its bytes; all of it each time, of the file as it was when it was opened.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged elsewhere than at its end; or what `each` returns.
+    pub fn each(&mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
+        let path = self.path.clone();
+        let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
+        let (mut frame, mut has_marks, mut is_marked, mut damaged) = (Vec::new(), false, false, 0);
+        self.at = self.first;
+        self.credit = CREDIT.0;
+        self.reader.seek(SeekFrom::Start(self.first)).map_err(failed)?;
+        while self.at < self.length {
+            let (place, left) = (self.at, self.length - self.at);
+            let torn = |is_marked, damaged| {
+                Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked, damaged })
+            };
+            if left < FRAME_OVERHEAD {
+                return torn(is_marked, damaged);
+            }
+            let mut head = [0; 8];
+            self.reader.read_exact(&mut head).map_err(failed)?;
+            let length = length_of(head, place).filter(|length| length + FRAME_OVERHEAD <= left);
+            let is_whole = match length {
+                Some(length) => self.read_frame(length, place, &mut frame).map_err(failed)?,
+                None => false,
+            };
+            if !is_whole {
+                if self.salvages {
+                    match self.find_whole(place + 1)? {
+                        Next::Whole(next, _) => {
+                            damaged += next - place;
+                            self.at = next;
+                            self.reader.seek(SeekFrom::Start(next)).map_err(failed)?;
+                            continue;
+                        }
+                        Next::Nothing | Next::Unclear => return torn(is_marked, damaged),
+                    }
+                }
+                if length.is_some_and(|length| length + FRAME_OVERHEAD == left) || self.is_torn(place, has_marks)? {
+                    return torn(is_marked, damaged);
+                }
+                return Err(self.damaged_at(place, "what stands there was not written so"));
+            }
+            let bytes = &frame[..frame.len() - 8];
+            match Entry::parse(bytes, &self.reads) {
+                Some(Entry::Synced) => (has_marks, is_marked) = (true, true),
+                Some(entry) => {
+                    is_marked = false;
+                    each(place, entry, bytes)?;
+                }
+                None if self.salvages => damaged += frame.len() as u64 + 8,
+                None => return Err(self.damaged_at(place, "an index made like this one cannot hold the record there")),
+            }
+            self.at += frame.len() as u64 + 8;
+        }
+        Ok(End { at: self.at, torn: None, is_marked, damaged })
+    }
+
+    fn damaged_at(&self, place: u64, what: &str) -> Error {
+        let advice = "dedup index compact --salvage keeps what is whole";
+        damaged(&self.path, &format!("damaged at byte {place}: {what} ({advice})"))
+    }
+
+    /// Reads the rest of a frame, whose head was read. Returns whether its checksum is right. A long one is read twice, so that memory
+    /// is taken for what is a record alone.
+    fn read_frame(&mut self, length: u64, place: u64, frame: &mut Vec<u8>) -> io::Result<bool> {
+        if length as usize > PIECE {
+            if !self.is_whole(place, length)? {
+                return Ok(false);
+            }
+            self.reader.seek(SeekFrom::Start(place + 8))?;
+        }
+        frame.resize(length as usize + 8, 0);
+        self.reader.read_exact(frame)?;
+        Ok(checked(frame, place).is_some())
+    }
+
+    /// Whether the checksum of the frame at a place is right. It must lie within the file.
+    fn is_whole(&self, place: u64, length: u64) -> io::Result<bool> {
+        let mut hash = Xxh3::with_seed(place);
+        let mut piece = vec![0; PIECE.min(length as usize)];
+        let (mut at, end) = (place + 8, place + 8 + length);
+        while at < end {
+            let count = piece.len().min((end - at) as usize);
+            read_at(self.reader.get_ref(), &mut piece[..count], at)?;
+            hash.update(&piece[..count]);
+            at += count as u64;
+        }
+        let mut sum = [0; 8];
+        read_at(self.reader.get_ref(), &mut sum, end)?;
+        Ok(hash.digest() == u64::from_le_bytes(sum))
+    }
+
+    /// The first whole frame at or behind a place.
+    ///
+    /// Cost: linear in what is passed. A head has a check of its own, so that a body is hashed in vain only where damage spared the
+    /// head, or where heads were made to waste time; that is bounded.
+    fn find_whole(&mut self, mut from: u64) -> Result<Next, Error> {
+        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+        let (mut window, mut size, mut is_unclear) = (vec![0; WINDOW], 1 << 10, false);
+        while from + FRAME_OVERHEAD <= self.length {
+            let count = size.min((self.length - from) as usize);
+            size = WINDOW.min(2 * size);
+            read_at(self.reader.get_ref(), &mut window[..count], from).map_err(failed)?;
+            for (at, head) in window[..count].windows(8).enumerate() {
+                let (place, head) = (from + at as u64, head.try_into().expect("windows of 8"));
+                let left = self.length - place;
+                self.credit = (self.credit + CREDIT.1).min(MAX_RECORD);
+                let Some(length) = length_of(head, place).filter(|length| length + FRAME_OVERHEAD <= left) else {
+                    continue;
+                };
+                if length > self.credit {
+                    is_unclear = true;
+                } else if self.is_whole(place, length).map_err(failed)? {
+                    return Ok(Next::Whole(place, length));
+                } else {
+                    self.credit -= length;
+                }
+            }
+            // The last bytes may begin a head.
+            from += count as u64 - 7;
+        }
+        Ok(if is_unclear { Next::Unclear } else { Next::Nothing })
+    }
+
+    /// Whether what is wrong at a place is an interrupted write: no frame behind it says that everything before it was on the disk. Where
+    /// no frame ever said so, no whole frame stands behind it at all.
+    fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
+        if self.length - place > TORN {
+            return Ok(false);
+        }
+        let mut from = place + 1;
+        loop {
+            match self.find_whole(from)? {
+                Next::Nothing => return Ok(true),
+                Next::Unclear => return Ok(false),
+                Next::Whole(at, length) => {
+                    let mut kind = [0];
+                    let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+                    read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(failed)?;
+                    if !has_marks || (length == 1 && kind == [SYNCED]) {
+                        return Ok(false);
+                    }
+                    from = at + FRAME_OVERHEAD + length;
+                }
+            }
+        }
+    }
+}
+
+/// No write is longer than this.
+const TORN: u64 = 1 << 28;
