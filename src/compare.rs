@@ -126,7 +126,7 @@ pub fn compare(
         algorithm: algorithm.name(),
         measure: algorithm.measure(),
         tokenizer: name,
-        parameters: algorithm.rows(),
+        parameters: algorithm.parameters(),
         warnings,
         evidence: None,
         verdict: Verdict::NeedsCollection,
@@ -136,7 +136,7 @@ pub fn compare(
     }
     let (evidence, verdict) = judge(&mut *algorithm, &mut documents, median_tokens);
     let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
-    comparison.parameters = algorithm.rows();
+    comparison.parameters = algorithm.parameters();
     comparison.warnings.extend(algorithm.warnings(2, featureless.iter().filter(|&&none| none).count() as u64));
     comparison.evidence = Some(evidence);
     comparison.verdict = refusal.map_or(verdict, Verdict::Refused);

@@ -92,10 +92,8 @@ fn modules_use_only_those_before_them_in_the_drawing() {
 }
 
 /// Circles of files that are known and not yet resolved: the module, and two files that use each other.
-const KNOWN_CIRCLES: [(&str, [&str; 2]); 2] = [
-    ("algorithm", ["presets", "recipe"]),
-    ("algorithm::minhash", ["curve", "supershingles"]),
-];
+const KNOWN_CIRCLES: [(&str, [&str; 2]); 2] =
+    [("algorithm", ["presets", "recipe"]), ("algorithm::minhash", ["curve", "supershingles"])];
 
 /// A module, as the names of a path.
 type Module = Vec<String>;

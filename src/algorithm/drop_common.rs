@@ -14,7 +14,8 @@
 //! is left for four times as many. More come from texts made to collide: features of the parts of the hash that do not fit
 //! are then not left out, which is warned of.
 
-use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Odds, Profile, Row};
+use super::parameter::{DROP_COMMON, Origins};
+use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
 use crate::lexicon::Bounds;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
@@ -29,6 +30,7 @@ pub struct WithoutCommon {
     /// In thousandths.
     share: u64,
     known: Known,
+    origins: Origins,
 }
 
 /// What is known of the collection.
@@ -48,7 +50,12 @@ enum Known {
 impl WithoutCommon {
     /// The algorithm without features that more than `share` thousandths of the documents have.
     pub fn new(inner: Box<dyn Algorithm>, share: u64) -> Self {
-        WithoutCommon { inner, share, known: Known::Nothing }
+        WithoutCommon { inner, share, known: Known::Nothing, origins: Origins::default() }
+    }
+
+    /// The same, with where the share came from.
+    pub(super) fn with_origins(self, origins: Origins) -> Self {
+        WithoutCommon { origins, ..self }
     }
 
     /// Whether so many of so many documents are more than the share.
@@ -93,9 +100,10 @@ impl Algorithm for WithoutCommon {
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = self.inner.rows();
-        rows.push(Row::identity("drop_common", self.share()));
+        rows.push(Row::identity("drop_common", self.share()).with(self.origins.of(&DROP_COMMON)));
         if let Known::Common { common, .. } = &self.known {
-            rows.push(Row::identity("common_features", common.len()));
+            let counted = Provenance::derived("what more documents have");
+            rows.push(Row::identity("common_features", common.len()).with(counted));
         }
         rows
     }

@@ -33,8 +33,8 @@ use std::sync::Arc;
 
 pub use explain::{Agreement, Explain, Odds};
 pub use features::Features;
-pub use recipe::{Plan, Recipe, Setup, TableRecipe};
-pub use spec::{Row, Spec, Value, same_identity};
+pub use recipe::{Forecast, Plan, Recipe, Setup, TableRecipe};
+pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
 /// What [`Algorithm::compare`] is given of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ pub trait Algorithm: Send + Sync {
     /// What it is called, reads and compares. May change with what it learns.
     fn profile(&self) -> Profile;
 
-    /// Its parameters as they were resolved. Two algorithms of the same name with equal identity rows must make the same fingerprints,
+    /// Its parameters as they were resolved, each written here once: records, plans and indexes are all made from these rows. Two algorithms of the same name with equal identity rows must make the same fingerprints,
     /// keys and similarities, but for what they [learn](Self::learn) from a collection: an index refuses signatures of others.
     fn rows(&self) -> Vec<Row>;
 
@@ -210,6 +210,11 @@ impl dyn Algorithm + '_ {
     pub fn tables(&self) -> Option<usize> {
         self.profile().tables
     }
+
+    /// The [rows](Algorithm::rows) that the records of a run show: all but those of plans.
+    pub fn parameters(&self) -> Vec<Row> {
+        self.rows().into_iter().filter(|row| row.kind != RowKind::Planned).collect()
+    }
 }
 
 /// One line of the table of algorithms.
@@ -232,8 +237,8 @@ pub struct Entry {
     pub prepare: fn(&Settings, usize) -> Result<Setup, Error>,
     /// Whether another median can make another algorithm of the same parameters (warnings aside).
     pub depends_on_length: fn(&Settings) -> bool,
-    /// The plan for given parameters, median length and number of documents.
-    pub plan: fn(&Settings, usize, u64) -> Result<Plan, Error>,
+    /// What the algorithm would find and cost, for given parameters, median length and number of documents.
+    pub forecast: fn(&Settings, usize, u64) -> Result<Forecast, Error>,
 }
 
 /// Every algorithm, the default first.
@@ -287,7 +292,7 @@ impl Entry {
         let settings = settings.with_defaults(self.defaults);
         // Contradictions show now, whatever the documents are.
         (self.prepare)(&settings, 0)?;
-        Ok(TableRecipe { entry: self, settings, tokenizer_is_fixed: false, shingle_is_implied: false, preset: None })
+        Ok(TableRecipe { entry: self, settings })
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.

@@ -1,8 +1,10 @@
 //! Parameters of algorithms: a row each, from which the flag, its help, its check and its line in the README follow.
 
+use super::Provenance;
 use crate::error::Error;
 use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -100,9 +102,9 @@ impl Parameter {
         let fine = match &self.values {
             Values::Integer(r) => integer(r, value),
             Values::Multiple(of, r) => value.parse().is_ok_and(|n: u64| r.contains(&n) && n.is_multiple_of(*of)),
-            Values::AutoInteger(r) => value == "auto" || integer(r, value),
+            Values::AutoInteger(r) => value == AUTO || integer(r, value),
             Values::Threshold => value.parse::<Threshold>().is_ok(),
-            Values::AutoThreshold => value == "auto" || value.parse::<Threshold>().is_ok(),
+            Values::AutoThreshold => value == AUTO || value.parse::<Threshold>().is_ok(),
             Values::Probability => value.parse::<f64>().is_ok_and(|p| p > 0.0 && p < 1.0),
             Values::Thousandths(r) => thousandths(value).is_some_and(|n| r.contains(&n)),
             Values::OffThousandths(r) => value == "off" || thousandths(value).is_some_and(|n| r.contains(&n)),
@@ -129,13 +131,45 @@ fn thousandths(typed: &str) -> Option<u64> {
     format!("{whole}{decimals:0<3}").parse().ok()
 }
 
+/// Where the values of an algorithm's parameters came from. By default the algorithm was built in code, which gave all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins(Option<BTreeMap<String, Provenance>>);
+
+impl Origins {
+    /// Where the value of this parameter came from.
+    pub fn of(&self, parameter: &Parameter) -> Provenance {
+        self.of_or(parameter, Provenance::DEFAULT)
+    }
+
+    /// The same, with another answer if nothing was given.
+    pub fn of_or(&self, parameter: &Parameter, otherwise: Provenance) -> Provenance {
+        match &self.0 {
+            None => Provenance::GIVEN,
+            Some(decided) => decided.get(parameter.name).cloned().unwrap_or(otherwise),
+        }
+    }
+
+    /// Notes where a value came from that was not given.
+    pub(super) fn derive(&mut self, parameter: &Parameter, reason: impl Into<Cow<'static, str>>) {
+        let decided = self.0.get_or_insert_default();
+        decided.insert(parameter.name.to_string(), Provenance::derived(reason));
+    }
+}
+
+/// What is typed for a value that follows from other things.
+const AUTO: &str = "auto";
+
 /// Parameter values as typed, by name. What is not given has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     given: BTreeMap<String, String>,
+    /// Where given values came from, if not from the user.
+    provenance: BTreeMap<String, Provenance>,
     /// Defaults of the algorithm that the settings are for, where they are not the parameter's own.
     defaults: BTreeMap<&'static str, &'static str>,
     lexicon: Option<Arc<Lexicon>>,
+    /// Whether the tokenizer was asked for, and is used however short the documents are.
+    tokenizer_is_fixed: bool,
 }
 
 impl Settings {
@@ -153,12 +187,26 @@ impl Settings {
 
     /// Gives a parameter a value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.given.insert(name.into(), value.into());
+        self.set_from(name, value, Provenance::GIVEN);
+    }
+
+    /// Gives a parameter a value that is not from the user.
+    pub(super) fn set_from(&mut self, name: impl Into<String>, value: impl Into<String>, provenance: Provenance) {
+        let name = name.into();
+        self.provenance.insert(name.clone(), provenance);
+        self.given.insert(name, value.into());
     }
 
     /// What was given, by name.
     pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
         self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Where the values came from, for [rows](super::Algorithm::rows). What was given as `auto` counts as not given.
+    pub fn origins(&self) -> Origins {
+        let decided = self.given().filter(|(_, value)| *value != AUTO);
+        let provenance = |name| self.provenance.get(name).cloned().unwrap_or(Provenance::GIVEN);
+        Origins(Some(decided.map(|(name, _)| (name.to_string(), provenance(name))).collect()))
     }
 
     /// Whether the parameter was given.
@@ -276,6 +324,16 @@ impl Settings {
     /// Gives the settings what the file of [`LEXICON`] holds.
     pub fn set_lexicon(&mut self, lexicon: Arc<Lexicon>) {
         self.lexicon = Some(lexicon);
+    }
+
+    /// Whether the tokenizer was asked for, and is used however short the documents are.
+    pub(super) fn tokenizer_is_fixed(&self) -> bool {
+        self.tokenizer_is_fixed
+    }
+
+    /// Notes that the tokenizer was asked for.
+    pub(super) fn fix_tokenizer(&mut self) {
+        self.tokenizer_is_fixed = true;
     }
 
     /// A switch.

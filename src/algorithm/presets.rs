@@ -4,7 +4,7 @@
 //! did besides — other tokenizers, no verification, further stages — is told in [`Preset::differs`] and not imitated.
 
 use super::parameter::Settings;
-use super::{Entry, TableRecipe};
+use super::{Entry, Provenance, TableRecipe};
 use crate::error::Error;
 use crate::tokenizer;
 
@@ -334,7 +334,7 @@ impl Preset {
         entry.check(&given)?;
         let own = self.remaining(&given, typed);
         let mut settings = given;
-        own.iter().for_each(|(name, value)| settings.set(*name, *value));
+        own.iter().for_each(|(name, value)| settings.set_from(*name, *value, Provenance::preset(self.name)));
         let mut recipe = entry.recipe(settings).map_err(|error| match error {
             Error::Usage(message) => {
                 let flags: Vec<_> = own.iter().map(|(name, value)| format!("--{name} {value}")).collect();
@@ -345,7 +345,6 @@ impl Preset {
         if let Some(tokenizer) = typed.or(self.tokenizer) {
             recipe = recipe.with_tokenizer(tokenizer)?;
         }
-        recipe.preset = Some((self, own.into_iter().map(|(name, _)| name).collect()));
         Ok(recipe)
     }
 }
@@ -353,7 +352,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::super::bands::Bands;
-    use super::super::{Plan, Recipe};
+    use super::super::{Origin, Plan, Recipe};
     use super::*;
 
     fn plan(name: &str, given: &[(&str, &str)], tokenizer: Option<&str>) -> Plan {
@@ -362,8 +361,8 @@ mod tests {
     }
 
     fn value(plan: &Plan, row: &str) -> String {
-        let row = plan.parameters.iter().find(|(name, ..)| *name == row);
-        row.map(|(_, value, why)| format!("{value}: {why}")).unwrap_or_default()
+        let row = plan.parameters.iter().find(|other| other.name == row);
+        row.map(|row| format!("{}: {}", row.value, row.provenance)).unwrap_or_default()
     }
 
     fn error(name: &str, given: &[(&str, &str)]) -> String {
@@ -394,9 +393,9 @@ mod tests {
                 let setup = recipe.prepare(median).unwrap();
                 assert!(setup.tokenizer.is_none(), "{name}: the tokenizer depends on the documents");
                 let plan = recipe.plan(median, 1_000_000).unwrap();
-                let own = plan.parameters.iter().filter(|(.., why)| *why == format!("preset {name}")).count();
-                assert_eq!(own, preset.settings.len(), "{name}: {:?}", plan.parameters);
-                assert!(plan.parameters.iter().all(|(.., why)| why != "as given"), "{name}: {:?}", plan.parameters);
+                let from = |origin| plan.parameters.iter().filter(|row| row.provenance.origin == origin).count();
+                assert_eq!(from(Origin::Preset(name)), preset.settings.len(), "{name}: {:?}", plan.parameters);
+                assert_eq!(from(Origin::Given), 0, "{name}: {:?}", plan.parameters);
             }
         }
         for (by, these) in INSTEAD {
@@ -434,7 +433,7 @@ mod tests {
             // Published curves are those of independent slots.
             let settings: &[_] = if name == "altavista" { &[] } else { &[("sketch", "classic")] };
             let plan = plan(name, settings, None);
-            let (_, got) = plan.curve.iter().find(|(at, _)| (at - s).abs() < 1e-9).unwrap();
+            let (_, got) = plan.forecast.curve.iter().find(|(at, _)| (at - s).abs() < 1e-9).unwrap();
             assert!((got - expected).abs() < off, "{name} at {s}: {got}");
         };
         // FineWeb prints 56, 77, 92 and 98.8 %.
@@ -445,7 +444,7 @@ mod tests {
             close("refinedweb", s, expected, 5e-5);
         }
         close("altavista", 0.8, 0.0258, 5e-5);
-        assert!(plan("altavista", &[], None).notes[1].contains("a detector of pairs at 0.91"));
+        assert!(plan("altavista", &[], None).forecast.notes[1].contains("a detector of pairs at 0.91"));
         // As its paper prints them, the bands and rows of RefinedWeb would find nothing.
         assert!(Bands { bands: 20, rows: 450 }.probability(0.97) < 1e-4);
     }
@@ -456,8 +455,8 @@ mod tests {
         for (name, expected, independent) in [("redpajama2-0.9", 0.292, 0.311), ("slimpajama", 0.389, 0.399)] {
             let stated = |settings: &[(&str, &str)]| {
                 let plan = plan(name, settings, None);
-                let (_, recall, _) = plan.parameters.iter().find(|(row, ..)| *row == "recall").unwrap();
-                recall.as_decimal().unwrap()
+                let recall = plan.parameters.iter().find(|row| row.name == "recall").unwrap();
+                recall.value.as_decimal().unwrap()
             };
             let (own, classic) = (stated(&[]), stated(&[("sketch", "classic")]));
             assert!((own - expected).abs() < 2e-3, "{name}: {own}");

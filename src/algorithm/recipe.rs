@@ -2,8 +2,7 @@
 
 use super::drop_common::WithoutCommon;
 use super::parameter::{DROP_COMMON, LEXICON, Settings};
-use super::presets::Preset;
-use super::{Algorithm, Entry, Learned, Learns, Value};
+use super::{Algorithm, Entry, Learned, Learns, Provenance, Row, RowKind, Totals};
 use crate::error::Error;
 use crate::lexicon::Lexicon;
 use crate::tokenizer::prepared::Step;
@@ -52,11 +51,6 @@ impl<F: Fn(usize) -> Result<Setup, Error> + Sync> Recipe for F {
 pub struct TableRecipe {
     pub(super) entry: &'static Entry,
     pub(super) settings: Settings,
-    pub(super) tokenizer_is_fixed: bool,
-    /// Whether the tokenizer says how many of its tokens make a shingle.
-    pub(super) shingle_is_implied: bool,
-    /// The preset that it is from, and which parameters have its values.
-    pub(super) preset: Option<(&'static Preset, Vec<&'static str>)>,
 }
 
 impl TableRecipe {
@@ -67,13 +61,12 @@ impl TableRecipe {
     /// As for [`tokenizer::by_name`].
     pub fn with_tokenizer(mut self, typed: &str) -> Result<Self, Error> {
         tokenizer::by_name(typed)?;
-        self.tokenizer_is_fixed = true;
+        self.settings.fix_tokenizer();
         if tokenizer::is_overlapping(typed)
             && self.entry.uses(SHINGLE)
             && !self.settings.given().any(|(name, _)| name == SHINGLE)
         {
-            self.settings.set(SHINGLE, "1");
-            self.shingle_is_implied = true;
+            self.settings.set_from(SHINGLE, "1", Provenance::derived(OVERLAPPING));
         }
         Ok(self)
     }
@@ -85,12 +78,12 @@ impl TableRecipe {
     /// [`Error::Usage`] for a step that the algorithm does not go with.
     pub fn with_steps(mut self, steps: &[Step]) -> Result<Self, Error> {
         self.entry.goes_with(steps)?;
-        self.tokenizer_is_fixed |= !steps.is_empty();
+        if !steps.is_empty() {
+            self.settings.fix_tokenizer();
+        }
         Ok(self)
     }
-}
 
-impl TableRecipe {
     /// Gives the recipe a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
     /// they are cut into tokens by: the [canonical name](tokenizer::canonical_name) of the tokenizer, and how it was prepared.
     ///
@@ -116,54 +109,32 @@ impl TableRecipe {
     /// # Errors
     /// As for [`Recipe::prepare`].
     pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-        let setup = self.prepare(median_tokens)?;
-        let mut plan = (self.entry.plan)(&self.settings, median_tokens, documents)?;
-        if self.tokenizer_is_fixed
-            && let Some(value) = setup.algorithm.rows().into_iter().find(|row| row.name == SHINGLE).map(|row| row.value)
-            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
-            && row.1 != value
-        {
-            (row.1, row.2) = (value, "tokens, of the tokenizer that was asked for".into());
-        }
-        if self.shingle_is_implied
-            && let Some(row) = plan.parameters.iter_mut().find(|(name, ..)| *name == SHINGLE)
-        {
-            row.2 = "runs of characters are shingles already".into();
-        }
+        let Setup { mut algorithm, tokenizer, warnings, refusal } = self.prepare(median_tokens)?;
+        algorithm.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens }));
+        let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
+        let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
         if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
-            let share = share as f64 / 1000.0;
-            plan.parameters.push(("drop_common", Value::from(share), "as given".into()));
-            plan.notes.push(format!(
-                "features that more than {share} of the documents have are left out of everything, which takes two more readings"
+            forecast.notes.push(format!(
+                "features that more than {} of the documents have are left out of everything, which takes two more readings",
+                share as f64 / 1000.0
             ));
         }
-        if let Some(lexicon) = self.settings.lexicon() {
-            let of = format!("{} terms of {} documents", lexicon.len(), lexicon.documents());
-            plan.parameters
-                .extend(lexicon.origin().map(|origin| (LEXICON.name, Value::from(origin.digest.clone()), of)));
-        }
-        if let Some((preset, own)) = &self.preset {
-            for (name, _, why) in &mut plan.parameters {
-                // Some rows are called a little shorter than the flag.
-                let flag = name.replace('_', "-");
-                if why == "as given" && own.iter().any(|own| *own == flag || own.ends_with(&format!("-{flag}"))) {
-                    *why = format!("preset {}", preset.name);
-                }
-            }
-        }
-        plan.notes.extend(setup.warnings);
-        plan.notes.extend(setup.refusal);
-        Ok(plan)
+        forecast.notes.extend(warnings);
+        forecast.notes.extend(refusal);
+        let tokenizer = tokenizer.map(|tokenizer| tokenizer.name().into_owned());
+        Ok(Plan { parameters, tokenizer, forecast })
     }
 }
 
 /// The parameter that says how many tokens make a shingle, in every algorithm that has it.
 pub(super) const SHINGLE: &str = "shingle";
+/// Why a shingle is a single token.
+pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
 
 impl Recipe for TableRecipe {
     fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
         let mut setup = (self.entry.prepare)(&self.settings, median_tokens)?;
-        if self.tokenizer_is_fixed {
+        if self.settings.tokenizer_is_fixed() {
             setup.tokenizer = None;
         }
         match self.settings.lexicon() {
@@ -176,7 +147,8 @@ impl Recipe for TableRecipe {
             None => {}
         }
         if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
-            setup.algorithm = Box::new(WithoutCommon::new(setup.algorithm, share));
+            setup.algorithm =
+                Box::new(WithoutCommon::new(setup.algorithm, share).with_origins(self.settings.origins()));
         }
         Ok(setup)
     }
@@ -188,9 +160,20 @@ impl Recipe for TableRecipe {
 
 /// What `dedup plan` shows: how the options resolve, what would be found, what it would cost.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
-    /// Parameter, value, and how it came about.
-    pub parameters: Vec<(&'static str, Value, String)>,
+    /// The [rows](Algorithm::rows) of the algorithm, without those that only a run states.
+    pub parameters: Vec<Row>,
+    /// A tokenizer that the algorithm takes for documents of this length, where none was asked for.
+    pub tokenizer: Option<String>,
+    /// What would be found, and what it would cost.
+    pub forecast: Forecast,
+}
+
+/// What an algorithm would find, and what it would cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Forecast {
     /// What the first column of `curve` is.
     pub curve_of: &'static str,
     /// Probability that a pair is found, by its similarity; or by how much it differs, falling. It rises from one to the next.

@@ -1,7 +1,7 @@
 //! How a shingle becomes a number: joined from token hashes, or the digest of its text that other tools take.
 
-use super::parameter::{HASH, Settings};
-use super::{Row, Value};
+use super::parameter::{HASH, Origins, Settings};
+use super::{Provenance, Row};
 use crate::error::Error;
 use crate::hash::shingle_hashes;
 use crate::tokenizer::{Keep, Tokens};
@@ -46,14 +46,9 @@ impl ShingleHash {
     }
 
     /// The parameter as it was resolved; nothing for the default, which the version of the hash says all about.
-    pub(super) fn row(self) -> Option<Row> {
-        (self != ShingleHash::default()).then(|| Row::identity(HASH.name, self.name()))
-    }
-
-    /// The same for a plan, with how it came about.
-    pub(super) fn planned(self, settings: &Settings) -> Option<(&'static str, Value, String)> {
-        let why = if settings.has(&HASH) { "as given" } else { "what the sketch is made of" };
-        (self != ShingleHash::default()).then(|| (HASH.name, Value::from(self.name()), why.to_string()))
+    pub(super) fn row(self, origins: &Origins) -> Option<Row> {
+        let provenance = origins.of_or(&HASH, Provenance::derived("what the sketch is made of"));
+        (self != ShingleHash::default()).then(|| Row::identity(HASH.name, self.name()).with(provenance))
     }
 
     /// What it reads of the tokens.

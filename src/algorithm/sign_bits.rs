@@ -1,8 +1,9 @@
 //! Sign-bit fingerprints, which SimHash and random projection have in common: features are weighed, each bit is the sign of a sum, and
 //! near-duplicates differ in few bits. The families differ in what a feature is, and in how their parameters are called.
 
+use super::parameter::Origins;
 use super::weights::{Weigher, Weights};
-use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
+use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Provenance, Row};
 use crate::hamming::{self, BlockTables};
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
@@ -20,8 +21,13 @@ pub trait Signs: Send + Sync {
     /// Fills the features, with their weights.
     fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features);
 
-    /// The parameters, but for weights and tables.
-    fn rows(&self, bits: usize, distance: usize) -> Vec<Row>;
+    /// The parameters, but for weights, blocks and tables.
+    fn rows(&self, bits: usize, distance: usize, origins: &Origins) -> Vec<Row>;
+
+    /// Where the number of blocks came from, if it is fixed.
+    fn blocks(&self, _origins: &Origins) -> Provenance {
+        Provenance::GIVEN
+    }
 }
 
 /// A detector of pairs whose fingerprints are at most so many bits apart, all of them found through block tables.
@@ -32,15 +38,33 @@ pub struct SignBits<F> {
     pub(super) weigher: Weigher,
     /// Fixed by the user; `None` lets them follow the number of documents.
     pub(super) blocks: Option<usize>,
+    /// How many there are now.
+    cut_into: usize,
     pub(super) tables: BlockTables,
+    origins: Origins,
 }
 
 impl<F> SignBits<F> {
     /// # Panics
     /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
     pub(super) fn of(family: F, bits: usize, distance: usize, weights: Weights, blocks: Option<usize>) -> Self {
-        let tables = BlockTables::new(bits, blocks.unwrap_or(distance + 1), distance);
-        SignBits { family, bits, distance, weigher: Weigher::new(weights), blocks, tables }
+        let cut_into = blocks.unwrap_or(distance + 1);
+        let tables = BlockTables::new(bits, cut_into, distance);
+        let weigher = Weigher::new(weights);
+        SignBits { family, bits, distance, weigher, blocks, cut_into, tables, origins: Origins::default() }
+    }
+
+    /// The same, with where the parameters came from.
+    pub(super) fn with_origins(self, origins: Origins) -> Self {
+        SignBits { origins, ..self }
+    }
+
+    /// From how many of the blocks a table's keys are, and how many bits those have.
+    fn cut(&self) -> String {
+        let bits = (0..self.tables.len()).map(|table| self.tables.key_bits(table));
+        let (least, most) = bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));
+        let bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        format!("C({}, {}), keys of {bits} bits", self.cut_into, self.distance)
     }
 
     fn similarity_at(&self, apart: usize) -> Similarity {
@@ -55,9 +79,16 @@ impl<F: Signs> Algorithm for SignBits<F> {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut rows = self.family.rows(self.bits, self.distance);
-        rows.extend(self.weigher.rows());
-        rows.push(Row::identity("tables", self.tables.len()));
+        let mut rows = self.family.rows(self.bits, self.distance, &self.origins);
+        let blocks = match self.blocks {
+            Some(_) => self.family.blocks(&self.origins),
+            None => Provenance::derived("the cheapest"),
+        };
+        rows.extend(self.weigher.rows(&self.origins));
+        rows.extend([
+            Row::planned("blocks", self.cut_into).with(blocks),
+            Row::identity("tables", self.tables.len()).with(Provenance::derived(self.cut())),
+        ]);
         rows
     }
 
@@ -69,7 +100,8 @@ impl<F: Signs> Algorithm for SignBits<F> {
         match learned {
             Learned::Totals(totals) if self.blocks.is_none() => {
                 let cheapest = hamming::cheapest_blocks(self.bits, self.distance, totals.fingerprints as f64);
-                self.tables = BlockTables::new(self.bits, cheapest.blocks, self.distance);
+                self.cut_into = cheapest.blocks;
+                self.tables = BlockTables::new(self.bits, self.cut_into, self.distance);
             }
             learned => self.weigher.learn(learned),
         }

@@ -72,6 +72,77 @@ impl Value {
     }
 }
 
+/// Where the value of a parameter came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Nothing was given: it is the default.
+    Default,
+    /// It was given, as a setting or in code.
+    Given,
+    /// The preset of this name gave it.
+    Preset(&'static str),
+    /// It follows from other parameters, or from the documents.
+    Derived,
+}
+
+/// Where the value of a parameter came from, and why it is this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// Where it came from.
+    pub origin: Origin,
+    /// Why it is this one, for people. Never empty for [`Origin::Derived`]; a remark, mostly empty, for others.
+    pub reason: Cow<'static, str>,
+}
+
+impl Provenance {
+    /// From the default.
+    pub const DEFAULT: Self = Provenance { origin: Origin::Default, reason: Cow::Borrowed("") };
+    /// Given, as a setting or in code.
+    pub const GIVEN: Self = Provenance { origin: Origin::Given, reason: Cow::Borrowed("") };
+
+    /// From the preset of this name.
+    pub const fn preset(name: &'static str) -> Self {
+        Provenance { origin: Origin::Preset(name), reason: Cow::Borrowed("") }
+    }
+
+    /// Derived, for this reason.
+    pub fn derived(reason: impl Into<Cow<'static, str>>) -> Self {
+        Provenance { origin: Origin::Derived, reason: reason.into() }
+    }
+
+    /// The same with this remark.
+    pub fn with_remark(self, remark: impl Into<Cow<'static, str>>) -> Self {
+        Provenance { reason: remark.into(), ..self }
+    }
+}
+
+/// In words, as in `dedup plan`.
+impl fmt::Display for Provenance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.origin {
+            Origin::Derived => return f.write_str(&self.reason),
+            Origin::Default => f.write_str("default")?,
+            Origin::Given => f.write_str("as given")?,
+            Origin::Preset(name) => write!(f, "preset {name}")?,
+        }
+        if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
+    }
+}
+
+/// What a row is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowKind {
+    /// Fingerprints, keys or similarities depend on it.
+    Identity,
+    /// It follows from identity rows, and the records of a run state it.
+    Stated,
+    /// It led to identity rows or follows from them, and only a [plan](super::Plan) shows it.
+    Planned,
+}
+
 /// A parameter as it was resolved.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -80,27 +151,47 @@ pub struct Row {
     pub name: &'static str,
     /// Its value.
     pub value: Value,
-    /// Whether fingerprints, keys or similarities depend on it. Other rows state what follows from those that do.
-    pub is_identity: bool,
+    /// What the row is for.
+    pub kind: RowKind,
+    /// Where the value came from. No identity depends on it.
+    pub provenance: Provenance,
 }
 
 impl Row {
-    /// A parameter that fingerprints, keys or similarities depend on.
+    /// A parameter that fingerprints, keys or similarities depend on; given, unless [`with`](Self::with) says otherwise.
     pub fn identity(name: &'static str, value: impl Into<Value>) -> Self {
-        Row { name, value: value.into(), is_identity: true }
+        Row { name, value: value.into(), kind: RowKind::Identity, provenance: Provenance::GIVEN }
     }
 
     /// What follows from others.
     pub fn stated(name: &'static str, value: impl Into<Value>) -> Self {
-        Row { name, value: value.into(), is_identity: false }
+        let provenance = Provenance::derived("from the other parameters");
+        Row { name, value: value.into(), kind: RowKind::Stated, provenance }
+    }
+
+    /// What led to others or follows from them, and is shown in plans only; given, unless [`with`](Self::with) says otherwise.
+    pub fn planned(name: &'static str, value: impl Into<Value>) -> Self {
+        Row { kind: RowKind::Planned, ..Row::identity(name, value) }
+    }
+
+    /// The same from there.
+    pub fn with(self, provenance: Provenance) -> Self {
+        Row { provenance, ..self }
+    }
+
+    /// Whether fingerprints, keys or similarities depend on it.
+    pub fn is_identity(&self) -> bool {
+        self.kind == RowKind::Identity
     }
 }
 
 /// Whether two algorithms make the same fingerprints, keys and similarities, apart from what they learn: same name and measure, equal
-/// identity rows.
+/// identity rows. Where the values came from does not matter.
 pub fn same_identity(a: &dyn Algorithm, b: &dyn Algorithm) -> bool {
-    let rows = |algorithm: &dyn Algorithm| algorithm.rows().into_iter().filter(|row| row.is_identity);
-    a.profile() == b.profile() && rows(a).eq(rows(b))
+    let identity = |algorithm: &dyn Algorithm| -> Vec<_> {
+        algorithm.rows().into_iter().filter(Row::is_identity).map(|row| (row.name, row.value)).collect()
+    };
+    a.profile() == b.profile() && identity(a) == identity(b)
 }
 
 /// What was run.
@@ -122,7 +213,7 @@ pub struct Spec {
 impl Spec {
     /// This algorithm on the tokens of this tokenizer.
     pub fn new(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64) -> Self {
-        let (parameters, tokenizer) = (algorithm.rows(), tokenizer.name().into_owned());
+        let (parameters, tokenizer) = (algorithm.parameters(), tokenizer.name().into_owned());
         Spec { algorithm: algorithm.name(), parameters, tokenizer, seed, text: Vec::new() }
     }
 
@@ -135,7 +226,7 @@ impl Spec {
         identity.insert("seed".into(), self.seed.into());
         identity.insert("tokenizer".into(), self.tokenizer.as_str().into());
         identity.extend(self.text.iter().map(|&(name, value)| (name.into(), value.into())));
-        for row in self.parameters.iter().filter(|row| row.is_identity) {
+        for row in self.parameters.iter().filter(|row| row.is_identity()) {
             let value = match &row.value {
                 Value::Switch(on) => (*on).into(),
                 Value::Integer(number) => (*number).into(),
@@ -145,5 +236,67 @@ impl Spec {
             identity.insert(row.name.replace('_', " "), value);
         }
         identity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
+    use crate::algorithm::parameter::Settings;
+    use crate::algorithm::{Entry, Recipe};
+    use crate::tokenizer::Word;
+
+    fn prepared(pairs: &[(&str, &str)]) -> Box<dyn Algorithm> {
+        let settings = Settings::from_pairs(pairs.iter().copied());
+        Entry::by_name("minhash").unwrap().recipe(settings).unwrap().prepare(300).unwrap().algorithm
+    }
+
+    fn origin(algorithm: &dyn Algorithm, name: &str) -> Origin {
+        algorithm.rows().iter().find(|row| row.name == name).unwrap().provenance.origin
+    }
+
+    #[test]
+    fn identity_does_not_depend_on_origins() {
+        let (default, typed) = (prepared(&[]), prepared(&[("threshold", "0.8"), ("bands", "16"), ("rows", "6")]));
+        let in_code = MinHash::new("0.8".parse().unwrap(), 5, Kind::Fss, Bands { bands: 16, rows: 6 });
+        let origins = |algorithm| ["threshold", "bands", "shingle"].map(|name| origin(algorithm, name));
+        assert_eq!(origins(&*default), [Origin::Default, Origin::Derived, Origin::Derived]);
+        assert_eq!(origins(&*typed), [Origin::Given, Origin::Given, Origin::Derived]);
+        assert_eq!(origins(&in_code), [Origin::Given; 3]);
+        let identity = |algorithm: &dyn Algorithm| Spec::new(algorithm, &Word, 7).identity();
+        for other in [&*typed, &in_code] {
+            assert!(same_identity(&*default, other));
+            assert_eq!(identity(&*default), identity(other));
+        }
+        assert!(!same_identity(&*default, &*prepared(&[("threshold", "0.9"), ("bands", "16"), ("rows", "6")])));
+    }
+
+    #[test]
+    fn a_value_typed_as_auto_is_derived() {
+        let auto = prepared(&[("bands", "auto"), ("shingle", "auto"), ("rows", "5")]);
+        assert_eq!(
+            ["bands", "shingle", "rows"].map(|name| origin(&*auto, name)),
+            [Origin::Derived, Origin::Derived, Origin::Given]
+        );
+    }
+
+    #[test]
+    fn rows_of_plans_are_no_parameters_of_a_run() {
+        let algorithm = prepared(&[]);
+        let names = |rows: Vec<Row>| rows.into_iter().map(|row| row.name).collect::<Vec<_>>();
+        let shown = names(algorithm.parameters());
+        assert_eq!(shown, ["threshold", "shingle", "sketch", "bands", "rows", "recall_at_threshold"]);
+        assert!(["recall", "hashes"].iter().all(|name| names(algorithm.rows()).contains(name)));
+    }
+
+    #[test]
+    fn provenance_in_words() {
+        let words = |provenance: Provenance| provenance.to_string();
+        assert_eq!(words(Provenance::DEFAULT), "default");
+        assert_eq!(words(Provenance::DEFAULT.with_remark("31 of 32")), "default: 31 of 32");
+        assert_eq!(words(Provenance::GIVEN), "as given");
+        assert_eq!(words(Provenance::preset("lee")), "preset lee");
+        assert_eq!(words(Provenance::derived("bands × rows")), "bands × rows");
     }
 }

@@ -14,8 +14,8 @@
 //! other way can turn bits of a fingerprint. So the formula is computed in whole numbers, with logarithms to base 2 that
 //! are made by squaring ([`log2`]): the same weights everywhere.
 
-use super::parameter::{LEXICON, Settings, WEIGHTS};
-use super::{Features, Learned, Learns, Row};
+use super::parameter::{LEXICON, Origins, Settings, WEIGHTS};
+use super::{Features, Learned, Learns, Provenance, Row};
 use crate::error::Error;
 use crate::lexicon::Lexicon;
 use std::sync::{Arc, LazyLock};
@@ -164,12 +164,18 @@ impl Weigher {
     }
 
     /// The rows for [`Algorithm::rows`](super::Algorithm::rows).
-    pub fn rows(&self) -> Vec<Row> {
-        let origin = self.lexicon.as_ref().and_then(|lexicon| lexicon.origin());
-        let mut rows = vec![Row::identity(WEIGHTS.name, self.weights.name())];
-        rows.extend(origin.map(|origin| Row::identity(LEXICON.name, origin.digest.clone())));
+    pub fn rows(&self, origins: &Origins) -> Vec<Row> {
+        let mut rows = vec![Row::identity(WEIGHTS.name, self.weights.name()).with(origins.of(&WEIGHTS))];
+        rows.extend(self.lexicon.as_deref().and_then(lexicon_row));
         rows
     }
+}
+
+/// The row of a lexicon that is from a file: its digest.
+pub(super) fn lexicon_row(lexicon: &Lexicon) -> Option<Row> {
+    let held = format!("{} terms of {} documents", lexicon.len(), lexicon.documents());
+    let digest = lexicon.origin()?.digest.clone();
+    Some(Row::identity(LEXICON.name, digest).with(Provenance::derived(held)))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ fn recipes(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry
                     algorithm: algorithm.name(),
                     measure: algorithm.measure(),
                     tokenizer: None,
-                    parameters: algorithm.rows(),
+                    parameters: algorithm.parameters(),
                     warnings: Vec::new(),
                     evidence: None,
                     verdict: Verdict::Refused(why.clone()),

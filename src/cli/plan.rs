@@ -8,8 +8,8 @@ use super::spelling::spell_all;
 use super::status::Status;
 use super::terminal::{bytes, count};
 use neardups::Error;
-use neardups::algorithm::Plan;
 use neardups::algorithm::presets::Preset;
+use neardups::algorithm::{Plan, Row};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,15 +20,18 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let method = Method::resolve(&arguments.method)?;
     let (entry, recipe) = method.recipe()?;
     let mut plan = recipe.plan(tokens as usize, documents)?;
-    spell_all(&mut plan.notes);
+    spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
+    let own = plan.tokenizer.as_deref();
+    let own = own.map(|name| (name, format!("characters, for a median of {tokens} tokens a document")));
+    let tokenizer = method.tokens.why.clone().map(|why| (&*method.tokens.name, why)).or(own);
     let text = if arguments.json {
-        let tokenizer = method.tokens.why.as_ref().map(|_| &*method.tokens.name);
+        let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
         as_json(entry.name, preset, documents, tokens, &plan, prepared, tokenizer) + "\n"
     } else {
         // What tokens are, and what is done to them.
         let mut steps: Vec<(&str, String, String)> = Vec::new();
-        steps.extend(method.tokens.why.clone().map(|why| ("tokenizer", method.tokens.name.clone(), why)));
+        steps.extend(tokenizer.map(|(name, why)| ("tokenizer", name.to_string(), why)));
         let prepared = prepared.map(Described::rows).unwrap_or_default();
         steps.extend(prepared.into_iter().map(|(step, value)| (step, value, "as given".to_string())));
         let table = as_table(entry.name, documents, &plan, &steps);
@@ -96,11 +99,11 @@ fn as_json(
         algo: algorithm,
         documents,
         tokens,
-        parameters: Ordered(plan.parameters.iter().map(|(name, value, _)| (*name, value)).collect()),
-        curve_of: plan.curve_of,
-        curve: plan.curve.iter().map(|&(similarity, probability)| Point { similarity, probability }).collect(),
-        costs: plan.costs.iter().map(|&(what, value, unit)| Cost { what, value, unit }).collect(),
-        notes: &plan.notes,
+        parameters: Ordered(plan.parameters.iter().map(|row| (row.name, &row.value)).collect()),
+        curve_of: plan.forecast.curve_of,
+        curve: plan.forecast.curve.iter().map(|&(similarity, probability)| Point { similarity, probability }).collect(),
+        costs: plan.forecast.costs.iter().map(|&(what, value, unit)| Cost { what, value, unit }).collect(),
+        notes: &plan.forecast.notes,
         preset: preset.map(|&Preset { name, summary, source, differs, advice, .. }| Provenance {
             name,
             summary,
@@ -129,20 +132,20 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
         writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
     };
     row(format_args!("{algorithm}, {} documents\n", count(documents)));
-    let width = plan.parameters.iter().map(|(name, ..)| name.len()).fold(12, usize::max);
-    for (name, value, why) in &plan.parameters {
-        row(format_args!("  {name:<width$} {value:<10} {why}"));
+    let width = plan.parameters.iter().map(|row| row.name.len()).fold(12, usize::max);
+    for Row { name, value, provenance, .. } in &plan.parameters {
+        row(format_args!("  {name:<width$} {value:<10} {provenance}"));
     }
     for (name, value, why) in steps {
         row(format_args!("  {name:<width$} {value:<10} {why}"));
     }
-    row(format_args!("\n  {:<12} found with probability", plan.curve_of));
-    for (similarity, probability) in &plan.curve {
+    row(format_args!("\n  {:<12} found with probability", plan.forecast.curve_of));
+    for (similarity, probability) in &plan.forecast.curve {
         let bar = "#".repeat((probability * 40.0).round() as usize);
         row(format_args!("  {similarity:<12} {probability:<10.6} {bar}"));
     }
     row(format_args!(""));
-    for (what, value, unit) in &plan.costs {
+    for (what, value, unit) in &plan.forecast.costs {
         let value = match *unit {
             "bytes" => bytes(*value),
             _ if value.fract() == 0.0 => format!("{} {unit}", count(*value as u64)),
@@ -151,7 +154,7 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
         row(format_args!("  {what}: {value}"));
     }
     row(format_args!(""));
-    for note in &plan.notes {
+    for note in &plan.forecast.notes {
         row(format_args!("  {note}"));
     }
     out

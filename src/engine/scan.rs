@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         report.algorithm = algorithm.name();
         report.measure = algorithm.measure();
         report.tokenizer = setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
-        report.parameters = algorithm.rows();
+        report.parameters = algorithm.parameters();
         report.warnings.clone_from(&setup.warnings);
         let Counts { documents, references, featureless, .. } = report.counts;
         report.warnings.extend(algorithm.warnings(documents + references, featureless));
@@ -292,7 +292,7 @@ fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -
 /// Whether two setups are known to make the same fingerprints. Without any parameters nothing is known.
 fn same_signatures(a: &Setup, b: &Setup) -> bool {
     let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
-    !a.algorithm.rows().is_empty() && tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
+    !a.algorithm.parameters().is_empty() && tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
 }
 
 struct Clock {

@@ -33,14 +33,15 @@
 pub mod band;
 mod terms;
 
-use super::parameter::{LEXICON, Parameter, Settings, Values};
+use super::parameter::{LEXICON, Origins, Parameter, Settings, Values};
+use super::weights::lexicon_row;
 use super::{
-    Agreement, Algorithm, Compares, Entry, Explain, Features, Learned, Learns, Plan, Profile, Row, Setup, Value,
+    Agreement, Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Learns, Profile, Provenance, Row,
+    Setup,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::kernel::{Level, sketch::combine_all};
-use crate::lexicon::Origin;
 use crate::similarity::Similarity;
 use crate::tokenizer::{Keep, Tokens};
 use sha1::{Digest, Sha1};
@@ -60,7 +61,7 @@ pub const ENTRY: Entry = Entry {
     refuses: &[],
     prepare,
     depends_on_length: |_| false,
-    plan,
+    forecast,
 };
 
 /// The parameters, in the order of the help.
@@ -166,16 +167,17 @@ pub struct IMatch {
     parameters: Parameters,
     /// Which terms count, once it is known.
     classes: Option<Classes>,
-    /// How many documents the lexicon counts; 0 before there is one.
+    /// How many documents the lexicon counts; before there is one, how many it would count, and 0 if that is not known.
     documents: u64,
-    /// The file that the lexicon is from, if it was not learned.
-    origin: Option<Origin>,
+    /// The row of the lexicon, if it is from a file.
+    lexicon: Option<Row>,
     /// Document frequencies of terms that count.
     informative: RangeInclusive<u64>,
     /// For each randomized lexicon, what [`lacks`](Self::lacks) mixes into the hash of a term.
     keys: Vec<u64>,
     /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
     lacked: u128,
+    origins: Origins,
 }
 
 impl IMatch {
@@ -184,7 +186,23 @@ impl IMatch {
         let informative = informative(0, &parameters.idf);
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
         let lacked = (u128::from(parameters.drop) << 64).div_ceil(1000);
-        IMatch { parameters, classes: None, documents: 0, origin: None, informative, keys, lacked }
+        let (classes, documents, lexicon, origins) = (None, 0, None, Origins::default());
+        IMatch { parameters, classes, documents, lexicon, informative, keys, lacked, origins }
+    }
+
+    /// The document frequencies of terms that count. They are part of the identity once they are of a lexicon.
+    fn frequency_rows(&self) -> [Row; 2] {
+        let row = if self.classes.is_some() { Row::identity } else { Row::planned };
+        let (fewest, most) = match self.documents < SMALL {
+            true => ("all that two documents have", format!("as of {SMALL} documents")),
+            false => ("from the band", "from the band".to_string()),
+        };
+        let fewest = format!("fewest documents that must have a term: {fewest}");
+        let most = format!("most documents that may have a term: {most}");
+        [
+            row("least_df", *self.informative.start()).with(Provenance::derived(fewest)),
+            row("most_df", *self.informative.end()).with(Provenance::derived(most)),
+        ]
     }
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
@@ -277,18 +295,18 @@ impl Algorithm for IMatch {
 
     fn rows(&self) -> Vec<Row> {
         let Parameters { idf, lexicons, drop, min_terms } = &self.parameters;
+        let origins = &self.origins;
         let mut rows = vec![
-            Row::identity("idf_low", decimal(*idf.start())),
-            Row::identity("idf_high", decimal(*idf.end())),
-            Row::identity("lexicons", *lexicons),
-            Row::identity("drop_fraction", decimal(*drop)),
-            Row::identity("min_terms", *min_terms),
+            Row::identity("idf_low", decimal(*idf.start())).with(origins.of(&IDF_LOW)),
+            Row::identity("idf_high", decimal(*idf.end())).with(origins.of(&IDF_HIGH)),
+            Row::identity("lexicons", *lexicons).with(origins.of(&LEXICONS)),
+            Row::identity("drop_fraction", decimal(*drop)).with(origins.of(&DROP_FRACTION)),
+            Row::identity("min_terms", *min_terms).with(origins.of(&MIN_TERMS)),
         ];
         if self.documents > 0 {
-            rows.push(Row::identity("least_df", *self.informative.start()));
-            rows.push(Row::identity("most_df", *self.informative.end()));
+            rows.extend(self.frequency_rows());
         }
-        rows.extend(self.origin.as_ref().map(|origin| Row::identity(LEXICON.name, origin.digest.clone())));
+        rows.extend(self.lexicon.clone());
         rows
     }
 
@@ -297,11 +315,19 @@ impl Algorithm for IMatch {
     }
 
     fn learn(&mut self, learned: &Learned) {
-        if let Learned::Terms(lexicon) = learned {
-            self.informative = informative(lexicon.documents(), &self.parameters.idf);
-            self.classes = Some(Classes::new(lexicon, &self.informative));
-            self.documents = lexicon.documents();
-            self.origin = lexicon.origin().cloned();
+        match learned {
+            Learned::Terms(lexicon) => {
+                self.documents = lexicon.documents();
+                self.informative = informative(self.documents, &self.parameters.idf);
+                self.classes = Some(Classes::new(lexicon, &self.informative));
+                self.lexicon = lexicon_row(lexicon);
+            }
+            // For a plan: no terms are counted.
+            Learned::Totals(totals) if self.classes.is_none() => {
+                self.documents = totals.fingerprints as u64;
+                self.informative = informative(self.documents, &self.parameters.idf);
+            }
+            _ => {}
         }
     }
 
@@ -379,8 +405,8 @@ impl Explain for IMatch {
 
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
         let documents = self.documents;
-        let from_file = self.origin.is_some();
-        let few = documents < SMALL && (documents > 0 || from_file);
+        let from_file = self.lexicon.is_some();
+        let few = self.classes.is_some() && documents < SMALL && (documents > 0 || from_file);
         let warning = || {
             format!(
                 "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
@@ -425,20 +451,15 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
 }
 
 fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
-    Ok(Setup::new(IMatch::new(resolve(settings)?)))
+    Ok(Setup::new(IMatch { origins: settings.origins(), ..IMatch::new(resolve(settings)?) }))
 }
 
-fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let parameters = resolve(settings)?;
     let Parameters { idf, lexicons, drop, min_terms } = &parameters;
     // Terms are judged by the documents that were counted.
     let counted = settings.lexicon().map_or(documents, |lexicon| lexicon.documents());
     let informative = informative(counted, idf);
-    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let (fewest, most) = match counted < SMALL {
-        true => ("all that two documents have", format!("as of {SMALL} documents")),
-        false => ("from the band", "from the band".to_string()),
-    };
     let mut notes = vec![
         "every pair with an equal digest is found; the curve is by how many terms that count are in one of the two documents only, a replaced \
          word being two"
@@ -456,20 +477,7 @@ fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Pla
         ));
     }
     let digests = lexicons + 1;
-    Ok(Plan {
-        parameters: vec![
-            ("idf_low", Value::from(decimal(*idf.start())), given(&IDF_LOW)),
-            ("idf_high", Value::from(decimal(*idf.end())), given(&IDF_HIGH)),
-            ("lexicons", Value::from(*lexicons), given(&LEXICONS)),
-            ("drop_fraction", Value::from(decimal(*drop)), given(&DROP_FRACTION)),
-            ("min_terms", Value::from(*min_terms), given(&MIN_TERMS)),
-            (
-                "least_df",
-                Value::from(*informative.start()),
-                format!("fewest documents that must have a term: {fewest}"),
-            ),
-            ("most_df", Value::from(*informative.end()), format!("most documents that may have a term: {most}")),
-        ],
+    Ok(Forecast {
         curve_of: "differing",
         curve: [8, 6, 4, 3, 2, 1, 0]
             .map(|differing| (f64::from(differing), probability_found(*lexicons, decimal(*drop), differing)))

@@ -1,6 +1,7 @@
 //! The exact join: every pair of shingle sets at or above the threshold, none missed.
 
 use super::Shingles;
+use crate::algorithm::parameter::{Origins, THRESHOLD};
 use crate::algorithm::prefix::Prefix;
 use crate::algorithm::{Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
@@ -17,12 +18,18 @@ pub struct ExactJoin {
     threshold: Threshold,
     shingles: Shingles,
     prefix: Prefix,
+    origins: Origins,
 }
 
 impl ExactJoin {
     /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>) -> Self {
-        ExactJoin { threshold, shingles: shingles.into(), prefix: Prefix::new(threshold) }
+        ExactJoin { threshold, shingles: shingles.into(), prefix: Prefix::new(threshold), origins: Origins::default() }
+    }
+
+    /// The same, with where the parameters came from.
+    pub(super) fn with_origins(self, origins: Origins) -> Self {
+        ExactJoin { origins, ..self }
     }
 }
 
@@ -33,8 +40,9 @@ impl Algorithm for ExactJoin {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![Row::identity("threshold", self.threshold.as_f64())];
-        rows.extend(self.shingles.rows());
+        let threshold = Row::identity("threshold", self.threshold.as_f64());
+        let mut rows = vec![threshold.with(self.origins.of(&THRESHOLD))];
+        rows.extend(self.shingles.rows(&self.origins));
         rows.push(Row::stated("recall_at_threshold", 1.0));
         rows
     }

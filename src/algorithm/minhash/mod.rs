@@ -33,9 +33,12 @@ pub mod supershingles;
 
 pub use super::bands;
 
-use super::parameter::{DROP_COMMON, HASH, Parameter, RECALL, Settings, THRESHOLD, Values};
+use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
+use super::recipe::OVERLAPPING;
 use super::shingles::ShingleHash;
-use super::{Agreement, Algorithm, Compares, Entry, Explain, Features, Learned, Plan, Profile, Row, Setup, Value};
+use super::{
+    Agreement, Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Profile, Provenance, Row, Setup,
+};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever, shared};
@@ -44,6 +47,7 @@ use bands::Bands;
 use curve::Curve;
 use exact::ExactJoin;
 use sketch::Sketch;
+use std::borrow::Cow;
 use std::sync::Arc;
 use supershingles::{Shape, Supershingles};
 
@@ -59,7 +63,7 @@ pub const ENTRY: Entry = Entry {
     refuses: &[],
     prepare,
     depends_on_length: |settings| settings.text(&SHINGLE) == "auto",
-    plan,
+    forecast,
 };
 
 /// The parameters, in the order of the help.
@@ -203,9 +207,13 @@ impl Shingles {
         }
     }
 
-    fn rows(self) -> impl Iterator<Item = Row> {
-        let repeats = self.count_repeats.then(|| Row::identity("count_repeats", true));
-        [Row::identity("shingle", self.width)].into_iter().chain(self.hash.row()).chain(repeats)
+    fn rows(self, origins: &Origins) -> impl Iterator<Item = Row> {
+        let shingle = Row::identity("shingle", self.width).with(origins.of(&SHINGLE));
+        let repeats = self.count_repeats.then(|| {
+            let provenance = origins.of(&COUNT_REPEATS).with_remark("similarities are those of multisets");
+            Row::identity("count_repeats", true).with(provenance)
+        });
+        [shingle].into_iter().chain(self.hash.row(origins)).chain(repeats)
     }
 }
 
@@ -219,6 +227,9 @@ pub struct MinHash {
     features: Option<usize>,
     /// Whether tokens are runs of characters that were not asked for, so that lengths are not counted in them.
     short_text: bool,
+    /// The recall that the bands were chosen for, if they were.
+    wanted: Option<f64>,
+    origins: Origins,
 }
 
 impl MinHash {
@@ -226,7 +237,22 @@ impl MinHash {
     /// Signatures of [`sketch::Kind::Datasketch`] are those of datasketch if shingles are hashed by SHA-1.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>, sketch: sketch::Kind, bands: Bands) -> Self {
         let sketch = Sketch::new(sketch, bands.slots());
-        MinHash { threshold, shingles: shingles.into(), sketch, bands, features: None, short_text: false }
+        let (shingles, origins) = (shingles.into(), Origins::default());
+        MinHash { threshold, shingles, sketch, bands, features: None, short_text: false, wanted: None, origins }
+    }
+
+    /// The recall that was wanted, or that of the bands and rows.
+    fn recall_row(&self, found: f64) -> Row {
+        match self.wanted {
+            Some(recall) => {
+                let unless_given = Provenance::DEFAULT.with_remark("wanted at the threshold");
+                Row::planned("recall", recall).with(self.origins.of_or(&RECALL, unless_given))
+            }
+            None => {
+                let provenance = Provenance::derived("of the bands and rows given, at the threshold");
+                Row::planned("recall", (found * 1e4).round() / 1e4).with(provenance)
+            }
+        }
     }
 
     fn curve(&self) -> Curve {
@@ -243,13 +269,21 @@ impl Algorithm for MinHash {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![Row::identity("threshold", self.threshold.as_f64())];
-        rows.extend(self.shingles.rows());
+        let origins = &self.origins;
+        let found = self.curve().at(self.threshold.as_f64(), self.features);
+        let bands = origins.of_or(&BANDS, Provenance::derived("the fewest that reach the recall"));
+        let per_band = origins.of_or(&ROWS, Provenance::derived("the most that the hashes allow"));
+        let mut rows = vec![
+            Row::identity("threshold", self.threshold.as_f64()).with(origins.of(&THRESHOLD)),
+            self.recall_row(found),
+        ];
+        rows.extend(self.shingles.rows(origins));
         rows.extend([
-            Row::identity("sketch", self.sketch.kind().name()),
-            Row::identity("bands", self.bands.bands),
-            Row::identity("rows", self.bands.rows),
-            Row::stated("recall_at_threshold", self.curve().at(self.threshold.as_f64(), self.features)),
+            Row::identity("sketch", self.sketch.kind().name()).with(origins.of(&SKETCH)),
+            Row::identity("bands", self.bands.bands).with(bands),
+            Row::identity("rows", self.bands.rows).with(per_band),
+            Row::planned("hashes", self.bands.slots()).with(Provenance::derived("bands × rows")),
+            Row::stated("recall_at_threshold", found),
         ]);
         rows
     }
@@ -420,34 +454,66 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
     Ok((threshold, recall, chosen))
 }
 
-fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
-    let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
-    let short_text = |mut setup: Setup| {
-        if width.is_none() {
-            let tokenizer = Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS));
-            setup.tokenizer = Some(tokenizer);
+/// Why shingles that are not given are as wide as they are.
+fn why_width(width: Option<usize>, tokenizer_is_fixed: bool, median_tokens: usize) -> Cow<'static, str> {
+    match width {
+        Some(_) => format!("tokens, for a median of {median_tokens} tokens a document").into(),
+        None if tokenizer_is_fixed => "tokens, of the tokenizer that was asked for".into(),
+        None => OVERLAPPING.into(),
+    }
+}
+
+/// What the parameters that all three detectors share resolve to.
+struct Common {
+    shingles: Shingles,
+    /// Whether documents are too short for shingles of words.
+    short_text: bool,
+    origins: Origins,
+}
+
+impl Common {
+    fn of(settings: &Settings, median_tokens: usize) -> Result<Self, Error> {
+        let mut origins = settings.origins();
+        let given = settings.integer(&SHINGLE)?;
+        let width = given.or_else(|| shingle_width(median_tokens));
+        if given.is_none() {
+            origins.derive(&SHINGLE, why_width(width, settings.tokenizer_is_fixed(), median_tokens));
         }
-        setup
-    };
-    let mut shingles = Shingles {
-        width: width.unwrap_or(1),
-        hash: ShingleHash::of(settings)?,
-        count_repeats: settings.switch(&COUNT_REPEATS)?,
-    };
-    if let Some(shape) = resolve_supershingles(settings)? {
-        let (sketch, hash) = resolve_sketch(settings)?;
-        shingles.hash = hash;
-        return Ok(short_text(Setup::new(Supershingles::new(shingles, sketch, shape))));
+        let (hash, count_repeats) = (ShingleHash::of(settings)?, settings.switch(&COUNT_REPEATS)?);
+        let shingles = Shingles { width: width.unwrap_or(1), hash, count_repeats };
+        Ok(Common { shingles, short_text: width.is_none(), origins })
     }
-    if settings.switch(&EXACT)? {
-        return Ok(short_text(Setup::new(ExactJoin::new(exact_threshold(settings)?, shingles))));
+}
+
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+    let common = Common::of(settings, median_tokens)?;
+    let short_text = common.short_text;
+    let mut setup = if let Some(shape) = resolve_supershingles(settings)? {
+        Setup::new(supershingles(settings, shape, common)?)
+    } else if settings.switch(&EXACT)? {
+        Setup::new(ExactJoin::new(exact_threshold(settings)?, common.shingles).with_origins(common.origins))
+    } else {
+        prepare_sketched(settings, median_tokens, common)?
+    };
+    if short_text {
+        setup.tokenizer = Some(Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS)));
     }
+    Ok(setup)
+}
+
+fn supershingles(settings: &Settings, shape: Shape, common: Common) -> Result<Supershingles, Error> {
+    let (sketch, hash) = resolve_sketch(settings)?;
+    Ok(Supershingles::new(Shingles { hash, ..common.shingles }, sketch, shape).with_origins(common.origins))
+}
+
+fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -> Result<Setup, Error> {
+    let Common { shingles, short_text, origins } = common;
     let (threshold, recall, bands) = resolve_bands(settings)?;
     let (sketch, hash) = resolve_sketch(settings)?;
-    shingles.hash = hash;
-    let mut minhash = MinHash::new(threshold, shingles, sketch, bands);
-    minhash.short_text = width.is_none();
-    let mut setup = short_text(Setup::new(minhash));
+    let are_fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
+    let wanted = (!are_fixed).then_some(recall);
+    let minhash = MinHash::new(threshold, Shingles { hash, ..shingles }, sketch, bands);
+    let mut setup = Setup::new(MinHash { short_text, wanted, origins, ..minhash });
     // Bands that were chosen reach the recall with independent slots; others are looked at more closely.
     let is_in_doubt = bands.probability(threshold.as_f64()) < recall;
     let found = match is_in_doubt {
@@ -480,31 +546,19 @@ fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<u
     Ok(features_of(width.unwrap_or(1), median_tokens, width.is_none()))
 }
 
-/// What the shingle width is, and why.
-fn plan_width(settings: &Settings, median_tokens: usize) -> Result<(Value, String), Error> {
-    let (width, why_width) = match (settings.integer(&SHINGLE)?, shingle_width(median_tokens)) {
-        (Some(width), _) => (Value::from(width), "as given".to_string()),
-        (None, Some(width)) => {
-            (Value::from(width), format!("tokens, for a median of {median_tokens} tokens a document"))
-        }
-        (None, None) => (
-            Value::from(format!("char:{SHORT_TEXT_CHARACTERS}")),
-            format!("characters, for a median of {median_tokens} tokens a document"),
-        ),
-    };
-    Ok((width, why_width))
+fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
+    if let Some(shape) = resolve_supershingles(settings)? {
+        return forecast_supershingles(settings, shape, median_tokens, documents);
+    }
+    if settings.switch(&EXACT)? {
+        return Ok(forecast_exact(exact_threshold(settings)?, median_tokens, documents));
+    }
+    forecast_sketched(settings, median_tokens, documents)
 }
 
-fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let threshold = exact_threshold(settings)?;
-    let (width, why_width) = plan_width(settings, median_tokens)?;
-    let why = if settings.has(&THRESHOLD) { "as given" } else { "default" };
+fn forecast_exact(threshold: Threshold, median_tokens: usize, documents: u64) -> Forecast {
     let keys = threshold.prefix_of(median_tokens.max(1));
-    let mut parameters =
-        vec![("threshold", Value::from(threshold.as_f64()), why.into()), ("shingle", width, why_width)];
-    parameters.extend(ShingleHash::of(settings)?.planned(settings));
-    Ok(Plan {
-        parameters,
+    Forecast {
         curve_of: "jaccard",
         curve: vec![(threshold.as_f64(), 1.0), (1.0, 1.0)],
         costs: vec![
@@ -515,28 +569,21 @@ fn plan_exact(settings: &Settings, median_tokens: usize, documents: u64) -> Resu
             format!("every pair at or above {threshold} is found"),
             "shingles that only one document has are no keys, so there are usually far fewer".into(),
         ],
-    })
+    }
 }
 
-fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let (width, why_width) = plan_width(settings, median_tokens)?;
-    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let Shape { groups, rows, least } = shape;
+fn forecast_supershingles(
+    settings: &Settings,
+    shape: Shape,
+    median_tokens: usize,
+    documents: u64,
+) -> Result<Forecast, Error> {
+    let Shape { groups, least, .. } = shape;
     let curve = Curve::new(resolve_sketch(settings)?.0, shape);
     let features = stated_features(settings, median_tokens)?;
     let at = |probability| curve.similarity_found_with(probability, features);
     let half = at(0.5);
-    let mut parameters = vec![("shingle", width, why_width)];
-    parameters.extend(resolve_sketch(settings)?.1.planned(settings));
-    parameters.extend([
-        ("sketch", Value::from(settings.choice(&SKETCH)?.to_string()), given(&SKETCH)),
-        ("supershingles", Value::from(format!("{groups}x{rows}")), "as given".into()),
-        ("min_supershingles", Value::from(least), given(&MIN_SUPERSHINGLES)),
-        ("hashes", Value::from(shape.slots()), "supershingles × minima in each".into()),
-        ("tables", Value::from(shape.tables() as u64), format!("C({groups}, {least})")),
-    ]);
-    Ok(Plan {
-        parameters,
+    Ok(Forecast {
         curve_of: "jaccard",
         curve: [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0]
             .map(|similarity| (similarity, curve.at(similarity, features)))
@@ -559,44 +606,12 @@ fn plan_supershingles(settings: &Settings, shape: Shape, median_tokens: usize, d
     })
 }
 
-fn plan(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let mut plan = plan_of_sets(settings, median_tokens, documents)?;
-    if settings.switch(&COUNT_REPEATS)? {
-        plan.parameters.push((
-            "count_repeats",
-            Value::from(true),
-            "as given: similarities are those of multisets".into(),
-        ));
-    }
-    Ok(plan)
-}
-
-fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    if let Some(shape) = resolve_supershingles(settings)? {
-        return plan_supershingles(settings, shape, median_tokens, documents);
-    }
-    if settings.switch(&EXACT)? {
-        return plan_exact(settings, median_tokens, documents);
-    }
-    let (threshold, recall, bands) = resolve_bands(settings)?;
-    let (width, why_width) = plan_width(settings, median_tokens)?;
-    let given = |parameter: &Parameter, otherwise: &str| {
-        if settings.has(parameter) { "as given".to_string() } else { otherwise.to_string() }
-    };
+fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
+    let (threshold, _, bands) = resolve_bands(settings)?;
     let kind = resolve_sketch(settings)?.0;
     let curve = Curve::new(kind, bands);
     let features = stated_features(settings, median_tokens)?;
     let found = curve.at(threshold.as_f64(), features);
-    let fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
-    let recall_row = if fixed {
-        (
-            "recall",
-            Value::from((found * 1e4).round() / 1e4),
-            "of the bands and rows given, at the threshold".to_string(),
-        )
-    } else {
-        ("recall", Value::from(recall), given(&RECALL, "default: wanted at the threshold"))
-    };
     let slots = bands.slots() as f64;
     let shingles = median_tokens.max(1) as f64;
     let evaluations =
@@ -614,20 +629,7 @@ fn plan_of_sets(settings: &Settings, median_tokens: usize, documents: u64) -> Re
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
         notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
     }
-    let mut parameters = vec![
-        ("threshold", Value::from(threshold.as_f64()), given(&THRESHOLD, "default")),
-        recall_row,
-        ("shingle", width, why_width),
-    ];
-    parameters.extend(resolve_sketch(settings)?.1.planned(settings));
-    parameters.extend([
-        ("sketch", Value::from(settings.choice(&SKETCH)?.to_string()), given(&SKETCH, "default")),
-        ("bands", Value::from(bands.bands), given(&BANDS, "the fewest that reach the recall")),
-        ("rows", Value::from(bands.rows), given(&ROWS, "the most that the hashes allow")),
-        ("hashes", Value::from(bands.slots()), "bands × rows".into()),
-    ]);
-    Ok(Plan {
-        parameters,
+    Ok(Forecast {
         curve_of: "jaccard",
         curve: curve.points(threshold.as_f64(), features),
         costs: vec![

@@ -1,10 +1,11 @@
 //! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
 
-use super::Shingles;
 use super::bands::Bands;
 use super::curve::Curve;
 use super::sketch::{Kind, Sketch};
-use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Odds, Profile, Row};
+use super::{MIN_SUPERSHINGLES, SKETCH, SUPERSHINGLES, Shingles};
+use crate::algorithm::parameter::Origins;
+use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Odds, Profile, Provenance, Row};
 use crate::hamming::{binomial, combinations};
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, jaccard_whatever, shared};
@@ -65,6 +66,7 @@ pub struct Supershingles {
     shape: Shape,
     /// For each key, the supershingles it is made of.
     choices: Vec<Vec<usize>>,
+    origins: Origins,
 }
 
 impl Supershingles {
@@ -75,7 +77,13 @@ impl Supershingles {
     pub fn new(shingles: impl Into<Shingles>, sketch: Kind, shape: Shape) -> Self {
         assert!(shape.least > 0 && shape.least <= shape.groups, "{} of {} supershingles", shape.least, shape.groups);
         let choices = combinations(shape.groups, shape.least);
-        Supershingles { shingles: shingles.into(), sketch: Sketch::new(sketch, shape.slots()), shape, choices }
+        let (shingles, sketch) = (shingles.into(), Sketch::new(sketch, shape.slots()));
+        Supershingles { shingles, sketch, shape, choices, origins: Origins::default() }
+    }
+
+    /// The same, with where the parameters came from.
+    pub(super) fn with_origins(self, origins: Origins) -> Self {
+        Supershingles { origins, ..self }
     }
 }
 
@@ -86,11 +94,18 @@ impl Algorithm for Supershingles {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let Shape { groups, rows, least } = self.shape;
-        let mut resolved =
-            vec![Row::identity("supershingles", format!("{groups}x{rows}")), Row::identity("min_supershingles", least)];
-        resolved.extend(self.shingles.rows());
-        resolved.push(Row::identity("sketch", self.sketch.kind().name()));
+        let (Shape { groups, rows, least }, origins) = (self.shape, &self.origins);
+        let mut resolved = vec![
+            Row::identity("supershingles", format!("{groups}x{rows}")).with(origins.of(&SUPERSHINGLES)),
+            Row::identity("min_supershingles", least).with(origins.of(&MIN_SUPERSHINGLES)),
+        ];
+        resolved.extend(self.shingles.rows(origins));
+        let slots = Provenance::derived("supershingles × minima in each");
+        resolved.extend([
+            Row::identity("sketch", self.sketch.kind().name()).with(origins.of(&SKETCH)),
+            Row::planned("hashes", self.shape.slots()).with(slots),
+            Row::planned("tables", self.choices.len()).with(Provenance::derived(format!("C({groups}, {least})"))),
+        ]);
         resolved
     }
 

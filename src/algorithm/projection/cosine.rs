@@ -5,8 +5,9 @@
 
 use super::occurrences;
 use crate::algorithm::bands::Bands;
+use crate::algorithm::parameter::{COSINE, Origins, RECALL};
 use crate::algorithm::weights::{Weigher, Weights};
-use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
+use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Provenance, Row};
 use crate::hamming::{self, BlockTables};
 use crate::similarity::{Similarity, Threshold, cosine, cosine_whatever};
 use crate::tokenizer::Tokens;
@@ -56,18 +57,45 @@ pub struct ProjectedCosine {
     weigher: Weigher,
     /// A band is a block, and each block makes a key by itself.
     tables: BlockTables,
+    /// What the bands were chosen for, if they were.
+    wanted: Option<Wanted>,
+}
+
+/// What bands were chosen for.
+pub(super) struct Wanted {
+    pub(super) recall: f64,
+    /// The most bits that they may use.
+    pub(super) bits: usize,
+    pub(super) origins: Origins,
 }
 
 impl ProjectedCosine {
     /// A detector of pairs at or above `threshold` among those that agree in a band.
     pub fn new(threshold: Threshold, bands: Bands) -> Self {
         let tables = BlockTables::new(bands.slots(), bands.bands, bands.bands - 1);
-        ProjectedCosine { threshold, bands, weigher: Weigher::new(Weights::TermFrequency), tables }
+        ProjectedCosine { threshold, bands, weigher: Weigher::new(Weights::TermFrequency), tables, wanted: None }
     }
 
     /// The same by the cosine of other weights.
     pub fn with_weights(self, weights: Weights) -> Self {
         ProjectedCosine { weigher: Weigher::new(weights), ..self }
+    }
+
+    /// The same, with what its bands were chosen for.
+    pub(super) fn chosen_for(self, wanted: Wanted) -> Self {
+        ProjectedCosine { wanted: Some(wanted), ..self }
+    }
+
+    /// Where bits, bands and rows came from.
+    fn provenance(&self) -> [Provenance; 3] {
+        match &self.wanted {
+            None => [Provenance::derived("bands × rows"), Provenance::GIVEN, Provenance::GIVEN],
+            Some(Wanted { bits, .. }) => [
+                Provenance::derived(format!("bands × rows, of {bits}")),
+                Provenance::derived("the fewest that reach the recall"),
+                Provenance::derived("the most that the bits allow"),
+            ],
+        }
     }
 }
 
@@ -77,13 +105,20 @@ impl Algorithm for ProjectedCosine {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![
-            Row::identity("cosine", self.threshold.as_f64()),
-            Row::identity("bits", self.bands.slots()),
-            Row::identity("bands", self.bands.bands),
-            Row::identity("rows", self.bands.rows),
-        ];
-        rows.extend(self.weigher.rows());
+        let in_code = Origins::default();
+        let origins = self.wanted.as_ref().map_or(&in_code, |wanted| &wanted.origins);
+        let mut rows = vec![Row::identity("cosine", self.threshold.as_f64()).with(origins.of(&COSINE))];
+        rows.extend(self.wanted.as_ref().map(|Wanted { recall, .. }| {
+            let unless_given = Provenance::DEFAULT.with_remark("wanted at the cosine");
+            Row::planned("recall", *recall).with(origins.of_or(&RECALL, unless_given))
+        }));
+        let [of_bits, of_bands, of_rows] = self.provenance();
+        rows.extend([
+            Row::identity("bits", self.bands.slots()).with(of_bits),
+            Row::identity("bands", self.bands.bands).with(of_bands),
+            Row::identity("rows", self.bands.rows).with(of_rows),
+        ]);
+        rows.extend(self.weigher.rows(origins));
         rows.push(Row::stated("recall_at_threshold", recall(self.threshold, self.bands)));
         rows
     }

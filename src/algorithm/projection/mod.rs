@@ -26,15 +26,15 @@
 pub mod cosine;
 
 use super::bands::Bands;
-use super::parameter::{COSINE, DROP_COMMON, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::parameter::{COSINE, DROP_COMMON, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::sign_bits::{SignBits, Signs};
 use super::weights::{Weigher, Weights};
-use super::{Entry, Features, Plan, Row, Setup, Value};
+use super::{Entry, Features, Forecast, Provenance, Row, Setup};
 use crate::error::Error;
 use crate::hamming;
 use crate::similarity::Threshold;
 use crate::tokenizer::Tokens;
-use cosine::ProjectedCosine;
+use cosine::{ProjectedCosine, Wanted};
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -49,7 +49,7 @@ pub const ENTRY: Entry = Entry {
     refuses: &[],
     prepare,
     depends_on_length: |_| false,
-    plan,
+    forecast,
 };
 
 /// The parameters, in the order of the help.
@@ -96,8 +96,9 @@ impl RandomProjection {
     }
 
     /// The same by other weights.
-    pub fn with_weights(self, weights: Weights) -> Self {
-        RandomProjection { weigher: Weigher::new(weights), ..self }
+    pub fn with_weights(mut self, weights: Weights) -> Self {
+        self.weigher = Weigher::new(weights);
+        self
     }
 
     fn agree(&self) -> usize {
@@ -118,15 +119,19 @@ impl Signs for Occurrences {
         occurrences(weigher, tokens, features);
     }
 
-    fn rows(&self, bits: usize, distance: usize) -> Vec<Row> {
-        vec![Row::identity("bits", bits), Row::identity("agree", bits - distance)]
+    fn rows(&self, bits: usize, distance: usize, origins: &Origins) -> Vec<Row> {
+        let agree = origins.of_or(&AGREE, Provenance::DEFAULT.with_remark("31 of 32"));
+        vec![
+            Row::identity("bits", bits).with(origins.of(&PROJECTION_BITS)),
+            Row::identity("agree", bits - distance).with(agree),
+        ]
     }
 }
 
 /// What the settings ask for.
 enum Resolved {
     Agreeing(RandomProjection),
-    Cosine { threshold: Threshold, recall: f64, bands: Bands, weights: Weights },
+    Cosine { projected: ProjectedCosine, threshold: Threshold, bands: Bands, weights: Weights },
 }
 
 fn resolve(settings: &Settings) -> Result<Resolved, Error> {
@@ -143,7 +148,9 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
                  raise --projection-bits"
             ))
         })?;
-        return Ok(Resolved::Cosine { threshold, recall, bands, weights });
+        let wanted = Wanted { recall, bits, origins: settings.origins() };
+        let projected = ProjectedCosine::new(threshold, bands).with_weights(weights).chosen_for(wanted);
+        return Ok(Resolved::Cosine { projected, threshold, bands, weights });
     }
     if settings.has(&RECALL) {
         return Err(Error::Usage("--recall has no effect on projection without --cosine".into()));
@@ -157,7 +164,8 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
             format!("{least} to {bits} of {bits} bits; --cosine is for looser pairs"),
         ));
     }
-    Ok(Resolved::Agreeing(RandomProjection::new(bits, agree).with_weights(weights)))
+    let projection = RandomProjection::new(bits, agree).with_weights(weights).with_origins(settings.origins());
+    Ok(Resolved::Agreeing(projection))
 }
 
 /// Below a median of this many tokens, one of them replaced moves the bits by more than `apart` of `bits` on average.
@@ -199,9 +207,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     let warnings = warnings(&resolved, median_tokens);
     let setup = match resolved {
         Resolved::Agreeing(projection) => Setup::new(projection),
-        Resolved::Cosine { threshold, bands, weights, .. } => {
-            Setup::new(ProjectedCosine::new(threshold, bands).with_weights(weights))
-        }
+        Resolved::Cosine { projected, .. } => Setup::new(projected),
     };
     Ok(Setup { warnings, ..setup })
 }
@@ -209,28 +215,17 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
 /// The cosines that plans show.
 const COSINES: [f64; 11] = [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0];
 
-fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     Ok(match resolve(settings)? {
-        Resolved::Agreeing(projection) => plan_agreeing(settings, projection, documents),
-        Resolved::Cosine { threshold, recall, bands, .. } => plan_cosine(settings, threshold, recall, bands, documents),
+        Resolved::Agreeing(projection) => forecast_agreeing(&projection, documents),
+        Resolved::Cosine { threshold, bands, .. } => forecast_cosine(threshold, bands, documents),
     })
 }
 
-fn given(settings: &Settings, parameter: &Parameter, otherwise: &str) -> String {
-    if settings.has(parameter) { "as given" } else { otherwise }.to_string()
-}
-
-fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u64) -> Plan {
+fn forecast_agreeing(projection: &RandomProjection, documents: u64) -> Forecast {
     let (bits, agree, apart) = (projection.bits, projection.agree(), projection.distance);
     let cost = hamming::cheapest_blocks(bits, apart, documents as f64);
-    Plan {
-        parameters: vec![
-            ("bits", Value::from(bits), given(settings, &PROJECTION_BITS, "default")),
-            ("agree", Value::from(agree), given(settings, &AGREE, "default: 31 of 32")),
-            ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(settings, &WEIGHTS, "default")),
-            ("blocks", Value::from(cost.blocks), "the cheapest".into()),
-            ("tables", Value::from(cost.tables as u64), format!("C({}, {apart})", cost.blocks)),
-        ],
+    Forecast {
         curve_of: "cosine",
         curve: COSINES
             .map(|cosine| (cosine, hamming::probability_within(bits, apart, hamming::bits_differ_at_most(cosine))))
@@ -248,7 +243,7 @@ fn plan_agreeing(settings: &Settings, projection: RandomProjection, documents: u
     }
 }
 
-fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Bands, documents: u64) -> Plan {
+fn forecast_cosine(threshold: Threshold, bands: Bands, documents: u64) -> Forecast {
     let mut at = COSINES.to_vec();
     if !at.contains(&threshold.as_f64()) {
         at.push(threshold.as_f64());
@@ -256,15 +251,7 @@ fn plan_cosine(settings: &Settings, threshold: Threshold, recall: f64, bands: Ba
     }
     let by_chance = documents as f64 * documents as f64 / 2.0 * bands.bands as f64 * 0.5f64.powi(bands.rows as i32);
     let found = cosine::recall(threshold, bands);
-    Plan {
-        parameters: vec![
-            ("cosine", Value::from(threshold.as_f64()), "as given".into()),
-            ("recall", Value::from(recall), given(settings, &RECALL, "default: wanted at the cosine")),
-            ("bits", Value::from(bands.slots()), format!("bands × rows, of {}", settings.text(&PROJECTION_BITS))),
-            ("bands", Value::from(bands.bands), "the fewest that reach the recall".into()),
-            ("rows", Value::from(bands.rows), "the most that the bits allow".into()),
-            ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(settings, &WEIGHTS, "default")),
-        ],
+    Forecast {
         curve_of: "cosine",
         curve: at.into_iter().map(|c| (c, bands.probability(1.0 - hamming::bits_differ_at_most(c)))).collect(),
         costs: vec![

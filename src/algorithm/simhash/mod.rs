@@ -24,11 +24,11 @@
 //! words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution) it finds about a quarter of the pairs
 //! at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
-use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::shingles::ShingleHash;
 use super::sign_bits::{SignBits, Signs};
 use super::weights::Weigher;
-use super::{Algorithm, Entry, Features, Learned, Plan, Row, Setup, Totals, Value};
+use super::{Entry, Features, Forecast, Provenance, Row, Setup};
 use crate::error::Error;
 use crate::hamming;
 use crate::similarity::Threshold;
@@ -48,7 +48,7 @@ pub const ENTRY: Entry = Entry {
     refuses: &[],
     prepare,
     depends_on_length: |_| false,
-    plan,
+    forecast,
 };
 
 /// The parameters, in the order of the help.
@@ -124,8 +124,9 @@ impl SimHash {
     }
 
     /// The same with another hash of features.
-    pub fn with_hash(self, hash: ShingleHash) -> Self {
-        SignBits { family: Runs { hash, ..self.family }, ..self }
+    pub fn with_hash(mut self, hash: ShingleHash) -> Self {
+        self.family.hash = hash;
+        self
     }
 }
 
@@ -143,10 +144,19 @@ impl Signs for Runs {
         weigher.weigh(tokens.hashes(), widths, features);
     }
 
-    fn rows(&self, bits: usize, distance: usize) -> Vec<Row> {
+    fn rows(&self, bits: usize, distance: usize, origins: &Origins) -> Vec<Row> {
         let grams = self.grams.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("+");
-        let rows = [Row::identity("bits", bits), Row::identity("distance", distance), Row::identity("grams", grams)];
-        rows.into_iter().chain(self.hash.row()).collect()
+        let mut rows = vec![
+            Row::identity("bits", bits).with(origins.of(&BITS)),
+            Row::identity("distance", distance).with(origins.of(&DISTANCE)),
+            Row::identity("grams", grams).with(origins.of(&GRAMS)),
+        ];
+        rows.extend(self.hash.row(origins));
+        rows
+    }
+
+    fn blocks(&self, origins: &Origins) -> Provenance {
+        origins.of(&BLOCKS)
     }
 }
 
@@ -157,14 +167,10 @@ pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
     (0..bits).find(|&k| hamming::probability_within(bits, k, differ) >= recall).unwrap_or(bits)
 }
 
-struct Resolved {
-    simhash: SimHash,
-    chosen: &'static str,
-}
-
-fn resolve(settings: &Settings) -> Result<Resolved, Error> {
+fn resolve(settings: &Settings) -> Result<SimHash, Error> {
     let bits = settings.integer_choice(&BITS)?;
-    let (distance, chosen) = match settings.threshold(&COSINE)? {
+    let mut origins = settings.origins();
+    let distance = match settings.threshold(&COSINE)? {
         Some(_) if settings.has(&DISTANCE) => {
             return Err(Error::Usage("--cosine chooses the distance: leave --distance out".into()));
         }
@@ -176,15 +182,13 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
                      raise --cosine or lower --recall"
                 )));
             }
-            (distance, "from --cosine and --recall")
+            origins.derive(&DISTANCE, "from --cosine and --recall");
+            distance
         }
         None if settings.has(&RECALL) => {
             return Err(Error::Usage("--recall has no effect on simhash without --cosine".into()));
         }
-        None => (
-            settings.integer(&DISTANCE)?.expect("never auto"),
-            if settings.has(&DISTANCE) { "as given" } else { "default" },
-        ),
+        None => settings.integer(&DISTANCE)?.expect("never auto"),
     };
     let blocks = settings.integer(&BLOCKS)?;
     if let Some(blocks) = blocks {
@@ -198,9 +202,8 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         }
     }
     let weights = Weights::of(settings, ENTRY.name)?;
-    let simhash =
-        SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks).with_hash(ShingleHash::of(settings)?);
-    Ok(Resolved { simhash, chosen })
+    let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks);
+    Ok(simhash.with_hash(ShingleHash::of(settings)?).with_origins(origins))
 }
 
 fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
@@ -221,7 +224,7 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
 }
 
 fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
-    let simhash = resolve(settings)?.simhash;
+    let simhash = resolve(settings)?;
     let warnings = warnings(&simhash, median_tokens);
     let too_short = (1..LEAST_TOKENS).contains(&median_tokens) && !settings.switch(&FORCE)?;
     let refusal = too_short.then(|| {
@@ -233,39 +236,14 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     Ok(Setup { warnings, refusal, ..Setup::new(simhash) })
 }
 
-fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-    let Resolved { mut simhash, chosen } = resolve(settings)?;
-    simhash.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens: 0 }));
+fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
+    let simhash = resolve(settings)?;
     let (bits, distance) = (simhash.bits, simhash.distance);
     let cost = match simhash.blocks {
         Some(blocks) => hamming::block_cost(bits, blocks, distance, documents as f64),
         None => hamming::cheapest_blocks(bits, distance, documents as f64),
     };
-    let key_bits = (0..simhash.tables.len()).map(|table| simhash.tables.key_bits(table));
-    let (least, most) = key_bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));
-    let key_bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
-    let notes = vec![
-        format!("every pair at most {distance} of {bits} bits apart is found"),
-        hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),
-    ];
-    let mut parameters = vec![
-        ("bits", Value::from(bits), given(&BITS)),
-        ("distance", Value::from(distance), chosen.into()),
-        ("grams", Value::from(settings.text(&GRAMS).to_string()), given(&GRAMS)),
-    ];
-    parameters.extend(simhash.family.hash.planned(settings));
-    parameters.extend([
-        ("weights", Value::from(settings.text(&WEIGHTS).to_string()), given(&WEIGHTS)),
-        ("blocks", Value::from(cost.blocks), if simhash.blocks.is_some() { "as given" } else { "the cheapest" }.into()),
-        (
-            "tables",
-            Value::from(simhash.tables.len()),
-            format!("C({}, {distance}), keys of {key_bits} bits", cost.blocks),
-        ),
-    ]);
-    Ok(Plan {
-        parameters,
+    Ok(Forecast {
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
             .map(|cosine| (cosine, hamming::probability_within(bits, distance, hamming::bits_differ_at_most(cosine))))
@@ -275,13 +253,17 @@ fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Pl
             ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
             ("search on one core", (cost.nanoseconds / 1e7).round() / 100.0, "seconds, estimated"),
         ],
-        notes,
+        notes: vec![
+            format!("every pair at most {distance} of {bits} bits apart is found"),
+            hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),
+        ],
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm;
 
     #[test]
     fn distances_for_cosines() {

@@ -26,9 +26,9 @@
 pub mod partitions;
 pub mod words;
 
-use super::parameter::{DROP_COMMON, Parameter, Settings, THRESHOLD, Values};
+use super::parameter::{DROP_COMMON, Origins, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
-use super::{Algorithm, Compares, Entry, Explain, Features, Learned, Learns, Plan, Profile, Row, Setup, Value};
+use super::{Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Learns, Profile, Row, Setup};
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
@@ -52,7 +52,7 @@ pub const ENTRY: Entry = Entry {
     refuses: &[Step::Fold, Step::StopWords, Step::Stem],
     prepare,
     depends_on_length: |_| false,
-    plan,
+    forecast,
 };
 
 /// The parameters, in the order of the help.
@@ -134,6 +134,7 @@ pub struct SpotSigs {
     prefix: Prefix,
     /// The words of the language as hashes of the seed that was first seen. A run has one seed.
     words: OnceLock<Words>,
+    origins: Origins,
 }
 
 impl SpotSigs {
@@ -157,6 +158,7 @@ impl SpotSigs {
             partitions: Partitions::new(threshold, min_spots),
             prefix: Prefix::new(threshold),
             words: OnceLock::new(),
+            origins: Origins::default(),
         }
     }
 
@@ -197,13 +199,14 @@ impl Algorithm for SpotSigs {
     }
 
     fn rows(&self) -> Vec<Row> {
+        let origins = &self.origins;
         vec![
-            Row::identity("threshold", self.threshold.as_f64()),
-            Row::identity("antecedents", self.language.code),
-            Row::identity("spot_distance", self.distance),
-            Row::identity("spot_chain", self.chain),
-            Row::identity("chain_over", self.over.name()),
-            Row::identity("min_spots", self.min_spots),
+            Row::identity("threshold", self.threshold.as_f64()).with(origins.of(&THRESHOLD)),
+            Row::identity("antecedents", self.language.code).with(origins.of(&ANTECEDENTS)),
+            Row::identity("spot_distance", self.distance).with(origins.of(&SPOT_DISTANCE)),
+            Row::identity("spot_chain", self.chain).with(origins.of(&SPOT_CHAIN)),
+            Row::identity("chain_over", self.over.name()).with(origins.of(&CHAIN_OVER)),
+            Row::identity("min_spots", self.min_spots).with(origins.of(&MIN_SPOTS)),
             Row::stated("recall_at_threshold", 1.0),
         ]
     }
@@ -292,7 +295,8 @@ fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let over = if settings.choice(&CHAIN_OVER)? == "all" { ChainOver::All } else { ChainOver::Content };
     let (distance, chain) = (number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?);
-    Ok(SpotSigs::new(threshold, language, distance, chain, number(&MIN_SPOTS)?).with_chains_over(over))
+    let spotsigs = SpotSigs::new(threshold, language, distance, chain, number(&MIN_SPOTS)?).with_chains_over(over);
+    Ok(SpotSigs { origins: settings.origins(), ..spotsigs })
 }
 
 fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
@@ -302,22 +306,13 @@ fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
 /// How many spots the plan takes a document to have. How many tokens make a spot depends on the language and the text.
 const PLANNED_SPOTS: usize = 100;
 
-fn plan(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Plan, Error> {
+fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let spotsigs = resolve(settings)?;
     let threshold = spotsigs.threshold;
-    let given = |parameter: &Parameter| if settings.has(parameter) { "as given" } else { "default" }.to_string();
     let keys = 8.0 * 2.0 * threshold.prefix_of(PLANNED_SPOTS) as f64;
     let ranges: Vec<String> =
         spotsigs.partitions.ranges().take(6).map(|r| format!("{}–{}", r.start(), r.end())).collect();
-    Ok(Plan {
-        parameters: vec![
-            ("threshold", Value::from(threshold.as_f64()), given(&THRESHOLD)),
-            ("antecedents", Value::from(spotsigs.language.code), given(&ANTECEDENTS)),
-            ("spot_distance", Value::from(spotsigs.distance), given(&SPOT_DISTANCE)),
-            ("spot_chain", Value::from(spotsigs.chain), given(&SPOT_CHAIN)),
-            ("chain_over", Value::from(spotsigs.over.name()), given(&CHAIN_OVER)),
-            ("min_spots", Value::from(spotsigs.min_spots), given(&MIN_SPOTS)),
-        ],
+    Ok(Forecast {
         curve_of: "jaccard",
         curve: if threshold.as_f64() < 1.0 { vec![(threshold.as_f64(), 1.0), (1.0, 1.0)] } else { vec![(1.0, 1.0)] },
         costs: vec![
