@@ -6,6 +6,7 @@
 //! follow from the table. One of your own needs no line: see `examples/custom_algorithm.rs`.
 
 pub mod bands;
+mod builder;
 pub mod drop_common;
 mod explain;
 mod features;
@@ -31,6 +32,7 @@ use crate::tokenizer::{Keep, Tokens};
 use parameter::{Parameter, Settings};
 use std::sync::Arc;
 
+pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds};
 pub use features::Features;
 pub use recipe::{Forecast, Plan, Recipe, Setup, TableRecipe};

@@ -187,7 +187,9 @@ impl Settings {
 
     /// Gives a parameter a value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.set_from(name, value, Provenance::GIVEN);
+        let name = name.into();
+        self.provenance.remove(&name);
+        self.given.insert(name, value.into());
     }
 
     /// Gives a parameter a value that is not from the user.

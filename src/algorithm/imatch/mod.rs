@@ -33,6 +33,7 @@
 pub mod band;
 mod terms;
 
+use super::builder::{Number, parameters};
 use super::parameter::{LEXICON, Origins, Parameter, Settings, Values};
 use super::weights::lexicon_row;
 use super::{
@@ -64,8 +65,31 @@ pub const ENTRY: Entry = Entry {
     forecast,
 };
 
-/// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&IDF_LOW, &IDF_HIGH, &LEXICONS, &DROP_FRACTION, &MIN_TERMS, &LEXICON];
+parameters! {
+    /// Sets the parameters of I-Match.
+    ///
+    /// ```
+    /// use neardups::algorithm::{Recipe, imatch::IMatch};
+    ///
+    /// let recipe = IMatch::builder().lexicons(20).drop_fraction(0.3).min_terms(3).build()?;
+    /// assert_eq!(recipe.prepare(0)?.algorithm.name(), "imatch");
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    builder;
+    /// The least normalised idf of a term that counts: from 0 to 1, with at most three decimals; 0.2 by default.
+    idf_low(idf: impl Into<Number>) IDF_LOW = idf.into().0;
+    /// The most normalised idf of a term that counts: from 0 to 1, with at most three decimals; 0.8 by default.
+    idf_high(idf: impl Into<Number>) IDF_HIGH = idf.into().0;
+    /// The randomized lexicons beside the whole one: from 0 to 100; 10 by default.
+    lexicons(lexicons: usize) LEXICONS = lexicons.to_string();
+    /// The fraction of the terms that each randomized lexicon lacks: from 0 to 1, with at most three decimals; 0.5 by default.
+    drop_fraction(fraction: impl Into<Number>) DROP_FRACTION = fraction.into().0;
+    /// The least terms that make a digest: at least 1; 4 by default.
+    min_terms(terms: usize) MIN_TERMS = terms.to_string();
+    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    lexicon(path: impl Into<String>) LEXICON = path.into();
+}
 
 static IDF_LOW: Parameter = Parameter {
     name: "idf-low",
@@ -181,6 +205,11 @@ pub struct IMatch {
 }
 
 impl IMatch {
+    /// A builder of the recipe of this family, with the parameters of the command line.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// A detector that has yet to learn how frequent terms are; until then none counts.
     pub fn new(parameters: Parameters) -> Self {
         let informative = informative(0, &parameters.idf);

@@ -33,6 +33,7 @@ pub mod supershingles;
 
 pub use super::bands;
 
+use super::builder::{Number, parameters};
 use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
 use super::recipe::OVERLAPPING;
 use super::shingles::ShingleHash;
@@ -66,22 +67,46 @@ pub const ENTRY: Entry = Entry {
     forecast,
 };
 
-/// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[
-    &THRESHOLD,
-    &RECALL,
-    &EXACT,
-    &SHINGLE,
-    &HASH,
-    &SKETCH,
-    &BANDS,
-    &ROWS,
-    &HASHES,
-    &SUPERSHINGLES,
-    &MIN_SUPERSHINGLES,
-    &COUNT_REPEATS,
-    &DROP_COMMON,
-];
+parameters! {
+    /// Sets the parameters of MinHash, of the exact join and of supershingles.
+    ///
+    /// ```
+    /// use neardups::algorithm::{Recipe, minhash::MinHash};
+    ///
+    /// let recipe = MinHash::builder().threshold(0.9).recall(0.999).shingle(3).build()?;
+    /// assert_eq!(recipe.prepare(300)?.algorithm.name(), "minhash");
+    /// let exact = MinHash::builder().threshold("2/3").exact(true).build()?;
+    /// assert_eq!(exact.prepare(300)?.algorithm.name(), "exact");
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    builder;
+    /// The least similarity of a reported pair: above 0 and at most 1; 0.8 by default.
+    threshold(threshold: impl Into<Number>) THRESHOLD = threshold.into().0;
+    /// The probability that a pair exactly at the threshold is found: between 0 and 1; 0.99 by default.
+    recall(recall: f64) RECALL = recall.to_string();
+    /// Whether every pair at or above the threshold is found, by an exact join.
+    exact(exact: bool) EXACT = exact.to_string();
+    /// The tokens in a shingle: from 1 to 64. By default they follow the median length of the documents.
+    shingle(tokens: usize) SHINGLE = tokens.to_string();
+    /// The hash of a run of tokens; [`ShingleHash::Xxh3`] by default, but for sketches that are made of another.
+    hash(hash: ShingleHash) HASH = hash.name();
+    /// How signatures are made; [`sketch::Kind::Fss`] by default.
+    sketch(kind: sketch::Kind) SKETCH = kind.name();
+    /// The bands of the signature: from 1 to 4096. By default what the recall needs.
+    bands(bands: usize) BANDS = bands.to_string();
+    /// The slots in a band: from 1 to 256. By default as many as the hashes allow.
+    rows(rows: usize) ROWS = rows.to_string();
+    /// The most slots that a signature may have: from 1 to 16384; 128 by default.
+    hashes(hashes: usize) HASHES = hashes.to_string();
+    /// Reports pairs by equal supershingles, so many hashes of so many minima each: 1 to 32 of 1 to 256.
+    supershingles(groups: usize, minima: usize) SUPERSHINGLES = format!("{groups}x{minima}");
+    /// The least number of supershingles in common: from 1 to 32; 2 by default.
+    min_supershingles(least: usize) MIN_SUPERSHINGLES = least.to_string();
+    /// Whether a shingle counts as often as it occurs.
+    count_repeats(count: bool) COUNT_REPEATS = count.to_string();
+    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
+}
 
 /// The longest signature.
 const MOST_SLOTS: usize = 16384;
@@ -233,6 +258,11 @@ pub struct MinHash {
 }
 
 impl MinHash {
+    /// A builder of the recipe of this family, with the parameters of the command line.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
     /// Signatures of [`sketch::Kind::Datasketch`] are those of datasketch if shingles are hashed by SHA-1.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>, sketch: sketch::Kind, bands: Bands) -> Self {

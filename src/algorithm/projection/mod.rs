@@ -26,6 +26,7 @@
 pub mod cosine;
 
 use super::bands::Bands;
+use super::builder::{Number, parameters};
 use super::parameter::{COSINE, DROP_COMMON, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::sign_bits::{SignBits, Signs};
 use super::weights::{Weigher, Weights};
@@ -52,8 +53,33 @@ pub const ENTRY: Entry = Entry {
     forecast,
 };
 
-/// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] = &[&AGREE, &COSINE, &RECALL, &PROJECTION_BITS, &WEIGHTS, &LEXICON, &DROP_COMMON];
+parameters! {
+    /// Sets the parameters of random projection.
+    ///
+    /// ```
+    /// use neardups::algorithm::{Recipe, projection::RandomProjection};
+    ///
+    /// let recipe = RandomProjection::builder().cosine(0.97).recall(0.999).projection_bits(512).build()?;
+    /// assert_eq!(recipe.prepare(300)?.algorithm.measure(), "cosine");
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    builder;
+    /// The least number of bits in which a reported pair agrees: at least 7 of 8; 31 of 32 by default.
+    agree(bits: usize) AGREE = bits.to_string();
+    /// Reports the pairs whose exact cosine is at least this, instead of those that agree in enough bits.
+    cosine(cosine: impl Into<Number>) COSINE = cosine.into().0;
+    /// The probability that a pair at the [`cosine`](Self::cosine) is found: between 0 and 1; 0.99 by default.
+    recall(recall: f64) RECALL = recall.to_string();
+    /// The random projections, a bit of the fingerprint each: a multiple of 64 up to 1024; 384 by default.
+    projection_bits(bits: usize) PROJECTION_BITS = bits.to_string();
+    /// How much a token weighs; [`Weights::TermFrequency`] by default.
+    weights(weights: Weights) WEIGHTS = weights.name();
+    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    lexicon(path: impl Into<String>) LEXICON = path.into();
+    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
+}
 
 static AGREE: Parameter = Parameter {
     name: "agree",
@@ -86,6 +112,11 @@ pub type RandomProjection = SignBits<Occurrences>;
 pub struct Occurrences;
 
 impl RandomProjection {
+    /// A builder of the recipe of this family, with the parameters of the command line.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// A detector of pairs that agree in at least `agree` of `bits` bits, by how often tokens occur.
     ///
     /// # Panics

@@ -24,6 +24,7 @@
 //! words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution) it finds about a quarter of the pairs
 //! at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
+use super::builder::{self, Number, parameters};
 use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::shingles::ShingleHash;
 use super::sign_bits::{SignBits, Signs};
@@ -51,9 +52,42 @@ pub const ENTRY: Entry = Entry {
     forecast,
 };
 
-/// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] =
-    &[&DISTANCE, &COSINE, &RECALL, &BITS, &GRAMS, &HASH, &WEIGHTS, &LEXICON, &BLOCKS, &FORCE, &DROP_COMMON];
+parameters! {
+    /// Sets the parameters of SimHash.
+    ///
+    /// ```
+    /// use neardups::algorithm::{Recipe, simhash::SimHash, weights::Weights};
+    ///
+    /// let recipe = SimHash::builder().cosine(0.98).recall(0.9).grams([2, 3]).weights(Weights::Binary).build()?;
+    /// assert_eq!(recipe.prepare(500)?.algorithm.measure(), "hamming");
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    builder;
+    /// The most bits in which a reported pair may differ: from 0 to 32; 3 by default.
+    distance(bits: usize) DISTANCE = bits.to_string();
+    /// Takes the least distance that a pair of this cosine keeps with probability [`recall`](Self::recall).
+    cosine(cosine: impl Into<Number>) COSINE = cosine.into().0;
+    /// The probability that a pair at the [`cosine`](Self::cosine) is found: between 0 and 1; 0.99 by default.
+    recall(recall: f64) RECALL = recall.to_string();
+    /// The bits of the fingerprint: 64 or 128; 64 by default.
+    bits(bits: usize) BITS = bits.to_string();
+    /// The lengths of the token runs that are features: from 1 to 16 each; 1 and 2 by default.
+    grams(lengths: impl IntoIterator<Item = usize>) GRAMS = builder::sum(lengths);
+    /// The hash of a run of tokens; [`ShingleHash::Xxh3`] by default.
+    hash(hash: ShingleHash) HASH = hash.name();
+    /// How much a feature weighs; [`Weights::Binary`] by default.
+    weights(weights: Weights) WEIGHTS = weights.name();
+    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    lexicon(path: impl Into<String>) LEXICON = path.into();
+    /// The blocks that the bits are cut into for searching: more than the distance, and at most 64. By default what is cheapest for the
+    /// number of documents.
+    blocks(blocks: usize) BLOCKS = blocks.to_string();
+    /// Whether to run even where documents are too short for SimHash.
+    force(force: bool) FORCE = force.to_string();
+    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
+}
 
 static DISTANCE: Parameter = Parameter {
     name: "distance",
@@ -114,6 +148,11 @@ pub struct Runs {
 }
 
 impl SimHash {
+    /// A builder of the recipe of this family, with the parameters of the command line.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// A detector of pairs at most `distance` of `bits` bits apart. Features are runs of `grams` tokens. `blocks` fixes the
     /// search; `None` lets it follow the number of documents.
     ///

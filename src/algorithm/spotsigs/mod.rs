@@ -26,6 +26,7 @@
 pub mod partitions;
 pub mod words;
 
+use super::builder::{Number, parameters};
 use super::parameter::{DROP_COMMON, Origins, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
 use super::{Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Learns, Profile, Row, Setup};
@@ -55,9 +56,32 @@ pub const ENTRY: Entry = Entry {
     forecast,
 };
 
-/// The parameters, in the order of the help.
-pub const PARAMETERS: &[&Parameter] =
-    &[&THRESHOLD, &ANTECEDENTS, &SPOT_DISTANCE, &SPOT_CHAIN, &CHAIN_OVER, &MIN_SPOTS, &DROP_COMMON];
+parameters! {
+    /// Sets the parameters of SpotSigs.
+    ///
+    /// ```
+    /// use neardups::algorithm::{Recipe, spotsigs::{ChainOver, SpotSigs}};
+    ///
+    /// let recipe = SpotSigs::builder().threshold(0.5).antecedents("de").chain_over(ChainOver::All).build()?;
+    /// assert_eq!(recipe.prepare(0)?.algorithm.name(), "spotsigs");
+    /// # Ok::<(), neardups::Error>(())
+    /// ```
+    builder;
+    /// The least similarity of a reported pair: above 0 and at most 1; 0.5 by default.
+    threshold(threshold: impl Into<Number>) THRESHOLD = threshold.into().0;
+    /// The language of the stop words that spots hang on, by its code in [`LANGUAGES`]; `en` by default.
+    antecedents(code: impl Into<String>) ANTECEDENTS = code.into();
+    /// How far apart the tokens of a spot are: from 1 to 16; 1 by default.
+    spot_distance(tokens: usize) SPOT_DISTANCE = tokens.to_string();
+    /// The tokens in a spot, its stop word not counted: from 1 to 16; 2 by default.
+    spot_chain(tokens: usize) SPOT_CHAIN = tokens.to_string();
+    /// Which tokens the chain of a spot is made of; [`ChainOver::Content`] by default.
+    chain_over(over: ChainOver) CHAIN_OVER = over.name();
+    /// The fewest spots of a document that is compared: from 1 to 1000; 4 by default.
+    min_spots(spots: usize) MIN_SPOTS = spots.to_string();
+    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
+}
 
 static ANTECEDENTS: Parameter = Parameter {
     name: "antecedents",
@@ -138,6 +162,11 @@ pub struct SpotSigs {
 }
 
 impl SpotSigs {
+    /// A builder of the recipe of this family, with the parameters of the command line.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// A detector of pairs at or above `threshold`. Spots have `chain` tokens that are `distance` apart; documents with fewer
     /// than `min_spots` are compared with nothing. All three are at least 1.
     pub fn new(

@@ -1,0 +1,282 @@
+//! Builders of the families: setters with types, for what the command line takes as text.
+//!
+//! A builder only fills [`Settings`](super::parameter::Settings). They are checked and resolved as typed ones are, by
+//! [`Entry::recipe`](super::Entry::recipe), so that both ways have the same ranges, the same messages and the same results.
+
+use crate::similarity::Threshold;
+
+/// A number that is exact: a decimal or a fraction. From an `f64` it is the shortest decimal that the `f64` stands for, so that `0.8` is
+/// four fifths, as if it had been typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Number(pub(super) String);
+
+impl From<f64> for Number {
+    fn from(number: f64) -> Self {
+        // The shortest digits that are read back as the same number, never with an exponent.
+        Number(number.to_string())
+    }
+}
+
+impl From<&str> for Number {
+    fn from(typed: &str) -> Self {
+        Number(typed.into())
+    }
+}
+
+impl From<String> for Number {
+    fn from(typed: String) -> Self {
+        Number(typed)
+    }
+}
+
+impl From<Threshold> for Number {
+    fn from(threshold: Threshold) -> Self {
+        let [numerator, denominator] = threshold.fraction();
+        Number(format!("{numerator}/{denominator}"))
+    }
+}
+
+/// Declares the parameters of a family, in the order of the help, and the builder that has a setter for each: its documentation, its
+/// name, its arguments, the parameter, and the text that it is set to.
+macro_rules! parameters {
+    (
+        $(#[$builder:meta])*
+        builder;
+        $($(#[$setter:meta])* $name:ident($($argument:ident: $type:ty),*) $parameter:ident = $text:expr;)*
+    ) => {
+        /// The parameters, in the order of the help.
+        pub const PARAMETERS: &[&crate::algorithm::parameter::Parameter] = &[$(&$parameter),*];
+
+        $(#[$builder])*
+        #[derive(Clone, Debug, Default)]
+        #[must_use = "a builder does nothing until it is built"]
+        pub struct Builder {
+            settings: crate::algorithm::parameter::Settings,
+        }
+
+        impl Builder {
+            $(
+                $(#[$setter])*
+                pub fn $name(mut self, $($argument: $type),*) -> Self {
+                    self.settings.set($parameter.name, $text);
+                    self
+                }
+            )*
+
+            /// The recipe that a scan needs.
+            ///
+            /// # Errors
+            /// A value out of range, or values that contradict each other: see [`Entry::recipe`](crate::algorithm::Entry::recipe).
+            pub fn build(self) -> Result<crate::algorithm::TableRecipe, crate::error::Error> {
+                const { &ENTRY }.recipe(self.settings)
+            }
+
+            /// The setters, and what they set.
+            #[cfg(test)]
+            pub(in crate::algorithm) const SETTERS: &[(&str, &crate::algorithm::parameter::Parameter)] =
+                &[$((stringify!($name), &$parameter)),*];
+        }
+
+        /// What was set, as text: for a [preset](crate::algorithm::presets::Preset), for one.
+        impl From<Builder> for crate::algorithm::parameter::Settings {
+            fn from(builder: Builder) -> Self {
+                builder.settings
+            }
+        }
+    };
+}
+pub(super) use parameters;
+
+/// Numbers joined by `+`.
+pub(super) fn sum(parts: impl IntoIterator<Item = usize>) -> String {
+    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join("+")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::imatch::IMatch;
+    use super::super::minhash::{MinHash, sketch::Kind};
+    use super::super::parameter::{Parameter, Settings};
+    use super::super::projection::RandomProjection;
+    use super::super::shingles::ShingleHash;
+    use super::super::simhash::SimHash;
+    use super::super::spotsigs::{ChainOver, SpotSigs};
+    use super::super::weights::Weights;
+    use super::super::{ALGORITHMS, Recipe, imatch, minhash, projection, same_identity, simhash, spotsigs};
+    use super::*;
+
+    /// The setters of each family, in the order of the table.
+    const SETTERS: [&[(&str, &Parameter)]; 5] = [
+        minhash::Builder::SETTERS,
+        simhash::Builder::SETTERS,
+        imatch::Builder::SETTERS,
+        projection::Builder::SETTERS,
+        spotsigs::Builder::SETTERS,
+    ];
+
+    #[test]
+    fn every_parameter_has_a_setter_and_every_setter_a_parameter() {
+        assert_eq!(SETTERS.len(), ALGORITHMS.len());
+        for (entry, setters) in ALGORITHMS.iter().zip(SETTERS) {
+            let parameters: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
+            let set: Vec<_> = setters.iter().map(|(_, parameter)| parameter.name).collect();
+            assert_eq!(parameters, set, "{}", entry.name);
+            for (setter, parameter) in setters {
+                assert_eq!(setter.replace('_', "-"), parameter.name, "{}", entry.name);
+            }
+        }
+    }
+
+    /// Checks that a builder with every setter called has these settings, and all parameters of the family among them.
+    fn check(built: impl Into<Settings>, entry: &str, typed: &[(&str, &str)]) {
+        let built = built.into();
+        assert_eq!(built, Settings::from_pairs(typed.iter().copied()), "{entry}");
+        let entry = super::super::Entry::by_name(entry).unwrap();
+        entry.check(&built).unwrap();
+        assert_eq!(typed.len(), entry.parameters.len(), "{}: not every parameter is set here", entry.name);
+    }
+
+    #[test]
+    fn setters_write_what_would_be_typed() {
+        let minhash = MinHash::builder().threshold(0.8).recall(0.999).exact(true).shingle(3).hash(ShingleHash::Sha1);
+        let minhash = minhash.sketch(Kind::Datasketch1).bands(20).rows(5).hashes(100).supershingles(6, 14);
+        check(
+            minhash.min_supershingles(2).count_repeats(false).drop_common(0.05),
+            "minhash",
+            &[
+                ("threshold", "0.8"),
+                ("recall", "0.999"),
+                ("exact", "true"),
+                ("shingle", "3"),
+                ("hash", "sha1"),
+                ("sketch", "datasketch1"),
+                ("bands", "20"),
+                ("rows", "5"),
+                ("hashes", "100"),
+                ("supershingles", "6x14"),
+                ("min-supershingles", "2"),
+                ("count-repeats", "false"),
+                ("drop-common", "0.05"),
+            ],
+        );
+        let simhash = SimHash::builder().distance(3).cosine("0.98").recall(0.9).bits(128).grams([1, 2]);
+        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon("terms").blocks(9).force(true);
+        check(
+            simhash.drop_common(0.1),
+            "simhash",
+            &[
+                ("distance", "3"),
+                ("cosine", "0.98"),
+                ("recall", "0.9"),
+                ("bits", "128"),
+                ("grams", "1+2"),
+                ("hash", "md5"),
+                ("weights", "idf"),
+                ("lexicon", "terms"),
+                ("blocks", "9"),
+                ("force", "true"),
+                ("drop-common", "0.1"),
+            ],
+        );
+        let imatch = IMatch::builder().idf_low(0.2).idf_high(1.0).lexicons(5).drop_fraction(0.3).min_terms(3);
+        check(
+            imatch.lexicon("terms"),
+            "imatch",
+            &[
+                ("idf-low", "0.2"),
+                ("idf-high", "1"),
+                ("lexicons", "5"),
+                ("drop-fraction", "0.3"),
+                ("min-terms", "3"),
+                ("lexicon", "terms"),
+            ],
+        );
+        let projection = RandomProjection::builder().agree(372).cosine(0.97).recall(0.99).projection_bits(384);
+        check(
+            projection.weights(Weights::Binary).lexicon("terms").drop_common(0.1),
+            "projection",
+            &[
+                ("agree", "372"),
+                ("cosine", "0.97"),
+                ("recall", "0.99"),
+                ("projection-bits", "384"),
+                ("weights", "binary"),
+                ("lexicon", "terms"),
+                ("drop-common", "0.1"),
+            ],
+        );
+        let spotsigs = SpotSigs::builder().threshold(0.5).antecedents("de").spot_distance(2).spot_chain(3);
+        check(
+            spotsigs.chain_over(ChainOver::All).min_spots(7).drop_common(0.1),
+            "spotsigs",
+            &[
+                ("threshold", "0.5"),
+                ("antecedents", "de"),
+                ("spot-distance", "2"),
+                ("spot-chain", "3"),
+                ("chain-over", "all"),
+                ("min-spots", "7"),
+                ("drop-common", "0.1"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_number_is_the_decimal_that_it_is_written_as() {
+        let threshold = |number: Number| number.0.parse::<Threshold>().ok();
+        let four_fifths = Threshold::new(4, 5);
+        assert_eq!(threshold(0.8.into()), four_fifths);
+        assert_eq!(threshold("0.80".into()), four_fifths);
+        assert_eq!(threshold("4/5".to_string().into()), four_fifths);
+        assert_eq!(threshold(Threshold::new(4, 5).unwrap().into()), four_fifths);
+        assert_eq!(threshold(1.0.into()), Threshold::new(1, 1));
+        assert_eq!(threshold(0.000_000_000_001.into()), Threshold::new(1, 1_000_000_000_000));
+        // 0.3 as typed, which the sum of the two doubles is not.
+        assert_eq!(threshold(0.3.into()), Threshold::new(3, 10));
+        assert_eq!(threshold((0.1 + 0.2).into()), None);
+        for bad in [0.0, -0.8, 1.5, f64::NAN, f64::INFINITY, 2.0 / 3.0, 1e-13] {
+            assert_eq!(threshold(bad.into()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_built_is_checked_and_resolved_as_what_is_typed() {
+        let typed = |pairs: &[(&str, &str)]| ALGORITHMS[0].recipe(Settings::from_pairs(pairs.iter().copied()));
+        let [built, typed_too] = [
+            MinHash::builder().threshold(0.9).recall(0.999).shingle(3).build(),
+            typed(&[("threshold", "0.9"), ("recall", "0.999"), ("shingle", "3")]),
+        ]
+        .map(|recipe| recipe.unwrap());
+        assert_eq!(built.plan(300, 1000).unwrap(), typed_too.plan(300, 1000).unwrap());
+        assert!(same_identity(&*built.prepare(0).unwrap().algorithm, &*typed_too.prepare(0).unwrap().algorithm));
+        let refused = [
+            (MinHash::builder().threshold(1.5), typed(&[("threshold", "1.5")])),
+            (
+                MinHash::builder().bands(9).rows(13).recall(0.9),
+                typed(&[("bands", "9"), ("rows", "13"), ("recall", "0.9")]),
+            ),
+            (MinHash::builder().supershingles(33, 1), typed(&[("supershingles", "33x1")])),
+        ];
+        for (builder, typed) in refused {
+            let messages = [builder.build(), typed].map(|recipe| recipe.err().unwrap().to_string());
+            assert_eq!(messages[0], messages[1]);
+        }
+        assert!(SimHash::builder().grams([]).build().is_err());
+        assert!(SpotSigs::builder().antecedents("xx").build().is_err());
+    }
+
+    #[test]
+    fn defaults_of_a_family_are_those_of_the_table() {
+        let built = [
+            MinHash::builder().build(),
+            SimHash::builder().build(),
+            IMatch::builder().build(),
+            RandomProjection::builder().build(),
+            SpotSigs::builder().build(),
+        ];
+        for (entry, built) in ALGORITHMS.iter().zip(built) {
+            let typed = entry.recipe(Settings::default()).unwrap();
+            assert_eq!(built.unwrap().plan(300, 1000).unwrap(), typed.plan(300, 1000).unwrap(), "{}", entry.name);
+        }
+    }
+}
