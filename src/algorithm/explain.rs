@@ -6,6 +6,7 @@ use crate::similarity::Similarity;
 
 /// How a pair stands to what is reported; see [`Explain::odds`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Odds {
     /// How similar the two are, exactly, on the axis that `plan` draws the curve over.
     pub similarity: Similarity,
@@ -13,9 +14,17 @@ pub struct Odds {
     pub found: f64,
 }
 
+impl Odds {
+    /// A pair this similar, reported with this probability.
+    pub const fn new(similarity: Similarity, found: f64) -> Self {
+        Odds { similarity, found }
+    }
+}
+
 /// How many parts of two fingerprints are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Agreement {
     /// What is counted: `slots`, `bands`, `bits`, ….
     pub what: &'static str,
@@ -26,6 +35,11 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// So many of them equal.
+    pub const fn new(what: &'static str, equal: usize, of: usize) -> Self {
+        Agreement { what, equal, of }
+    }
+
     /// Parts that stand side by side.
     pub(crate) fn of_parts<T: PartialEq>(what: &'static str, parts: impl ExactSizeIterator<Item = (T, T)>) -> Self {
         Agreement { what, of: parts.len(), equal: parts.filter(|(a, b)| a == b).count() }

@@ -40,6 +40,7 @@ pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
 /// What [`Algorithm::compare`] is given of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compares {
     /// Their fingerprints.
     Fingerprints,
@@ -51,6 +52,7 @@ pub enum Compares {
 
 /// What an algorithm must know of the whole collection before it makes the first fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Learns {
     /// In how many documents each token occurs, exact copies counted once.
     Terms,
@@ -67,6 +69,7 @@ pub enum Learns {
 
 /// What was counted for it.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Learned {
     /// In how many documents each token occurs, by token hash.
     Terms(Arc<Lexicon>),
@@ -88,11 +91,19 @@ pub enum Learned {
 
 /// How large a collection is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Distinct fingerprints.
     pub fingerprints: usize,
     /// The median number of tokens of the documents that have any; 0 if it is not known.
     pub median_tokens: usize,
+}
+
+impl Totals {
+    /// So many distinct fingerprints, of documents of this median length.
+    pub const fn new(fingerprints: usize, median_tokens: usize) -> Self {
+        Totals { fingerprints, median_tokens }
+    }
 }
 
 /// What is fixed about an algorithm; see [`Algorithm::profile`].
@@ -220,6 +231,7 @@ impl dyn Algorithm + '_ {
 }
 
 /// One line of the table of algorithms.
+#[non_exhaustive]
 pub struct Entry {
     /// What `--algo` takes.
     pub name: &'static str,

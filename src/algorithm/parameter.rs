@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// One parameter of one or more algorithms.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Parameter {
     /// The long flag, without dashes.
     pub name: &'static str,
@@ -29,6 +30,7 @@ pub struct Parameter {
 
 /// What a parameter accepts.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Values {
     /// A whole number in a range.
     Integer(RangeInclusive<u64>),

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::tokenizer;
 
 /// One line of the table of presets.
+#[non_exhaustive]
 pub struct Preset {
     /// What `--preset` takes.
     pub name: &'static str,

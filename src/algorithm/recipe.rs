@@ -10,6 +10,7 @@ use crate::tokenizer::{self, Tokenizer};
 use std::sync::Arc;
 
 /// An algorithm ready to run, with what goes with it.
+#[non_exhaustive]
 pub struct Setup {
     /// The algorithm.
     pub algorithm: Box<dyn Algorithm>,
@@ -25,6 +26,22 @@ impl Setup {
     /// Just the algorithm.
     pub fn new(algorithm: impl Algorithm + 'static) -> Self {
         Setup { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
+    }
+
+    /// The same with a tokenizer that the algorithm needs instead of the one asked for.
+    pub fn with_tokenizer(self, tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Setup { tokenizer: Some(tokenizer), ..self }
+    }
+
+    /// The same with something that users should know; a sentence.
+    pub fn with_warning(mut self, warning: impl Into<String>) -> Self {
+        self.warnings.push(warning.into());
+        self
+    }
+
+    /// The same with a reason not to run it on these documents.
+    pub fn with_refusal(self, refusal: impl Into<String>) -> Self {
+        Setup { refusal: Some(refusal.into()), ..self }
     }
 }
 

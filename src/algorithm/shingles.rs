@@ -11,6 +11,7 @@ use sha1::{Digest, Sha1};
 
 /// The hash of a shingle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ShingleHash {
     /// The hashes of the tokens ([`token_hash`](crate::hash::token_hash)), joined by [`shingle_hashes`]. The only one that
     /// follows the seed.

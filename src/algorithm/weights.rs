@@ -22,6 +22,7 @@ use std::sync::{Arc, LazyLock};
 
 /// How much a feature weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Weights {
     /// 1 for each distinct feature.
     Binary,

@@ -72,9 +72,7 @@ fn estimates_are_unbiased_with_no_more_than_the_variance_of_independent_slots() 
                         6_000
                     }
                 }
-                Kind::Classic | Kind::Datasketch | Kind::Datasketch1 => {
-                    (30_000_000 / (slots * either)).clamp(200, 8_000)
-                }
+                _ => (30_000_000 / (slots * either)).clamp(200, 8_000),
             };
             let Trials { estimates, similarity, .. } = trials(kind, slots, shared, either, pairs);
             let sigma = (similarity * (1.0 - similarity) / slots as f64).sqrt();

@@ -138,7 +138,7 @@ fn simhash_with_md5_gives_the_same() {
 fn signatures_of_datasketch_1() {
     let signature = |slots: usize, width: usize, text: &str| {
         let bands = Bands { bands: slots, rows: 1 };
-        let shingles = Shingles { width, hash: ShingleHash::Sha1, count_repeats: false };
+        let shingles = Shingles::new(width).with_hash(ShingleHash::Sha1);
         let minhash = MinHash::new("0.8".parse().unwrap(), shingles, Kind::Datasketch1, bands);
         made(&minhash, &Whitespace, 9, text).fingerprint
     };
@@ -171,7 +171,7 @@ fn signatures_by_datasketch_itself() {
             "legacy" => Kind::Datasketch1,
             _ => panic!("{scheme} is no scheme"),
         };
-        let shingles = Shingles { width: width.parse().unwrap(), hash: ShingleHash::Sha1, count_repeats: false };
+        let shingles = Shingles::new(width.parse().unwrap()).with_hash(ShingleHash::Sha1);
         let bands = Bands { bands: slots.parse().unwrap(), rows: 1 };
         let minhash = MinHash::new("0.8".parse().unwrap(), shingles, kind, bands);
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(file)).unwrap();

@@ -24,7 +24,7 @@ fn minima(kind: Kind, slots: usize, set: &[u64]) -> Vec<u64> {
             })
             .collect(),
         // Their plain versions stand beside them.
-        Kind::Fss | Kind::Datasketch | Kind::Datasketch1 => {
+        _ => {
             let mut signature = Vec::new();
             Sketch::new(kind, slots).signature(set, &mut signature);
             signature

@@ -14,6 +14,7 @@ fn evidence<'a>(algorithm: &dyn Algorithm, made: &'a Made) -> &'a [u64] {
     match algorithm.compares() {
         Compares::Fingerprints => &made.fingerprint,
         Compares::Features | Compares::Multisets => &made.set,
+        other => panic!("{other:?} is not compared here"),
     }
 }
 

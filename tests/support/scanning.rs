@@ -172,6 +172,7 @@ pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64
                 let lexicon = Arc::new(Lexicon::new(texts.len() as u64, frequencies));
                 algorithm.learn(&Learned::Frequencies { lexicon, complete: true });
             }
+            other => panic!("{other:?} is not counted here"),
         }
     }
 }

@@ -143,6 +143,7 @@ pub const SMALL: u64 = 1000;
 
 /// How a document becomes digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Parameters {
     /// The ends of the band of normalised idf, in thousandths.
     pub idf: RangeInclusive<u64>,
@@ -152,6 +153,13 @@ pub struct Parameters {
     pub drop: u64,
     /// Least terms that make a digest.
     pub min_terms: usize,
+}
+
+impl Default for Parameters {
+    /// As on the command line.
+    fn default() -> Self {
+        Parameters { idf: 200..=800, lexicons: 10, drop: 500, min_terms: 4 }
+    }
 }
 
 /// The document frequencies of terms that count, in a collection that was counted itself.
@@ -667,6 +675,11 @@ mod tests {
             [probability_found(0, 0.3, 0), probability_found(0, 0.3, 1), probability_found(5, 1.0, 9)],
             [1.0, 0.0, 1.0]
         );
+    }
+
+    #[test]
+    fn defaults_in_code_are_those_of_the_command_line() {
+        assert_eq!(resolve(&Settings::default()).unwrap(), Parameters::default());
     }
 
     #[test]

@@ -208,6 +208,7 @@ const MOST_TABLES: f64 = 2000.0;
 
 /// What the features of a document are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shingles {
     /// Tokens in a shingle.
     pub width: usize,
@@ -218,13 +219,28 @@ pub struct Shingles {
 }
 
 impl From<usize> for Shingles {
-    /// The set of the shingles of so many tokens.
+    /// As [`Shingles::new`].
     fn from(width: usize) -> Self {
-        Shingles { width, hash: ShingleHash::default(), count_repeats: false }
+        Shingles::new(width)
     }
 }
 
 impl Shingles {
+    /// The set of the shingles of so many tokens.
+    pub const fn new(width: usize) -> Self {
+        Shingles { width, hash: ShingleHash::Xxh3, count_repeats: false }
+    }
+
+    /// The same, hashed this way.
+    pub const fn with_hash(self, hash: ShingleHash) -> Self {
+        Shingles { hash, ..self }
+    }
+
+    /// The same as a multiset: each counts as often as it occurs.
+    pub const fn counting_repeats(self) -> Self {
+        Shingles { count_repeats: true, ..self }
+    }
+
     fn of(self, tokens: &Tokens, features: &mut Features) {
         self.hash.shingles(tokens, self.width, &mut features.hashes);
         if self.count_repeats {
@@ -526,7 +542,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
         prepare_sketched(settings, median_tokens, common)?
     };
     if short_text {
-        setup.tokenizer = Some(Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS)));
+        setup = setup.with_tokenizer(Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS)));
     }
     Ok(setup)
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 /// The kinds of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// Fast Similarity Sketching (Dahlgaard, Knudsen & Thorup, FOCS 2017).
     Fss,

@@ -138,6 +138,7 @@ static MIN_SPOTS: Parameter = Parameter {
 
 /// Which tokens chains are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ChainOver {
     /// Those that are no stop words.
     #[default]
