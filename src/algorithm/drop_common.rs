@@ -200,7 +200,7 @@ impl Explain for WithoutCommon {
         let Known::Common { documents, complete, .. } = self.known else { return warnings };
         if documents > 0 && self.exceeded_by(2, documents) {
             warnings.push(format!(
-                "--drop-common {} of {documents} documents is fewer than two of them: whatever two documents have in common is left \
+                "`drop-common {}` of {documents} documents is fewer than two of them: whatever two documents have in common is left \
                  out, and hardly a pair can be found; raise it",
                 self.share()
             ));
@@ -208,7 +208,7 @@ impl Explain for WithoutCommon {
         if !complete {
             warnings.push(
                 "too many different features looked common to be counted one by one, as in texts made to collide: some that are \
-                 common were not left out; another --seed may help"
+                 common were not left out; another `seed` may help"
                     .into(),
             );
         }
@@ -277,7 +277,7 @@ mod tests {
     fn what_spoils_the_result_is_warned_of() {
         let warnings = |share, documents, complete| learned(share, documents, &[], complete).warnings(documents, 0);
         assert!(warnings(100, 20, true).is_empty());
-        assert!(warnings(100, 19, true)[0].starts_with("--drop-common 0.1 of 19 documents is fewer than two"));
+        assert!(warnings(100, 19, true)[0].starts_with("`drop-common 0.1` of 19 documents is fewer than two"));
         assert!(warnings(100, 20, false)[0].starts_with("too many different features"));
     }
 }

@@ -288,7 +288,7 @@ impl Entry {
     pub fn goes_with(&self, steps: &[Step]) -> Result<(), Error> {
         match steps.iter().find(|step| self.refuses.contains(step)) {
             Some(step) => Err(Error::Usage(format!(
-                "--{} does not go with --algo {}, which looks for words as they are in running text; another algorithm does, \
+                "`{}` does not go with `algo {}`, which looks for words as they are in running text; another algorithm does, \
                  minhash for one",
                 step.flag(),
                 self.name
@@ -320,7 +320,7 @@ impl Entry {
                 None => {
                     let users = ALGORITHMS.iter().filter(|e| e.uses(name)).map(|e| e.name).collect::<Vec<_>>();
                     return Err(Error::Usage(format!(
-                        "--{name} is not used by {}; it belongs to {}",
+                        "`{name}` is not used by {}; it belongs to {}",
                         self.name,
                         if users.is_empty() { "no algorithm".into() } else { users.join(", ") }
                     )));
@@ -388,6 +388,6 @@ mod tests {
     fn a_parameter_of_another_algorithm_is_refused() {
         let settings = Settings::from_pairs([("distance", "3")]);
         let error = Entry::by_name("minhash").unwrap().check(&settings).unwrap_err().to_string();
-        assert_eq!(error, "--distance is not used by minhash; it belongs to simhash");
+        assert_eq!(error, "`distance` is not used by minhash; it belongs to simhash");
     }
 }

@@ -338,7 +338,7 @@ impl Preset {
         own.iter().for_each(|(name, value)| settings.set_from(*name, *value, Provenance::preset(self.name)));
         let mut recipe = entry.recipe(settings).map_err(|error| match error {
             Error::Usage(message) => {
-                let flags: Vec<_> = own.iter().map(|(name, value)| format!("--{name} {value}")).collect();
+                let flags: Vec<_> = own.iter().map(|(name, value)| format!("`{name} {value}`")).collect();
                 Error::Usage(format!("{message} (the preset {} gives {})", self.name, flags.join(", ")))
             }
             other => other,
@@ -504,7 +504,7 @@ mod tests {
         assert_eq!((value(&exact, "bands"), value(&exact, "shingle")), (String::new(), "5: preset lee".into()));
         assert_eq!(value(&plan("henzinger", &[("cosine", "0.97")], None), "cosine"), "0.97: as given");
         let by_cosine = plan("roots", &[("cosine", "0.95"), ("recall", "0.9")], None);
-        assert_eq!(value(&by_cosine, "distance"), "11: from --cosine and --recall");
+        assert_eq!(value(&by_cosine, "distance"), "11: from `cosine` and `recall`");
     }
 
     #[test]
@@ -518,18 +518,17 @@ mod tests {
 
     #[test]
     fn what_does_not_go_with_a_preset_is_named() {
-        let message = Preset::by_name("pile").err().unwrap().to_string();
-        assert!(
-            message.starts_with("invalid value 'pile' for --preset: expected one of altavista, henzinger"),
-            "{message}"
-        );
+        let Err(Error::Parameter { name, value, expected }) = Preset::by_name("pile") else { panic!("accepted") };
+        assert_eq!((name, &*value), ("preset", "pile"));
+        assert!(expected.starts_with("one of altavista, henzinger"), "{expected}");
         let message = error("altavista", &[("threshold", "0.9")]);
         assert!(
-            message.contains("--threshold has no effect with --supershingles (the preset altavista gives"),
+            message.contains("`threshold` has no effect with `supershingles` (the preset altavista gives"),
             "{message}"
         );
-        assert!(message.contains("--supershingles 6x14"), "{message}");
-        assert!(error("fineweb", &[("distance", "3")]).contains("--distance is not used by minhash"));
-        assert!(error("fineweb", &[("shingle", "0")]).contains("invalid value '0' for --shingle"));
+        assert!(message.contains("`supershingles 6x14`"), "{message}");
+        assert!(error("fineweb", &[("distance", "3")]).contains("`distance` is not used by minhash"));
+        let zero = Preset::by_name("fineweb").unwrap().recipe(Settings::from_pairs([("shingle", "0")]), None);
+        assert!(matches!(zero, Err(Error::Parameter { name: "shingle", value, .. }) if value == "0"));
     }
 }

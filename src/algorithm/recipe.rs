@@ -113,7 +113,7 @@ impl TableRecipe {
         if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
             return Err(Error::Usage(format!(
                 "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
-                 --tokenizer, --join-hyphens, --fold, --mask, --stopwords and --stem must be the same for both",
+                 `tokenizer`, `join-hyphens`, `fold`, `mask`, `stopwords` and `stem` must be the same for both",
                 origin.tokenizer
             )));
         }
@@ -158,7 +158,7 @@ impl Recipe for TableRecipe {
             Some(lexicon) => setup.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
             None if self.settings.file(&LEXICON)?.is_some() => {
                 return Err(Error::Usage(
-                    "--lexicon names a file, which has to be read and given to the recipe".into(),
+                    "`lexicon` names a file, which has to be read and given to the recipe".into(),
                 ));
             }
             None => {}

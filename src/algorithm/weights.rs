@@ -53,7 +53,7 @@ impl Weights {
             _ => Weights::Binary,
         };
         if weights != Weights::Idf && settings.file(&LEXICON)?.is_some() {
-            let message = format!("--lexicon has no effect on {algorithm} without --weights idf");
+            let message = format!("`lexicon` has no effect on {algorithm} without `weights idf`");
             return Err(Error::Usage(message));
         }
         Ok(weights)

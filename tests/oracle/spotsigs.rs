@@ -157,7 +157,7 @@ proptest! {
         let (expected, too_few) = case.expected();
         prop_assert_eq!(pairs(&outcome), expected);
         prop_assert_eq!(outcome.report.counts.featureless, too_few);
-        let warned = outcome.report.warnings.iter().any(|warning| warning.contains("--algo minhash"));
+        let warned = outcome.report.warnings.iter().any(|warning| warning.contains("`algo minhash`"));
         prop_assert_eq!(warned, too_few * 5 > case.texts.len() as u64);
     }
 }

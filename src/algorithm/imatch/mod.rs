@@ -447,7 +447,7 @@ impl Explain for IMatch {
         let warning = || {
             format!(
                 "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
-                 term counts that from 2 to {} of them have; --algo minhash needs no other documents",
+                 term counts that from 2 to {} of them have; `algo minhash` needs no other documents",
                 if from_file { " of the lexicon" } else { "" },
                 self.informative.end()
             )
@@ -473,7 +473,7 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
     let (low, high) = (settings.thousandths(&IDF_LOW)?, settings.thousandths(&IDF_HIGH)?);
     if low > high {
         return Err(Error::Usage(format!(
-            "no idf is from {} (--idf-low) to {} (--idf-high): turn them round",
+            "no idf is from {} (`idf-low`) to {} (`idf-high`): turn them round",
             decimal(low),
             decimal(high)
         )));
@@ -481,7 +481,7 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
     let drop = settings.thousandths(&DROP_FRACTION)?;
     let lexicons = settings.integer(&LEXICONS)?.expect("never auto");
     if lexicons == 0 && settings.has(&DROP_FRACTION) {
-        return Err(Error::Usage("--drop-fraction has no effect without randomized lexicons (--lexicons 0)".into()));
+        return Err(Error::Usage("`drop-fraction` has no effect without randomized lexicons (`lexicons 0`)".into()));
     }
     let min_terms = settings.integer(&MIN_TERMS)?.expect("never auto");
     Ok(Parameters { idf: low..=high, lexicons, drop, min_terms })
@@ -686,7 +686,7 @@ mod tests {
     fn contradictions_are_named() {
         let error =
             |pairs: &[(&str, &str)]| resolve(&Settings::from_pairs(pairs.iter().copied())).unwrap_err().to_string();
-        assert!(error(&[("idf-low", "0.9")]).contains("from 0.9 (--idf-low) to 0.8 (--idf-high)"));
+        assert!(error(&[("idf-low", "0.9")]).contains("from 0.9 (`idf-low`) to 0.8 (`idf-high`)"));
         assert!(error(&[("lexicons", "0"), ("drop-fraction", "0.3")]).contains("no effect"));
         assert!(error(&[("idf-low", "0.12345")]).contains("at most three decimals"));
     }

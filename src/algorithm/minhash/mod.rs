@@ -417,7 +417,7 @@ fn resolve_sketch(settings: &Settings) -> Result<(sketch::Kind, ShingleHash), Er
     let hash = if settings.has(&HASH) { ShingleHash::of(settings)? } else { sketch.shingle_hash() };
     if sketch.shingle_hash() == ShingleHash::Sha1 && hash != ShingleHash::Sha1 {
         return Err(Error::Usage(format!(
-            "--hash {} does not go with --sketch {}, which is made of SHA-1 hashes: leave --hash out, or give sha1",
+            "`hash {}` does not go with `sketch {}`, which is made of SHA-1 hashes: leave `hash` out, or give sha1",
             hash.name(),
             sketch.name()
         )));
@@ -428,7 +428,7 @@ fn resolve_sketch(settings: &Settings) -> Result<(sketch::Kind, ShingleHash), Er
 /// The threshold of an exact join, for which nothing is sketched.
 fn exact_threshold(settings: &Settings) -> Result<Threshold, Error> {
     if let Some(sketching) = [&RECALL, &SKETCH, &BANDS, &ROWS, &HASHES].into_iter().find(|p| settings.has(p)) {
-        return Err(Error::Usage(format!("--{} has no effect with --exact, which misses nothing", sketching.name)));
+        return Err(Error::Usage(format!("`{}` has no effect with `exact`, which misses nothing", sketching.name)));
     }
     Ok(settings.threshold(&THRESHOLD)?.expect("never auto"))
 }
@@ -437,13 +437,13 @@ fn exact_threshold(settings: &Settings) -> Result<Threshold, Error> {
 fn resolve_supershingles(settings: &Settings) -> Result<Option<Shape>, Error> {
     let Some((groups, rows)) = settings.groups(&SUPERSHINGLES)? else {
         if settings.has(&MIN_SUPERSHINGLES) {
-            return Err(Error::Usage("--min-supershingles has no effect without --supershingles".into()));
+            return Err(Error::Usage("`min-supershingles` has no effect without `supershingles`".into()));
         }
         return Ok(None);
     };
     let unused = [&THRESHOLD, &RECALL, &EXACT, &BANDS, &ROWS, &HASHES];
     if let Some(unused) = unused.into_iter().find(|p| settings.has(p)) {
-        return Err(Error::Usage(format!("--{} has no effect with --supershingles", unused.name)));
+        return Err(Error::Usage(format!("`{}` has no effect with `supershingles`", unused.name)));
     }
     let shape = Shape { groups, rows, least: settings.integer(&MIN_SUPERSHINGLES)?.expect("never auto") };
     if shape.least > groups || shape.tables() > MOST_TABLES {
@@ -480,7 +480,7 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
         (Some(bands), Some(rows)) => {
             if settings.has(&RECALL) || hashes_given {
                 return Err(Error::Usage(
-                    "--bands with --rows fixes the recall: give --recall and --hashes with at most one of the two"
+                    "`bands` with `rows` fixes the recall: give `recall` and `hashes` with at most one of the two"
                         .into(),
                 ));
             }
@@ -490,11 +490,11 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
     let chosen = chosen.ok_or_else(|| {
         let fixed = settings.has(&BANDS) || settings.has(&ROWS);
         Error::Usage(format!(
-            "no {} a pair at {threshold} with probability {recall} in a signature of {limit} hashes: lower --recall, raise \
-             --threshold{}{}",
+            "no {} a pair at {threshold} with probability {recall} in a signature of {limit} hashes: lower `recall`, raise \
+             `threshold`{}{}",
             if fixed { "such bands and rows find" } else { "bands and rows find" },
-            if limit < MOST_SLOTS { " or --hashes" } else { "" },
-            if fixed { ", or leave --bands and --rows out" } else { "" },
+            if limit < MOST_SLOTS { " or `hashes`" } else { "" },
+            if fixed { ", or leave `bands` and `rows` out" } else { "" },
         ))
     })?;
     Ok((threshold, recall, chosen))
@@ -568,7 +568,7 @@ fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -
     };
     if found < recall {
         setup.warnings.push(format!(
-            "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; --recall {recall} in place of --bands or --rows finds {:.1} %",
+            "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; `recall {recall}` in place of `bands` or `rows` finds {:.1} %",
             bands.bands,
             bands.rows,
             100.0 * found,
@@ -673,7 +673,7 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
         ),
     }];
     if threshold.as_f64() <= 0.6 && !settings.has(&HASHES) {
-        notes.push("at this threshold --hashes 512 compares far fewer unrelated pairs".into());
+        notes.push("at this threshold `hashes 512` compares far fewer unrelated pairs".into());
     }
     Ok(Forecast {
         curve_of: "jaccard",
@@ -717,9 +717,9 @@ mod tests {
         let error = |pairs: &[(&str, &str)]| {
             prepare(&Settings::from_pairs(pairs.iter().copied()), 0).err().map(|e| e.to_string()).unwrap_or_default()
         };
-        assert!(error(&[("bands", "9"), ("rows", "13"), ("recall", "0.9")]).contains("--recall"));
+        assert!(error(&[("bands", "9"), ("rows", "13"), ("recall", "0.9")]).contains("`recall`"));
         assert!(error(&[("threshold", "0.01")]).contains("in a signature of 128 hashes"));
-        assert!(error(&[("rows", "200"), ("threshold", "0.5")]).contains("of 16384 hashes: lower --recall"));
+        assert!(error(&[("rows", "200"), ("threshold", "0.5")]).contains("of 16384 hashes: lower `recall`"));
         assert!(error(&[("rows", "8"), ("hashes", "10")]).contains("of 10 hashes"));
         assert!(error(&[("bands", "1000"), ("hashes", "20")]).contains("of 20 hashes"));
         assert!(error(&[("bands", "4096"), ("rows", "256")]).contains("of 16384 hashes"));
@@ -739,12 +739,12 @@ mod tests {
             ("hashes", "99"),
             ("exact", "true"),
         ] {
-            assert_eq!(error(&[(flag, value)]), format!("--{flag} has no effect with --supershingles"));
+            assert_eq!(error(&[(flag, value)]), format!("`{flag}` has no effect with `supershingles`"));
         }
         assert_eq!(error(&[("shingle", "8"), ("sketch", "classic"), ("min-supershingles", "3")]), "");
         assert!(error(&[("min-supershingles", "7")]).contains("at most 6"));
         let alone = Settings::from_pairs([("min-supershingles", "2")]);
-        assert!(prepare(&alone, 0).err().unwrap().to_string().contains("without --supershingles"));
+        assert!(prepare(&alone, 0).err().unwrap().to_string().contains("without `supershingles`"));
         let many = Settings::from_pairs([("supershingles", "32x1"), ("min-supershingles", "16")]);
         assert!(prepare(&many, 0).err().unwrap().to_string().contains("at most 2000 ways"));
         for bad in ["6", "6x", "x14", "0x14", "6x0", "33x1", "6x14x2", "6X14", "on"] {

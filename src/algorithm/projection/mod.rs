@@ -170,13 +170,13 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
     let weights = Weights::of(settings, ENTRY.name)?;
     if let Some(threshold) = settings.threshold(&COSINE)? {
         if settings.has(&AGREE) {
-            return Err(Error::Usage("--cosine decides by the exact cosine: leave --agree out".into()));
+            return Err(Error::Usage("`cosine` decides by the exact cosine: leave `agree` out".into()));
         }
         let recall = settings.probability(&RECALL)?;
         let bands = cosine::bands(threshold, recall, bits).ok_or_else(|| {
             Error::Usage(format!(
-                "no bands of {bits} bits find a pair at a cosine of {threshold} with probability {recall}: lower --recall or \
-                 raise --projection-bits"
+                "no bands of {bits} bits find a pair at a cosine of {threshold} with probability {recall}: lower `recall` or \
+                 raise `projection-bits`"
             ))
         })?;
         let wanted = Wanted { recall, bits, origins: settings.origins() };
@@ -184,7 +184,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         return Ok(Resolved::Cosine { projected, threshold, bands, weights });
     }
     if settings.has(&RECALL) {
-        return Err(Error::Usage("--recall has no effect on projection without --cosine".into()));
+        return Err(Error::Usage("`recall` has no effect on projection without `cosine`".into()));
     }
     let agree = settings.integer(&AGREE)?.unwrap_or(bits - bits / ONE_DIFFERS_IN);
     let least = bits - bits / MOST_DIFFER_ONE_IN;
@@ -192,7 +192,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         return Err(Error::parameter(
             "agree",
             agree,
-            format!("{least} to {bits} of {bits} bits; --cosine is for looser pairs"),
+            format!("{least} to {bits} of {bits} bits; `cosine` is for looser pairs"),
         ));
     }
     let projection = RandomProjection::new(bits, agree).with_weights(weights).with_origins(settings.origins());
@@ -216,7 +216,7 @@ fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
             let warning = || {
                 format!(
                     "random projection is strict on short documents: their median is {median_tokens} tokens, and below {few} one \
-                     changed word moves more than {apart} of {bits} bits; --cosine or --algo minhash finds more"
+                     changed word moves more than {apart} of {bits} bits; `cosine` or `algo minhash` finds more"
                 )
             };
             (1..few).contains(&median_tokens).then(warning).into_iter().collect()
@@ -343,8 +343,8 @@ mod tests {
     fn contradictions_are_named() {
         let error =
             |pairs: &[(&str, &str)]| prepare(&settings(pairs), 0).err().map(|e| e.to_string()).unwrap_or_default();
-        assert!(error(&[("recall", "0.9")]).contains("without --cosine"));
-        assert!(error(&[("cosine", "0.9"), ("agree", "372")]).contains("leave --agree out"));
+        assert!(error(&[("recall", "0.9")]).contains("without `cosine`"));
+        assert!(error(&[("cosine", "0.9"), ("agree", "372")]).contains("leave `agree` out"));
         assert!(error(&[("agree", "335")]).contains("336 to 384 of 384 bits"));
         assert!(error(&[("agree", "372"), ("projection-bits", "256")]).contains("224 to 256 of 256 bits"));
         assert!(error(&[("projection-bits", "100")]).contains("a multiple of 64 from 64 to 1024"));

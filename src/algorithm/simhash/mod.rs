@@ -211,21 +211,21 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
     let mut origins = settings.origins();
     let distance = match settings.threshold(&COSINE)? {
         Some(_) if settings.has(&DISTANCE) => {
-            return Err(Error::Usage("--cosine chooses the distance: leave --distance out".into()));
+            return Err(Error::Usage("`cosine` chooses the distance: leave `distance` out".into()));
         }
         Some(cosine) => {
             let distance = distance_for(bits, cosine.as_f64(), settings.probability(&RECALL)?);
             if distance > 32 {
                 return Err(Error::Usage(format!(
                     "a cosine of {cosine} needs a distance of {distance} of {bits} bits, and 32 is the most: \
-                     raise --cosine or lower --recall"
+                     raise `cosine` or lower `recall`"
                 )));
             }
-            origins.derive(&DISTANCE, "from --cosine and --recall");
+            origins.derive(&DISTANCE, "from `cosine` and `recall`");
             distance
         }
         None if settings.has(&RECALL) => {
-            return Err(Error::Usage("--recall has no effect on simhash without --cosine".into()));
+            return Err(Error::Usage("`recall` has no effect on simhash without `cosine`".into()));
         }
         None => settings.integer(&DISTANCE)?.expect("never auto"),
     };
@@ -250,12 +250,12 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
     if (1..FEW_TOKENS).contains(&median_tokens) {
         warnings.push(format!(
             "SimHash is weak on short documents: their median is {median_tokens} tokens, and below {FEW_TOKENS} one changed \
-             word can move more than 3 bits; --algo minhash finds more"
+             word can move more than 3 bits; `algo minhash` finds more"
         ));
     }
     if simhash.weigher.weights() == Weights::TermFrequency {
         warnings.push(
-            "--weights tf lets common words decide: unrelated long documents come out alike; --weights binary and idf do not"
+            "`weights tf` lets common words decide: unrelated long documents come out alike; `weights binary` and idf do not"
                 .into(),
         );
     }
@@ -269,7 +269,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
     let refusal = too_short.then(|| {
         format!(
             "SimHash is not reliable on documents this short: their median is {median_tokens} tokens, the minimum {LEAST_TOKENS}; \
-             use --algo minhash, or --force to run it all the same"
+             use `algo minhash`, or `force` to run it all the same"
         )
     });
     Ok(Setup { warnings, refusal, ..Setup::new(simhash) })
@@ -337,10 +337,10 @@ mod tests {
         let error = |pairs: &[(&str, &str)]| {
             prepare(&Settings::from_pairs(pairs.iter().copied()), 0).err().map(|e| e.to_string()).unwrap_or_default()
         };
-        assert!(error(&[("recall", "0.9")]).contains("without --cosine"));
-        assert!(error(&[("cosine", "0.9"), ("distance", "3")]).contains("leave --distance out"));
+        assert!(error(&[("recall", "0.9")]).contains("without `cosine`"));
+        assert!(error(&[("cosine", "0.9"), ("distance", "3")]).contains("leave `distance` out"));
         assert!(error(&[("blocks", "3")]).contains("more than the distance (3)"));
-        assert!(error(&[("cosine", "0.1")]).contains("raise --cosine"));
+        assert!(error(&[("cosine", "0.1")]).contains("raise `cosine`"));
     }
 
     #[test]

@@ -303,7 +303,7 @@ impl Explain for SpotSigs {
         let share = 100.0 * featureless as f64 / documents as f64;
         vec![format!(
             "{share:.0} % of the documents have fewer than {} spots and were compared with nothing: SpotSigs is for prose in the language \
-             of --antecedents ({}); --algo minhash compares them all",
+             of `antecedents` ({}); `algo minhash` compares them all",
             self.min_spots, self.language.code
         )]
     }
