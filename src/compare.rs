@@ -169,10 +169,9 @@ fn default_recipe() -> Result<TableRecipe, Error> {
 /// As for [`Recipe::prepare`]; the algorithm is refused for documents of this length, or must know a whole collection first.
 ///
 /// ```
-/// use neardups::algorithm::{Entry, parameter::Settings};
-/// use neardups::tokenizer::Word;
+/// use neardups::{SimHash, tokenizer::Word};
 ///
-/// let simhash = Entry::by_name("simhash")?.recipe(Settings::default())?;
+/// let simhash = SimHash::builder().build()?;
 /// let text = "the quick brown fox jumps over the lazy dog ".repeat(20);
 /// assert_eq!(neardups::compare::fingerprint(&text, &simhash, &Word, 0)?.len(), 1);
 /// # Ok::<(), neardups::Error>(())

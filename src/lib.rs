@@ -5,6 +5,31 @@
 //!        [`source`]  [`tokenizer`]       [`algorithm`]             [`engine`]                              [`report`]
 //! ```
 //!
+//! ```
+//! use neardups::{KeepPolicy, MinHash, Scan};
+//!
+//! let texts = [
+//!     "the quick brown fox jumps over the lazy dog near the bank of the river",
+//!     "an entirely different sentence that says nothing about any animals at all",
+//!     "The quick brown fox jumps over the lazy dog, near the bank of the River!",
+//! ];
+//! let minhash = MinHash::builder().threshold(0.8).build()?;
+//! let outcome = Scan::new(&minhash).texts(&texts)?;
+//! assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
+//! # Ok::<(), neardups::Error>(())
+//! ```
+//!
+//! # Programs
+//!
+//! Each is some ten lines:
+//! [deduplicate texts in memory](guide::library#deduplicate-texts-in-memory),
+//! [iterate over pairs](guide::library#iterate-over-pairs),
+//! [filter a stream](guide::library#filter-a-stream-in-a-loop-of-your-own),
+//! [read from a source of your own](guide::library#read-documents-from-a-source-of-your-own),
+//! [compare two texts](guide::library#the-similarity-of-two-texts-the-fingerprint-of-one),
+//! [check documentation](guide::library#check-a-folder-of-documentation),
+//! [add a tokenizer or an algorithm](guide::library#a-tokenizer-or-an-algorithm-of-your-own).
+//!
 //! # The guide
 //!
 //! The chapters of [`guide`] are written for users of the program and explain what the library does too: which algorithm and threshold to
@@ -75,24 +100,6 @@
 //! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], reported and counted.
 //! * The batch has no map from keys to documents, and there is no map whose order could show in a result.
 //!
-//! # Example
-//!
-//! ```
-//! use neardups::algorithm::{Entry, parameter::Settings};
-//! use neardups::engine::{Options, scan};
-//! use neardups::source::Documents;
-//!
-//! let mut documents = Documents::new([
-//!     ("a", "the quick brown fox jumps over the lazy dog near the bank of the river"),
-//!     ("b", "The quick brown fox jumps over the lazy dog, near the bank of the River!"),
-//!     ("c", "an entirely different sentence that says nothing about any animals at all"),
-//! ]);
-//! let recipe = Entry::by_name("minhash")?.recipe(Settings::from_pairs([("threshold", "0.8")]))?;
-//! let outcome = scan(&mut documents, None, &recipe, &Options::default(), &())?;
-//! let pairs: Vec<_> = outcome.pairs().map(|pair| (pair.a, pair.b)).collect();
-//! assert_eq!(pairs, [("a", "b")]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
@@ -133,6 +140,11 @@ pub mod source;
 pub mod tokenizer;
 mod union_find;
 
+pub use algorithm::imatch::IMatch;
+pub use algorithm::minhash::MinHash;
+pub use algorithm::projection::RandomProjection;
+pub use algorithm::simhash::SimHash;
+pub use algorithm::spotsigs::SpotSigs;
 pub use compare::similarity;
-pub use engine::Scan;
+pub use engine::{KeepPolicy, Scan};
 pub use error::{Error, ErrorKind, IndexFault};

@@ -11,12 +11,10 @@ use std::sync::Arc;
 /// A scan: how near-duplicates are found, and what the search may use. [`texts`](Self::texts) and [`run`](Self::run) start it.
 ///
 /// ```
-/// use neardups::Scan;
-/// use neardups::algorithm::{Entry, parameter::Settings};
-/// use neardups::engine::KeepPolicy;
+/// use neardups::{KeepPolicy, MinHash, Scan};
 ///
-/// let texts = ["one fine day in the middle of the night", "Hickory dickory dock", "One fine day, in the middle of the night!"];
-/// let minhash = Entry::by_name("minhash")?.recipe(Settings::default())?;
+/// let texts = ["one fine day in the middle of the night", "Hickory dickory dock", "One fine day in the middle of the night!"];
+/// let minhash = MinHash::builder().build()?;
 /// let outcome = Scan::new(&minhash).texts(&texts)?;
 /// assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
 /// # Ok::<(), neardups::Error>(())
