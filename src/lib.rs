@@ -62,7 +62,7 @@
 //! |---|---|
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
 //! | [`kernel`] | inner loops by vectors, each beside its plain version: the only unsafe code |
-//! | [`similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
+//! | [`mod@similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
 //! | [`replace`] | a file that takes the place of another, all or nothing |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
 //! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
