@@ -70,14 +70,14 @@ impl Observer for Peaks {
 fn scanned(name: &str, corpus: &str) {
     let (_, algorithm, settings) = SCANS.into_iter().find(|(of, ..)| *of == name).expect("there is such a scan");
     let settings = Settings::from_pairs(settings.iter().copied());
-    let recipe = Entry::by_name(algorithm).and_then(|entry| entry.recipe(settings)).expect("the settings are sound");
+    let factory = Entry::by_name(algorithm).and_then(|entry| entry.factory(settings)).expect("the settings are sound");
     let mut options = Options::default();
     if let Ok(memory) = env::var("NEARDUPS_BENCH_MEMORY") {
         options.memory = memory.parse().expect("NEARDUPS_BENCH_MEMORY is a number of bytes");
     }
     let mut input = Input::new(vec![corpus.into()], source::Options::default());
     let peaks = Peaks::default();
-    let outcome = scan(&mut input, None, &recipe, &options, &peaks).expect("the corpus can be scanned");
+    let outcome = scan(&mut input, None, &factory, &options, &peaks).expect("the corpus can be scanned");
     peaks.begin("Writing pairs".into());
     assert_eq!(outcome.pairs().count() as u64, outcome.report.counts.pairs);
     peaks.begin(String::new());

@@ -14,11 +14,13 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use loops::kernel::Level;
 use loops::{LOOPS, passages, scan_of, text};
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Entry, Features, Profile, Recipe, Row, Setup};
+use neardups::algorithm::{
+    ALGORITHMS, Algorithm, AlgorithmFactory, CompareOn, Entry, Features, PreparedAlgorithm, Profile, Row,
+};
 use neardups::engine::{Options, Outcome, scan};
-use neardups::similarity::{Similarity, Threshold, jaccard};
+use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
 use neardups::source::{self, Documents, Input};
-use neardups::tokenizer::{Keep, TOKENIZERS, Tokenizer, Tokens, Word, by_name};
+use neardups::tokenizer::{TOKENIZERS, TokenDetail, Tokenizer, Tokens, Word, by_name};
 use neardups::{Error, hash};
 use std::hint::black_box;
 use std::time::Duration;
@@ -67,7 +69,7 @@ fn tokenizers(c: &mut Criterion) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         for entry in TOKENIZERS.iter().filter(|entry| entry.build.is_some()) {
             let tokenizer = by_name(entry.name).expect("this build has it");
-            let mut tokens = Tokens::new(Keep::Hashes, 0);
+            let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
             tokenizer.tokenize(&text, &mut tokens);
             assert!(tokens.len() > 1000);
             group.bench_function(BenchmarkId::new(entry.name, name), |b| {
@@ -85,22 +87,22 @@ fn stages(c: &mut Criterion) {
     group.sample_size(10);
     group.throughput(Throughput::Elements(COUNT as u64));
 
-    let mut tokens = Tokens::new(Keep::Hashes, 0);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
     group.bench_function("tokenise", |b| {
         b.iter(|| passages.iter().for_each(|(_, text)| Word.tokenize(black_box(text), &mut tokens)));
     });
     let tokens: Vec<Tokens> = passages
         .iter()
         .map(|(_, text)| {
-            let mut tokens = Tokens::new(Keep::Hashes, 0);
+            let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
             Word.tokenize(text, &mut tokens);
             assert_eq!(tokens.len(), 64);
             tokens
         })
         .collect();
-    let recipe = |name, settings: &[(&str, &str)]| {
+    let factory = |name, settings: &[(&str, &str)]| {
         let settings = Settings::from_pairs(settings.iter().copied());
-        Entry::by_name(name).and_then(|entry| entry.recipe(settings)).and_then(|recipe| recipe.prepare(64))
+        Entry::by_name(name).and_then(|entry| entry.factory(settings)).and_then(|factory| factory.prepare(64))
     };
     for (name, sketch, settings) in [
         ("minhash", "fss", &[][..]),
@@ -108,8 +110,8 @@ fn stages(c: &mut Criterion) {
         ("simhash", "", &[]),
         ("projection", "", &[]),
     ] {
-        let algorithm = recipe(name, settings).expect("defaults are sound").algorithm;
-        assert!(algorithm.learns().is_none() && algorithm.reads() == Keep::Hashes);
+        let algorithm = factory(name, settings).expect("defaults are sound").algorithm;
+        assert!(algorithm.learns().is_none() && algorithm.reads() == TokenDetail::Hashes);
         let label = [name, sketch].join(" ").trim_end().to_string();
         let features_of = |tokens: &Tokens| {
             let mut features = Features::default();
@@ -181,7 +183,7 @@ struct EachWithEach(Threshold);
 impl Algorithm for EachWithEach {
     /// Of multisets, for which no prefixes are taken.
     fn profile(&self) -> Profile {
-        Profile::new("each with each", "jaccard", Compares::Multisets).with_tables(1).with_jaccard(self.0)
+        Profile::new("each with each", "jaccard", CompareOn::Multisets).with_tables(1).with_jaccard(self.0)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -201,7 +203,7 @@ impl Algorithm for EachWithEach {
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        jaccard(a, b, self.0)
+        jaccard_at_least(a, b, self.0)
     }
 }
 
@@ -213,7 +215,7 @@ fn pass_over(c: &mut Criterion) {
     let sets: Vec<Vec<u64>> = passages
         .iter()
         .map(|(_, text)| {
-            let (mut tokens, mut set) = (Tokens::new(Keep::Hashes, 0), Vec::new());
+            let (mut tokens, mut set) = (Tokens::new(TokenDetail::Hashes, 0), Vec::new());
             Word.tokenize(text, &mut tokens);
             hash::shingle_hashes(tokens.hashes(), 5, &mut set);
             set.sort_unstable();
@@ -223,13 +225,14 @@ fn pass_over(c: &mut Criterion) {
         .collect();
     let plain = || {
         let rest = |i: usize| sets[i + 1..].iter();
-        let pairs = sets.iter().enumerate().map(|(i, a)| rest(i).filter_map(|b| jaccard(a, b, threshold)).count());
+        let pairs =
+            sets.iter().enumerate().map(|(i, a)| rest(i).filter_map(|b| jaccard_at_least(a, b, threshold)).count());
         pairs.sum::<usize>() as u64
     };
     let mut documents = Documents::new(passages);
     let options = Options { threads: 1, ..Options::default() };
-    let recipe = |_| Ok::<_, Error>(Setup::new(EachWithEach(threshold)));
-    let mut outcome = || scan(&mut documents, None, &recipe, &options, &()).expect("it is in memory");
+    let factory = |_| Ok::<_, Error>(PreparedAlgorithm::new(EachWithEach(threshold)));
+    let mut outcome = || scan(&mut documents, None, &factory, &options, &()).expect("it is in memory");
     assert_eq!((outcome().report.counts.pairs, plain()), (COUNT / 10, COUNT / 10));
 
     let mut group = c.benchmark_group("pass over");
@@ -244,11 +247,11 @@ fn pass_over(c: &mut Criterion) {
 fn scans(c: &mut Criterion) {
     let mut group = c.benchmark_group("scan");
     for entry in ALGORITHMS {
-        let recipe =
-            Entry::by_name(entry.name).and_then(|e| e.recipe(Settings::default())).expect("defaults are sound");
+        let factory =
+            Entry::by_name(entry.name).and_then(|e| e.factory(Settings::default())).expect("defaults are sound");
         let input = || Input::new(vec!["fixtures/english/docs".into()], source::Options::default());
         let run = |mut input| {
-            scan(&mut input, None, &recipe, &Options::default(), &()).expect("fixtures are sound").report.counts.pairs
+            scan(&mut input, None, &factory, &Options::default(), &()).expect("fixtures are sound").report.counts.pairs
         };
         assert!(run(input()) > 0, "{}", entry.name);
         group.bench_function(entry.name, |b| b.iter_batched(input, run, BatchSize::PerIteration));

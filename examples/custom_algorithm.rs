@@ -10,7 +10,7 @@
 //! share one are compared, exactly. The engine does the rest: reading, exact copies, grouping, each pair once, clusters.
 
 use neardups::Error;
-use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row, Setup};
+use neardups::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm, Profile, Row};
 use neardups::engine::{Options, scan};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, overlap_at_least};
@@ -30,7 +30,7 @@ const SAMPLED: u64 = 4;
 impl Algorithm for Containment {
     /// Comparing needs every shingle, not just the samples.
     fn profile(&self) -> Profile {
-        Profile::new("containment", "containment", Compares::Features)
+        Profile::new("containment", "containment", CompareOn::Features)
     }
 
     /// Whoever keeps signatures knows by these rows that others were made the same way.
@@ -75,9 +75,9 @@ fn pairs() -> Result<Vec<String>, Error> {
         ),
     ]);
     let threshold = "0.9".parse().expect("a threshold");
-    // A recipe makes the algorithm once the length of the documents is known; this one does not care.
-    let recipe = |_median_tokens: usize| Ok(Setup::new(Containment { threshold }));
-    let outcome = scan(&mut documents, None, &recipe, &Options::default(), &())?;
+    // A factory makes the algorithm once the length of the documents is known; this one does not care.
+    let factory = |_median_tokens: usize| Ok(PreparedAlgorithm::new(Containment { threshold }));
+    let outcome = scan(&mut documents, None, &factory, &Options::default(), &())?;
     Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }
 

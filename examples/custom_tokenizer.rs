@@ -11,7 +11,7 @@ use neardups::algorithm::Entry;
 use neardups::algorithm::parameter::Settings;
 use neardups::engine::{Options, scan};
 use neardups::source::Documents;
-use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Tokenizer for MaskedNumbers {
 
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         // Building on another tokenizer gives Unicode normalisation and spans for free.
-        let mut words = Tokens::new(Keep::Everything, tokens.seed());
+        let mut words = Tokens::new(TokenDetail::Everything, tokens.seed());
         Word.tokenize(text, &mut words);
         tokens.clear();
         let mut masked = String::new();
@@ -54,7 +54,7 @@ fn pairs(tokenizer: Arc<dyn Tokenizer>) -> Result<Vec<String>, Error> {
             "Tickets can be bought at the desk or online; children under twelve and members of the society enter free.",
         ),
     ]);
-    let minhash = Entry::by_name("minhash")?.recipe(Settings::default())?;
+    let minhash = Entry::by_name("minhash")?.factory(Settings::default())?;
     let options = Options { tokenizer, ..Options::default() };
     let outcome = scan(&mut documents, None, &minhash, &options, &())?;
     Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())

@@ -25,7 +25,7 @@ fn report(folder: &str) -> Result<String, Error> {
 
     // How near-duplicates are found: an algorithm of the table with the parameters that the command line has.
     let minhash =
-        Entry::by_name("minhash")?.recipe(Settings::from_pairs([("threshold", "0.8"), ("recall", "0.999")]))?;
+        Entry::by_name("minhash")?.factory(Settings::from_pairs([("threshold", "0.8"), ("recall", "0.999")]))?;
 
     // One call reads, fingerprints, groups and verifies, on all cores.
     let outcome = scan(&mut input, None, &minhash, &Options::default(), &Complaints)?;

@@ -5,7 +5,8 @@
 
 use crate::algorithm::parameter::Settings;
 use crate::algorithm::{
-    ALGORITHMS, Agreement, Algorithm, Compares, Learned, Learns, Recipe, Row, Setup, TableRecipe, Totals,
+    ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, Learned, Learns, PreparedAlgorithm, Row,
+    TableFactory, Totals,
 };
 use crate::error::Error;
 use crate::lexicon::Rarity;
@@ -83,11 +84,11 @@ impl Verdict {
     }
 }
 
-/// Compares two texts as the algorithm of the recipe does. `tokenizer` is used unless the algorithm needs another; `seed` seeds
+/// Compares two texts as the algorithm of the factory does. `tokenizer` is used unless the algorithm needs another; `seed` seeds
 /// the hashes.
 ///
 /// # Errors
-/// As for [`Recipe::prepare`]. A refusal is no error but a [`Verdict`].
+/// As for [`AlgorithmFactory::prepare`]. A refusal is no error but a [`Verdict`].
 ///
 /// # Cost
 /// That of two documents in a scan, on one thread.
@@ -97,9 +98,9 @@ impl Verdict {
 /// use neardups::compare::{Verdict, compare};
 /// use neardups::tokenizer::Word;
 ///
-/// let recipe = Entry::by_name("minhash")?.recipe(Settings::default())?;
+/// let factory = Entry::by_name("minhash")?.factory(Settings::default())?;
 /// let texts = ["A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said."];
-/// let comparison = compare(texts, &recipe, &Word, 0)?;
+/// let comparison = compare(texts, &factory, &Word, 0)?;
 /// assert_eq!(comparison.verdict, Verdict::BelowThreshold);
 /// // Three of seven pairs of neighbouring words.
 /// assert_eq!(comparison.evidence.unwrap().similarity.unwrap().value(), 3.0 / 7.0);
@@ -107,12 +108,12 @@ impl Verdict {
 /// ```
 pub fn compare(
     texts: [&str; 2],
-    recipe: &dyn Recipe,
+    factory: &dyn AlgorithmFactory,
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
     let median_tokens = median_tokens(texts, tokenizer, seed);
-    let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(median_tokens)?;
+    let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(median_tokens)?;
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());
     let tokenizer = own.as_deref().unwrap_or(tokenizer);
@@ -154,19 +155,19 @@ pub fn compare(
 /// assert_eq!(similarity.unwrap().value(), 3.0 / 7.0);
 /// ```
 pub fn similarity(a: &str, b: &str) -> Option<Similarity> {
-    let comparison = default_recipe().and_then(|recipe| compare([a, b], &recipe, &Word, 0));
+    let comparison = default_factory().and_then(|factory| compare([a, b], &factory, &Word, 0));
     comparison.expect("the defaults are sound").evidence?.similarity
 }
 
-fn default_recipe() -> Result<TableRecipe, Error> {
-    ALGORITHMS[0].recipe(Settings::default())
+fn default_factory() -> Result<TableFactory, Error> {
+    ALGORITHMS[0].factory(Settings::default())
 }
 
 /// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits, and so on; empty if
 /// the text has too few features.
 ///
 /// # Errors
-/// As for [`Recipe::prepare`]; the algorithm is refused for documents of this length, or must know a whole collection first.
+/// As for [`AlgorithmFactory::prepare`]; the algorithm is refused for documents of this length, or must know a whole collection first.
 ///
 /// ```
 /// use neardups::{SimHash, tokenizer::Word};
@@ -176,9 +177,14 @@ fn default_recipe() -> Result<TableRecipe, Error> {
 /// assert_eq!(neardups::compare::fingerprint(&text, &simhash, &Word, 0)?.len(), 1);
 /// # Ok::<(), neardups::Error>(())
 /// ```
-pub fn fingerprint(text: &str, recipe: &dyn Recipe, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Vec<u64>, Error> {
-    let Setup { algorithm, tokenizer: own, refusal, .. } =
-        recipe.prepare(median_tokens([text, ""], tokenizer, seed))?;
+pub fn fingerprint(
+    text: &str,
+    factory: &dyn AlgorithmFactory,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<Vec<u64>, Error> {
+    let PreparedAlgorithm { algorithm, tokenizer: own, refusal, .. } =
+        factory.prepare(median_tokens([text, ""], tokenizer, seed))?;
     if let Some(refusal) = refusal {
         return Err(Error::Unsuitable(refusal));
     }
@@ -195,7 +201,7 @@ pub fn fingerprint(text: &str, recipe: &dyn Recipe, tokenizer: &dyn Tokenizer, s
 
 /// The median length that a scan of the two documents goes by: the shorter of those that have tokens.
 pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> usize {
-    let mut tokens = Tokens::new(crate::tokenizer::Keep::Hashes, seed);
+    let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, seed);
     let lengths = texts.map(|text| {
         tokenizer.tokenize(text, &mut tokens);
         tokens.len()
@@ -213,7 +219,7 @@ fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&s
         let rarity = Rarity::for_bytes(texts.iter().map(|text| text.len() as u64).sum());
         for document in &mut *documents {
             sign::features(algorithm, document);
-            evidence_of(Compares::Features, document).into_iter().for_each(|feature| rarity.add(feature));
+            evidence_of(CompareOn::Features, document).into_iter().for_each(|feature| rarity.add(feature));
         }
         algorithm.learn(&Learned::Features(Arc::new(rarity)));
     }
@@ -221,10 +227,10 @@ fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&s
 }
 
 /// What is compared of a document, whose features and fingerprint are there.
-fn evidence_of(compares: Compares, document: &Scratch) -> Vec<u64> {
-    let from = if compares == Compares::Fingerprints { &document.fingerprint } else { &document.features.hashes };
+fn evidence_of(compare_on: CompareOn, document: &Scratch) -> Vec<u64> {
+    let from = if compare_on == CompareOn::Fingerprints { &document.fingerprint } else { &document.features.hashes };
     let mut evidence = from.clone();
-    let length = sign::evidence(compares, &mut evidence);
+    let length = sign::evidence(compare_on, &mut evidence);
     evidence.truncate(length);
     evidence
 }
@@ -236,7 +242,7 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
         sign::keys(algorithm, &document.features, &mut document.fingerprint, &mut Vec::new());
     }
     let fingerprints = documents.each_ref().map(|document| document.fingerprint.clone());
-    let [a, b] = documents.each_ref().map(|document| evidence_of(Compares::Features, document));
+    let [a, b] = documents.each_ref().map(|document| evidence_of(CompareOn::Features, document));
     let mut evidence = Evidence {
         features: documents.each_ref().map(|document| document.features.hashes.len()),
         distinct: Overlap::of_sets(&a, &b),
@@ -254,8 +260,8 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
         return (evidence, Verdict::TooFewFeatures(featureless));
     }
     let [one, other] = evidence.fingerprints.each_ref().map(Vec::as_slice);
-    let compares = algorithm.compares();
-    let [a, b] = documents.each_ref().map(|document| evidence_of(compares, document));
+    let compare_on = algorithm.compare_on();
+    let [a, b] = documents.each_ref().map(|document| evidence_of(compare_on, document));
     let similarity = if copies { Some(Similarity::ONE) } else { algorithm.similarity(&a, &b) };
     let verdict = if copies {
         Verdict::Reported { copies }

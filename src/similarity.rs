@@ -65,7 +65,7 @@ impl Threshold {
 
     /// The smallest part of `whole` that reaches the threshold: `⌈τ·whole⌉`.
     #[inline]
-    pub fn part_of(self, whole: usize) -> usize {
+    pub fn min_overlap(self, whole: usize) -> usize {
         (self.numerator as u128 * whole as u128).div_ceil(self.denominator as u128) as usize
     }
 
@@ -81,7 +81,7 @@ impl Threshold {
     /// any set at or above the threshold: `n − ⌈τ·n⌉ + 1`.
     #[inline]
     pub fn prefix_of(self, elements: usize) -> usize {
-        elements - self.part_of(elements) + 1
+        elements - self.min_overlap(elements) + 1
     }
 
     /// Whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product and these
@@ -98,7 +98,7 @@ impl Threshold {
 
     /// The largest whole of which `part` is still at the threshold: `⌊part / τ⌋`.
     #[inline]
-    pub fn whole_of(self, part: usize) -> usize {
+    pub fn max_total(self, part: usize) -> usize {
         let whole = self.denominator as u128 * part as u128 / self.numerator as u128;
         whole.try_into().unwrap_or(usize::MAX)
     }
@@ -175,7 +175,7 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
 
 /// The exact Jaccard similarity of two ascending sets without repeats, or `None` below the threshold or if one is empty.
 /// Of multisets (with repeats): the sum of the smaller counts over the sum of the larger ones.
-pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
+pub fn jaccard_at_least(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
     let needed = threshold.jaccard_overlap(a.len(), b.len());
     if a.is_empty() || b.is_empty() || needed > a.len().min(b.len()) {
         return None;
@@ -187,7 +187,7 @@ pub fn jaccard(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity>
 /// The exact Jaccard similarity of two ascending sets or multisets, however low; 0 if one is empty.
 ///
 /// Cost: a walk along both.
-pub fn jaccard_whatever(a: &[u64], b: &[u64]) -> Similarity {
+pub fn jaccard(a: &[u64], b: &[u64]) -> Similarity {
     let (shared, either) = shared(a, b);
     // Of two empty ones 0/1.
     Similarity::ratio(shared, either.max(1))
@@ -204,7 +204,7 @@ pub fn shared(a: &[u64], b: &[u64]) -> (u64, u64) {
 /// The exact cosine similarity of two ascending multisets, however low; 0 if one is empty.
 ///
 /// Cost: a walk along both.
-pub fn cosine_whatever(a: &[u64], b: &[u64]) -> Similarity {
+pub fn cosine(a: &[u64], b: &[u64]) -> Similarity {
     let (dot, a, b) = products(a, b);
     Similarity(if dot == 0 { 0.0 } else { ratio_of_roots(dot, a, b).clamp(0.0, 1.0) })
 }
@@ -213,7 +213,7 @@ pub fn cosine_whatever(a: &[u64], b: &[u64]) -> Similarity {
 /// is empty. Decided in integers; the value is `dot / √(|a|²·|b|²)`.
 ///
 /// Cost: a walk along both.
-pub fn cosine(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
+pub fn cosine_at_least(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Similarity> {
     let (dot, a, b) = products(a, b);
     threshold.reached_by_cosine(dot, a, b).then(|| {
         // Rounding must not print a pair below the threshold that it is at, or above 1.
@@ -272,11 +272,11 @@ mod tests {
         assert!(!threshold("0.1").reached_by(0, 0));
         assert_eq!(threshold("0.8").jaccard_overlap(9, 9), 8);
         assert_eq!(
-            [threshold("0.8").part_of(500), threshold("0.8").part_of(501), threshold("1").part_of(7)],
+            [threshold("0.8").min_overlap(500), threshold("0.8").min_overlap(501), threshold("1").min_overlap(7)],
             [400, 401, 7]
         );
         assert_eq!(
-            [threshold("0.8").whole_of(400), threshold("2/3").whole_of(5), threshold("1").whole_of(7)],
+            [threshold("0.8").max_total(400), threshold("2/3").max_total(5), threshold("1").max_total(7)],
             [500, 7, 7]
         );
     }
@@ -298,39 +298,39 @@ mod tests {
     #[test]
     fn textbook_examples() {
         // S = {A,B,C}, T = {B,C,D,E,F}: 2 of 6 (a textbook example). Word 3-grams of the BigCode near-deduplication article: 3 of 5.
-        let third = jaccard(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("1/3")).unwrap();
+        let third = jaccard_at_least(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("1/3")).unwrap();
         assert_eq!(third.value(), 1.0 / 3.0);
-        assert_eq!(jaccard(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("0.34")), None);
-        assert_eq!(jaccard(&[1, 2, 3], &[1, 2, 3, 4, 5], threshold("0.6")).unwrap().value(), 0.6);
+        assert_eq!(jaccard_at_least(&[1, 2, 3], &[2, 3, 4, 5, 6], threshold("0.34")), None);
+        assert_eq!(jaccard_at_least(&[1, 2, 3], &[1, 2, 3, 4, 5], threshold("0.6")).unwrap().value(), 0.6);
     }
 
     #[test]
     fn empty_sets_are_like_nothing() {
-        assert_eq!(jaccard(&[], &[], threshold("0.1")), None);
-        assert_eq!(jaccard(&[1], &[], threshold("0.1")), None);
-        assert_eq!(cosine(&[], &[], threshold("0.1")), None);
-        assert_eq!(cosine(&[1], &[], threshold("0.1")), None);
+        assert_eq!(jaccard_at_least(&[], &[], threshold("0.1")), None);
+        assert_eq!(jaccard_at_least(&[1], &[], threshold("0.1")), None);
+        assert_eq!(cosine_at_least(&[], &[], threshold("0.1")), None);
+        assert_eq!(cosine_at_least(&[1], &[], threshold("0.1")), None);
     }
 
     #[test]
     fn similarities_without_a_threshold() {
-        assert_eq!(jaccard_whatever(&[1, 2, 3], &[2, 3, 4, 5, 6]).value(), 1.0 / 3.0);
-        assert_eq!(jaccard_whatever(&[1, 1, 2], &[1, 2, 2, 2]).value(), 2.0 / 5.0);
-        assert_eq!(cosine_whatever(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6]).value(), 0.8);
+        assert_eq!(jaccard(&[1, 2, 3], &[2, 3, 4, 5, 6]).value(), 1.0 / 3.0);
+        assert_eq!(jaccard(&[1, 1, 2], &[1, 2, 2, 2]).value(), 2.0 / 5.0);
+        assert_eq!(cosine(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6]).value(), 0.8);
         for (a, b) in [(&[1u64][..], &[2u64][..]), (&[1], &[]), (&[], &[])] {
-            assert_eq!((jaccard_whatever(a, b).value(), cosine_whatever(a, b).value()), (0.0, 0.0));
+            assert_eq!((jaccard(a, b).value(), cosine(a, b).value()), (0.0, 0.0));
         }
     }
 
     #[test]
     fn a_pair_exactly_at_a_cosine_reaches_it() {
         // Four of five elements in common, 4 / √(5·5); counts (3, 4) and (4, 3), 24 / 25; multiples have the same direction.
-        assert_eq!(cosine(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6], threshold("0.8")).unwrap().value(), 0.8);
+        assert_eq!(cosine_at_least(&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 6], threshold("0.8")).unwrap().value(), 0.8);
         let (a, b) = ([1, 1, 1, 2, 2, 2, 2], [1, 1, 1, 1, 2, 2, 2]);
-        assert_eq!(cosine(&a, &b, threshold("0.96")).unwrap().value(), 0.96);
-        assert_eq!(cosine(&a, &b, threshold("0.960000000001")), None);
-        assert_eq!(cosine(&[1, 2], &[1, 1, 1, 2, 2, 2], threshold("1")), Some(Similarity::ONE));
-        assert_eq!(cosine(&[1, 2], &[1, 1, 1, 2, 2], threshold("1")), None);
+        assert_eq!(cosine_at_least(&a, &b, threshold("0.96")).unwrap().value(), 0.96);
+        assert_eq!(cosine_at_least(&a, &b, threshold("0.960000000001")), None);
+        assert_eq!(cosine_at_least(&[1, 2], &[1, 1, 1, 2, 2, 2], threshold("1")), Some(Similarity::ONE));
+        assert_eq!(cosine_at_least(&[1, 2], &[1, 1, 1, 2, 2], threshold("1")), None);
         // Beyond 128 bits.
         let huge = 1u128 << 80;
         assert!(threshold("1").reached_by_cosine(huge, huge, huge));
@@ -354,7 +354,7 @@ mod tests {
                 .then(|| Similarity::ratio(shared, either));
             let apart = (either - shared) as usize;
             prop_assert_eq!(expected.is_some(), threshold.may_differ_in(a.len(), b.len()).is_some_and(|most| apart <= most));
-            prop_assert_eq!(jaccard(&flat(&a), &flat(&b), threshold), expected);
+            prop_assert_eq!(jaccard_at_least(&flat(&a), &flat(&b), threshold), expected);
             prop_assert_eq!(overlap(&flat(&a), &flat(&b)) as u64, shared);
         }
     }

@@ -16,7 +16,7 @@ use neardups::algorithm::parameter::Settings;
 use neardups::engine::{Options, Outcome, scan};
 use neardups::hash::{combine, mix, shingle_hashes, token_hash};
 use neardups::source::{self, Documents, Input, Source};
-use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use neardups::{hamming, similarity};
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -128,8 +128,8 @@ pub fn scan_of(
     threads: usize,
 ) -> Outcome {
     let settings = Settings::from_pairs(settings.iter().copied());
-    let recipe = Entry::by_name(algorithm).and_then(|entry| entry.recipe(settings)).expect("the settings are sound");
-    scan(documents, None, &recipe, &Options { threads, ..Options::default() }, &()).expect("it is in memory")
+    let factory = Entry::by_name(algorithm).and_then(|entry| entry.factory(settings)).expect("the settings are sound");
+    scan(documents, None, &factory, &Options { threads, ..Options::default() }, &()).expect("it is in memory")
 }
 
 /// None of which is 0.
@@ -200,7 +200,7 @@ fn words() -> Loop {
             out.extend(words.map(|word| token_hash(word.to_ascii_lowercase().as_bytes(), 0)));
         },
         |text, out| {
-            let mut tokens = Tokens::new(Keep::Hashes, 0);
+            let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
             Word.tokenize(text, &mut tokens);
             out.extend_from_slice(tokens.hashes());
         },
@@ -425,7 +425,7 @@ fn jaccard() -> Loop {
             out.push((shared as f64 / (a.len() + b.len() - shared) as f64).to_bits());
         },
         move |(a, b), out| {
-            out.extend(similarity::jaccard(a, b, threshold).map(|similarity| similarity.value().to_bits()))
+            out.extend(similarity::jaccard_at_least(a, b, threshold).map(|similarity| similarity.value().to_bits()))
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Builders of the families: setters with types, for what the command line takes as text.
 //!
 //! A builder only fills [`Settings`](super::parameter::Settings). They are checked and resolved as typed ones are, by
-//! [`Entry::recipe`](super::Entry::recipe), so that both ways have the same ranges, the same messages and the same results.
+//! [`Entry::factory`](super::Entry::factory), so that both ways have the same ranges, the same messages and the same results.
 
 use crate::similarity::Threshold;
 
@@ -63,12 +63,12 @@ macro_rules! parameters {
                 }
             )*
 
-            /// The recipe that a scan needs.
+            /// The factory of the algorithm, which is what a scan takes.
             ///
             /// # Errors
-            /// A value out of range, or values that contradict each other: see [`Entry::recipe`](crate::algorithm::Entry::recipe).
-            pub fn build(self) -> Result<crate::algorithm::TableRecipe, crate::error::Error> {
-                const { &ENTRY }.recipe(self.settings)
+            /// A value out of range, or values that contradict each other: see [`Entry::factory`](crate::algorithm::Entry::factory).
+            pub fn build(self) -> Result<crate::algorithm::TableFactory, crate::error::Error> {
+                const { &ENTRY }.factory(self.settings)
             }
 
             /// The setters, and what they set.
@@ -102,7 +102,7 @@ mod tests {
     use super::super::simhash::SimHash;
     use super::super::spotsigs::{ChainOver, SpotSigs};
     use super::super::weights::Weights;
-    use super::super::{ALGORITHMS, Recipe, imatch, minhash, projection, same_identity, simhash, spotsigs};
+    use super::super::{ALGORITHMS, AlgorithmFactory, imatch, minhash, projection, same_identity, simhash, spotsigs};
     use super::*;
 
     /// The setters of each family, in the order of the table.
@@ -241,12 +241,12 @@ mod tests {
 
     #[test]
     fn what_is_built_is_checked_and_resolved_as_what_is_typed() {
-        let typed = |pairs: &[(&str, &str)]| ALGORITHMS[0].recipe(Settings::from_pairs(pairs.iter().copied()));
+        let typed = |pairs: &[(&str, &str)]| ALGORITHMS[0].factory(Settings::from_pairs(pairs.iter().copied()));
         let [built, typed_too] = [
             MinHash::builder().threshold(0.9).recall(0.999).shingle(3).build(),
             typed(&[("threshold", "0.9"), ("recall", "0.999"), ("shingle", "3")]),
         ]
-        .map(|recipe| recipe.unwrap());
+        .map(|factory| factory.unwrap());
         assert_eq!(built.plan(300, 1000).unwrap(), typed_too.plan(300, 1000).unwrap());
         assert!(same_identity(&*built.prepare(0).unwrap().algorithm, &*typed_too.prepare(0).unwrap().algorithm));
         let refused = [
@@ -258,7 +258,7 @@ mod tests {
             (MinHash::builder().supershingles(33, 1), typed(&[("supershingles", "33x1")])),
         ];
         for (builder, typed) in refused {
-            let messages = [builder.build(), typed].map(|recipe| recipe.err().unwrap().to_string());
+            let messages = [builder.build(), typed].map(|factory| factory.err().unwrap().to_string());
             assert_eq!(messages[0], messages[1]);
         }
         assert!(SimHash::builder().grams([]).build().is_err());
@@ -275,7 +275,7 @@ mod tests {
             SpotSigs::builder().build(),
         ];
         for (entry, built) in ALGORITHMS.iter().zip(built) {
-            let typed = entry.recipe(Settings::default()).unwrap();
+            let typed = entry.factory(Settings::default()).unwrap();
             assert_eq!(built.unwrap().plan(300, 1000).unwrap(), typed.plan(300, 1000).unwrap(), "{}", entry.name);
         }
     }

@@ -8,15 +8,15 @@
 //! features.
 //!
 //! What is common is counted exactly, in two readings of the collection. The first counts by classes of features
-//! ([`Bounds`]), in memory that does not grow with the number of features; it gives an upper bound of each frequency. The second
+//! ([`FrequencyBounds`]), in memory that does not grow with the number of features; it gives an upper bound of each frequency. The second
 //! counts one by one the features whose bound is high enough. With `F` features in all documents together at most
 //! `F / (P · N)` can be common, 500,000 in documents of 500 features at `P = 0.001`. A few others share a class with one that is; room
 //! is left for four times as many. More come from texts made to collide: features of the parts of the hash that do not fit
 //! are then not left out, which is warned of.
 
 use super::parameter::{DROP_COMMON, Origins};
-use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
-use crate::lexicon::Bounds;
+use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
+use crate::lexicon::FrequencyBounds;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct WithoutCommon {
 enum Known {
     Nothing,
     /// The second reading looks at what can be common.
-    Bounds(Arc<Bounds>),
+    FrequencyBounds(Arc<FrequencyBounds>),
     Common {
         /// Ascending.
         common: Box<[u64]>,
@@ -64,7 +64,7 @@ impl WithoutCommon {
     }
 
     /// How many features there may be that are counted one by one.
-    fn most_counted(&self, bounds: &Bounds) -> u64 {
+    fn most_counted(&self, bounds: &FrequencyBounds) -> u64 {
         let common =
             u128::from(bounds.added()) * 1000 / (u128::from(self.share) * u128::from(bounds.documents())).max(1);
         u64::try_from(4 * common).unwrap_or(u64::MAX)
@@ -111,16 +111,18 @@ impl Algorithm for WithoutCommon {
     /// First what is common, then what the algorithm itself must know, of the features that are left.
     fn learns(&self) -> Option<Learns> {
         match &self.known {
-            Known::Nothing => Some(Learns::Bounds),
-            Known::Bounds(bounds) => Some(Learns::Frequencies { most: self.most_counted(bounds) }),
+            Known::Nothing => Some(Learns::FrequencyBounds),
+            Known::FrequencyBounds(bounds) => Some(Learns::Frequencies { most: self.most_counted(bounds) }),
             Known::Common { .. } => self.inner.learns(),
         }
     }
 
     fn learn(&mut self, learned: &Learned) {
         match (&self.known, learned) {
-            (Known::Nothing, Learned::Bounds(bounds)) => self.known = Known::Bounds(Arc::clone(bounds)),
-            (Known::Bounds(_), Learned::Frequencies { lexicon, complete }) => {
+            (Known::Nothing, Learned::FrequencyBounds(bounds)) => {
+                self.known = Known::FrequencyBounds(Arc::clone(bounds))
+            }
+            (Known::FrequencyBounds(_), Learned::Frequencies { lexicon, complete }) => {
                 let documents = lexicon.documents();
                 let is_common = |&(_, frequency): &(u64, u32)| self.exceeded_by(frequency.into(), documents);
                 let mut common: Box<[u64]> = lexicon.terms().filter(is_common).map(|(feature, _)| feature).collect();
@@ -135,7 +137,7 @@ impl Algorithm for WithoutCommon {
         self.inner.features(tokens, features);
         match &self.known {
             Known::Nothing => {}
-            Known::Bounds(bounds) => {
+            Known::FrequencyBounds(bounds) => {
                 let documents = bounds.documents();
                 retain(features, |feature| self.exceeded_by(bounds.most(feature).into(), documents));
             }
@@ -179,7 +181,7 @@ impl Explain for WithoutCommon {
         self.inner.pair_found_with(a, b)
     }
 
-    fn odds_read(&self) -> Option<Compares> {
+    fn odds_read(&self) -> Option<CompareOn> {
         self.inner.odds_read()
     }
 
@@ -224,16 +226,16 @@ mod tests {
     use crate::lexicon::Lexicon;
 
     fn without_common(share: u64) -> WithoutCommon {
-        let setup = (Entry::by_name("minhash").unwrap().prepare)(&Settings::default(), 300).unwrap();
-        WithoutCommon::new(setup.algorithm, share)
+        let prepared = (Entry::by_name("minhash").unwrap().prepare)(&Settings::default(), 300).unwrap();
+        WithoutCommon::new(prepared.algorithm, share)
     }
 
     fn learned(share: u64, documents: u64, frequencies: &[(u64, u32)], complete: bool) -> WithoutCommon {
         let mut algorithm = without_common(share);
-        let bounds = Bounds::for_bytes(0);
+        let bounds = FrequencyBounds::for_bytes(0);
         frequencies.iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
-        assert_eq!(algorithm.learns(), Some(Learns::Bounds));
-        algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(documents))));
+        assert_eq!(algorithm.learns(), Some(Learns::FrequencyBounds));
+        algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(documents))));
         assert!(matches!(algorithm.learns(), Some(Learns::Frequencies { .. })));
         let lexicon = Arc::new(Lexicon::new(documents, frequencies.iter().copied()));
         algorithm.learn(&Learned::Frequencies { lexicon, complete });
@@ -260,9 +262,9 @@ mod tests {
     fn as_many_are_counted_as_can_be_common_and_some_more() {
         // 3 + 4 + 10 = 17 features, more than 3 documents each: at most 5 are common.
         let mut algorithm = without_common(300);
-        let bounds = Bounds::for_bytes(0);
+        let bounds = FrequencyBounds::for_bytes(0);
         [(7, 3), (9, 4), (5, 10)].iter().for_each(|&(feature, count)| (0..count).for_each(|_| bounds.add(&[feature])));
-        algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(10))));
+        algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(10))));
         assert_eq!(algorithm.learns(), Some(Learns::Frequencies { most: 4 * 5 }));
     }
 

@@ -1,7 +1,7 @@
 //! Looking at single pairs: what an algorithm can say about two documents beside whether they are a pair. None of it is asked for in a
 //! scan; `compare`, `eval` and `plan` are made of it.
 
-use super::{Algorithm, Compares};
+use super::{Algorithm, CompareOn};
 use crate::similarity::Similarity;
 
 /// How a pair stands to what is reported; see [`Explain::odds`].
@@ -70,7 +70,7 @@ pub trait Explain {
     }
 
     /// What [`odds`](Self::odds) reads; `None`, the default, where two documents that are not reported have no similarity.
-    fn odds_read(&self) -> Option<Compares> {
+    fn odds_read(&self) -> Option<CompareOn> {
         None
     }
 
@@ -120,7 +120,7 @@ impl dyn Algorithm + '_ {
     }
 
     /// See [`Explain::odds_read`].
-    pub fn odds_read(&self) -> Option<Compares> {
+    pub fn odds_read(&self) -> Option<CompareOn> {
         self.explain()?.odds_read()
     }
 
@@ -128,7 +128,7 @@ impl dyn Algorithm + '_ {
     pub fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
         let explain = self.explain()?;
         // Fingerprints cannot be compared where features are looked at.
-        let reported = explain.odds_read() == Some(self.compares()) && self.compare(a, b).is_some();
+        let reported = explain.odds_read() == Some(self.compare_on()) && self.compare(a, b).is_some();
         explain.odds(a, b, reported)
     }
 

@@ -9,6 +9,7 @@ pub mod bands;
 mod builder;
 pub mod drop_common;
 mod explain;
+mod factory;
 mod features;
 pub mod imatch;
 pub mod minhash;
@@ -16,7 +17,6 @@ pub mod parameter;
 mod prefix;
 pub mod presets;
 pub mod projection;
-mod recipe;
 pub mod shingles;
 mod sign_bits;
 pub mod simhash;
@@ -25,23 +25,23 @@ pub mod spotsigs;
 pub mod weights;
 
 use crate::error::Error;
-use crate::lexicon::{Bounds, Lexicon, Rarity};
+use crate::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::prepared::Step;
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 use parameter::{Parameter, Settings};
 use std::sync::Arc;
 
 pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds};
+pub use factory::{AlgorithmFactory, Forecast, Plan, PreparedAlgorithm, TableFactory};
 pub use features::Features;
-pub use recipe::{Forecast, Plan, Recipe, Setup, TableRecipe};
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
 /// What [`Algorithm::compare`] is given of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Compares {
+pub enum CompareOn {
     /// Their fingerprints.
     Fingerprints,
     /// Their feature hashes, ascending and without repeats. The engine keeps them, or makes them again, for candidates only.
@@ -59,7 +59,7 @@ pub enum Learns {
     /// How rare each of its own features is.
     Features,
     /// In at most how many documents each of its own features is.
-    Bounds,
+    FrequencyBounds,
     /// In how many documents each of those features is that it gives now.
     Frequencies {
         /// How many different features there may be, about. What does not fit is not counted.
@@ -76,7 +76,7 @@ pub enum Learned {
     /// How rare features are.
     Features(Arc<Rarity>),
     /// In at most how many documents features are.
-    Bounds(Arc<Bounds>),
+    FrequencyBounds(Arc<FrequencyBounds>),
     /// In how many documents features are.
     Frequencies {
         /// The counts, by feature hash.
@@ -115,9 +115,9 @@ pub struct Profile {
     /// What the similarity measures, as in the records: `jaccard`, `hamming`, ….
     pub measure: &'static str,
     /// What it reads of the tokens. Hashes alone are fastest.
-    pub reads: Keep,
+    pub reads: TokenDetail,
     /// What [`Algorithm::compare`] reads.
-    pub compares: Compares,
+    pub compare_on: CompareOn,
     /// `Some(n)` if every fingerprint has exactly `n` keys and the i-th key of one can only equal the i-th of another. The
     /// engine then works through one table at a time. `None` lets keys be any number in any order.
     pub tables: Option<usize>,
@@ -128,12 +128,12 @@ pub struct Profile {
 
 impl Profile {
     /// An algorithm of this name that compares these; it reads hashes of tokens, and makes any number of keys.
-    pub const fn new(name: &'static str, measure: &'static str, compares: Compares) -> Self {
-        Profile { name, measure, reads: Keep::Hashes, compares, tables: None, jaccard: None }
+    pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
+        Profile { name, measure, reads: TokenDetail::Hashes, compare_on, tables: None, jaccard: None }
     }
 
     /// The same, reading this of the tokens.
-    pub const fn reading(self, reads: Keep) -> Self {
+    pub const fn reading(self, reads: TokenDetail) -> Self {
         Profile { reads, ..self }
     }
 
@@ -210,13 +210,13 @@ impl dyn Algorithm + '_ {
     }
 
     /// See [`Profile::reads`].
-    pub fn reads(&self) -> Keep {
+    pub fn reads(&self) -> TokenDetail {
         self.profile().reads
     }
 
-    /// See [`Profile::compares`].
-    pub fn compares(&self) -> Compares {
-        self.profile().compares
+    /// See [`Profile::compare_on`].
+    pub fn compare_on(&self) -> CompareOn {
+        self.profile().compare_on
     }
 
     /// See [`Profile::tables`].
@@ -247,8 +247,8 @@ pub struct Entry {
     pub defaults: &'static [(&'static Parameter, &'static str)],
     /// Steps of preparation that would take from it what it looks for.
     pub refuses: &'static [Step],
-    /// The setup for given parameters and median document length in tokens.
-    pub prepare: fn(&Settings, usize) -> Result<Setup, Error>,
+    /// The prepared algorithm for given parameters and median document length in tokens.
+    pub prepare: fn(&Settings, usize) -> Result<PreparedAlgorithm, Error>,
     /// Whether another median can make another algorithm of the same parameters (warnings aside).
     pub depends_on_length: fn(&Settings) -> bool,
     /// What the algorithm would find and cost, for given parameters, median length and number of documents.
@@ -297,22 +297,22 @@ impl Entry {
         }
     }
 
-    /// Checks settings against the parameters and makes the recipe that a scan needs.
+    /// Checks settings against the parameters and makes the factory that a scan needs.
     ///
     /// # Errors
     /// A setting that this algorithm does not have, a value out of range, or values that contradict each other.
-    pub fn recipe(&'static self, settings: Settings) -> Result<TableRecipe, Error> {
+    pub fn factory(&'static self, settings: Settings) -> Result<TableFactory, Error> {
         self.check(&settings)?;
         let settings = settings.with_defaults(self.defaults);
         // Contradictions show now, whatever the documents are.
         (self.prepare)(&settings, 0)?;
-        Ok(TableRecipe { entry: self, settings })
+        Ok(TableFactory { entry: self, settings })
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.
     ///
     /// # Errors
-    /// See [`recipe`](Self::recipe).
+    /// See [`factory`](Self::factory).
     pub fn check(&self, settings: &Settings) -> Result<(), Error> {
         for (name, value) in settings.given() {
             match self.parameters.iter().find(|p| p.name == name) {
@@ -345,9 +345,9 @@ mod tests {
             names.extend(entry.aliases);
             assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.name);
             assert!(!entry.advice.is_empty());
-            let recipe = entry.recipe(Settings::default()).expect("the defaults are sound");
-            recipe.prepare(300).expect("the defaults are sound");
-            recipe.plan(300, 1_000_000).expect("the defaults can be planned");
+            let factory = entry.factory(Settings::default()).expect("the defaults are sound");
+            factory.prepare(300).expect("the defaults are sound");
+            factory.plan(300, 1_000_000).expect("the defaults can be planned");
             for (parameter, default) in entry.defaults {
                 assert!(entry.uses(parameter.name) && *default != parameter.default, "{}", parameter.name);
             }
@@ -370,17 +370,17 @@ mod tests {
 
     #[test]
     fn a_tokenizer_that_was_asked_for_is_used_on_short_documents_too() {
-        let recipe = || Entry::by_name("minhash").unwrap().recipe(Settings::default()).unwrap();
-        let shingle = |recipe: &TableRecipe, median| {
-            let setup = recipe.prepare(median).unwrap();
-            let rows = setup.algorithm.rows();
+        let factory = || Entry::by_name("minhash").unwrap().factory(Settings::default()).unwrap();
+        let shingle = |factory: &TableFactory, median| {
+            let prepared = factory.prepare(median).unwrap();
+            let rows = prepared.algorithm.rows();
             let shingle = rows.iter().find(|row| row.name == "shingle").unwrap();
-            (setup.tokenizer.is_some(), shingle.value.as_integer().unwrap())
+            (prepared.tokenizer.is_some(), shingle.value.as_integer().unwrap())
         };
-        assert_eq!(shingle(&recipe(), 5), (true, 1));
-        let word = recipe().with_tokenizer("word").unwrap();
+        assert_eq!(shingle(&factory(), 5), (true, 1));
+        let word = factory().with_tokenizer("word").unwrap();
         assert_eq!([shingle(&word, 5), shingle(&word, 300)], [(false, 1), (false, 5)]);
-        let characters = recipe().with_tokenizer("char:5").unwrap();
+        let characters = factory().with_tokenizer("char:5").unwrap();
         assert_eq!(shingle(&characters, 300), (false, 1));
     }
 

@@ -83,7 +83,7 @@ impl Prefix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::jaccard;
+    use crate::similarity::jaccard_at_least;
     use proptest::prelude::*;
 
     fn prefix(percent: u64, documents: &[Vec<u64>]) -> Prefix {
@@ -125,7 +125,7 @@ mod tests {
                 .collect();
             for (i, (a, a_keys)) in made.iter().enumerate() {
                 for (b, b_keys) in &made[i + 1..] {
-                    if jaccard(a, b, prefix.threshold).is_some() {
+                    if jaccard_at_least(a, b, prefix.threshold).is_some() {
                         prop_assert!(a_keys.iter().any(|key| b_keys.contains(key)), "{a:?} and {b:?}");
                     }
                 }

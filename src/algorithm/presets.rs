@@ -4,7 +4,7 @@
 //! did besides — other tokenizers, no verification, further stages — is told in [`Preset::differs`] and not imitated.
 
 use super::parameter::Settings;
-use super::{Entry, Provenance, TableRecipe};
+use super::{Entry, Provenance, TableFactory};
 use crate::error::Error;
 use crate::tokenizer;
 
@@ -321,22 +321,23 @@ impl Preset {
         let is_given = |name: &str| given.given().any(|(other, _)| other == name);
         let replaced = |name: &str| INSTEAD.iter().any(|(by, these)| is_given(by) && these.contains(&name));
         // Shingles are counted in other tokens where a run of characters is one.
-        let counts_others = |name: &str| name == super::recipe::SHINGLE && typed.is_some_and(tokenizer::is_overlapping);
+        let counts_others =
+            |name: &str| name == super::factory::SHINGLE && typed.is_some_and(tokenizer::is_overlapping);
         let settings = self.settings.iter().copied();
         settings.filter(|(name, _)| !is_given(name) && !replaced(name) && !counts_others(name)).collect()
     }
 
-    /// The recipe of the preset, with whatever is given in the place of what it says itself; the tokenizer too.
+    /// The factory of the preset, with whatever is given in the place of what it says itself; the tokenizer too.
     ///
     /// # Errors
-    /// As for [`Entry::recipe`] and [`TableRecipe::with_tokenizer`].
-    pub fn recipe(&'static self, given: Settings, typed: Option<&str>) -> Result<TableRecipe, Error> {
+    /// As for [`Entry::factory`] and [`TableFactory::with_tokenizer`].
+    pub fn factory(&'static self, given: Settings, typed: Option<&str>) -> Result<TableFactory, Error> {
         let entry = Entry::by_name(self.algorithm)?;
         entry.check(&given)?;
         let own = self.remaining(&given, typed);
         let mut settings = given;
         own.iter().for_each(|(name, value)| settings.set_from(*name, *value, Provenance::preset(self.name)));
-        let mut recipe = entry.recipe(settings).map_err(|error| match error {
+        let mut factory = entry.factory(settings).map_err(|error| match error {
             Error::Usage(message) => {
                 let flags: Vec<_> = own.iter().map(|(name, value)| format!("`{name} {value}`")).collect();
                 Error::Usage(format!("{message} (the preset {} gives {})", self.name, flags.join(", ")))
@@ -344,21 +345,21 @@ impl Preset {
             other => other,
         })?;
         if let Some(tokenizer) = typed.or(self.tokenizer) {
-            recipe = recipe.with_tokenizer(tokenizer)?;
+            factory = factory.with_tokenizer(tokenizer)?;
         }
-        Ok(recipe)
+        Ok(factory)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bands::Bands;
-    use super::super::{Origin, Plan, Recipe};
+    use super::super::{AlgorithmFactory, Origin, Plan};
     use super::*;
 
     fn plan(name: &str, given: &[(&str, &str)], tokenizer: Option<&str>) -> Plan {
         let preset = Preset::by_name(name).unwrap();
-        preset.recipe(Settings::from_pairs(given.iter().copied()), tokenizer).unwrap().plan(300, 1_000_000).unwrap()
+        preset.factory(Settings::from_pairs(given.iter().copied()), tokenizer).unwrap().plan(300, 1_000_000).unwrap()
     }
 
     fn value(plan: &Plan, row: &str) -> String {
@@ -369,7 +370,7 @@ mod tests {
     fn error(name: &str, given: &[(&str, &str)]) -> String {
         let preset = Preset::by_name(name).unwrap();
         preset
-            .recipe(Settings::from_pairs(given.iter().copied()), None)
+            .factory(Settings::from_pairs(given.iter().copied()), None)
             .err()
             .map(|e| e.to_string())
             .unwrap_or_default()
@@ -390,10 +391,10 @@ mod tests {
             assert!(!preset.summary.ends_with('.') && preset.advice.ends_with(['.', ';']), "{name}");
             // Each says what it is for documents of any length.
             for median in [0, 5, 300] {
-                let recipe = preset.recipe(Settings::default(), None).unwrap();
-                let setup = recipe.prepare(median).unwrap();
-                assert!(setup.tokenizer.is_none(), "{name}: the tokenizer depends on the documents");
-                let plan = recipe.plan(median, 1_000_000).unwrap();
+                let factory = preset.factory(Settings::default(), None).unwrap();
+                let prepared = factory.prepare(median).unwrap();
+                assert!(prepared.tokenizer.is_none(), "{name}: the tokenizer depends on the documents");
+                let plan = factory.plan(median, 1_000_000).unwrap();
                 let from = |origin| plan.parameters.iter().filter(|row| row.provenance.origin == origin).count();
                 assert_eq!(from(Origin::Preset(name)), preset.settings.len(), "{name}: {:?}", plan.parameters);
                 assert_eq!(from(Origin::Given), 0, "{name}: {:?}", plan.parameters);
@@ -528,7 +529,7 @@ mod tests {
         );
         assert!(message.contains("`supershingles 6x14`"), "{message}");
         assert!(error("fineweb", &[("distance", "3")]).contains("`distance` is not used by minhash"));
-        let zero = Preset::by_name("fineweb").unwrap().recipe(Settings::from_pairs([("shingle", "0")]), None);
+        let zero = Preset::by_name("fineweb").unwrap().factory(Settings::from_pairs([("shingle", "0")]), None);
         assert!(matches!(zero, Err(Error::Parameter { name: "shingle", value, .. }) if value == "0"));
     }
 }

@@ -4,7 +4,7 @@ use super::parameter::{HASH, Origins, Settings};
 use super::{Provenance, Row};
 use crate::error::Error;
 use crate::hash::shingle_hashes;
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 use md5::Md5;
 use sha1::digest::Output;
 use sha1::{Digest, Sha1};
@@ -53,10 +53,10 @@ impl ShingleHash {
     }
 
     /// What it reads of the tokens.
-    pub fn reads(self) -> Keep {
+    pub fn reads(self) -> TokenDetail {
         match self {
-            ShingleHash::Xxh3 => Keep::Hashes,
-            ShingleHash::Md5 | ShingleHash::Sha1 => Keep::Texts,
+            ShingleHash::Xxh3 => TokenDetail::Hashes,
+            ShingleHash::Md5 | ShingleHash::Sha1 => TokenDetail::Texts,
         }
     }
 

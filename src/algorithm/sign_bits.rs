@@ -3,10 +3,10 @@
 
 use super::parameter::Origins;
 use super::weights::{Weigher, Weights};
-use super::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Provenance, Row};
+use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
 use crate::hamming::{self, BlockTables};
 use crate::similarity::Similarity;
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 
 /// What the features of a family are.
 pub trait Signs: Send + Sync {
@@ -14,8 +14,8 @@ pub trait Signs: Send + Sync {
     const NAME: &'static str;
 
     /// What is read of the tokens.
-    fn reads(&self) -> Keep {
-        Keep::Hashes
+    fn reads(&self) -> TokenDetail {
+        TokenDetail::Hashes
     }
 
     /// Fills the features, with their weights.
@@ -74,7 +74,7 @@ impl<F> SignBits<F> {
 
 impl<F: Signs> Algorithm for SignBits<F> {
     fn profile(&self) -> Profile {
-        let profile = Profile::new(F::NAME, "hamming", Compares::Fingerprints);
+        let profile = Profile::new(F::NAME, "hamming", CompareOn::Fingerprints);
         profile.reading(self.family.reads()).with_tables(self.tables.len())
     }
 
@@ -140,8 +140,8 @@ impl<F: Signs> Explain for SignBits<F> {
         Some(self.similarity_at(hamming::distance(a, b) as usize))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Fingerprints)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Fingerprints)
     }
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {

@@ -244,12 +244,12 @@ mod tests {
     use super::*;
     use crate::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
     use crate::algorithm::parameter::Settings;
-    use crate::algorithm::{Entry, Recipe};
+    use crate::algorithm::{AlgorithmFactory, Entry};
     use crate::tokenizer::Word;
 
     fn prepared(pairs: &[(&str, &str)]) -> Box<dyn Algorithm> {
         let settings = Settings::from_pairs(pairs.iter().copied());
-        Entry::by_name("minhash").unwrap().recipe(settings).unwrap().prepare(300).unwrap().algorithm
+        Entry::by_name("minhash").unwrap().factory(settings).unwrap().prepare(300).unwrap().algorithm
     }
 
     fn origin(algorithm: &dyn Algorithm, name: &str) -> Origin {

@@ -7,7 +7,7 @@ use super::walk::{Found, Walk};
 use crate::hash::sequence_hash;
 use crate::prose::{self, Kind, Language, Lines, Markup, Position, Prose};
 use crate::source;
-use crate::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -53,7 +53,7 @@ impl Page {
         let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut page =
             Page { path: file.name, place: file.place, source, prose, words, spans, blocks, hash: OnceLock::new() };
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         for block in page.prose.blocks() {
             tokens.clear();
             Word.tokenize(&page.prose.text()[block.text.clone()], &mut tokens);

@@ -9,13 +9,13 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Agreement, Entry, Recipe, TableRecipe};
+use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, TableFactory};
 use neardups::compare::{Comparison, Evidence, Verdict, compare};
 use neardups::engine::{self, Observer};
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Input, Severity, Source};
-use neardups::tokenizer::{Keep, Tokens};
+use neardups::tokenizer::{TokenDetail, Tokens};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -29,8 +29,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         return Err(usage_error("standard input (-) can be read only once"));
     }
     let method = Method::resolve(&arguments.method)?;
-    let recipes = recipes(&method, arguments)?;
-    let shingles = shingle_recipe(&method, &arguments.method.settings)?;
+    let factories = factories(&method, arguments)?;
+    let shingles = shingle_factory(&method, &arguments.method.settings)?;
     let engine = input::engine_options(&arguments.run, &method.tokens);
     let cut_by = engine.tokenizer.name().into_owned();
     let options = input::source_options(&arguments.input, None)?;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
     let judge = |(entry, asked): (&'static Entry, Asked)| {
         let mut comparison = match asked {
-            Asked::Recipe(recipe) => compare(texts, &recipe, tokenizer, seed)?,
+            Asked::AlgorithmFactory(factory) => compare(texts, &factory, tokenizer, seed)?,
             Asked::Refused(comparison) => comparison,
         };
         spell_all(&mut comparison.warnings);
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
         Ok::<_, Error>((entry, comparison))
     };
-    let comparisons = recipes.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+    let comparisons = factories.into_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
     let [a, b] = documents.each_ref().map(|document| document.tokens.hashes());
     let min_run = arguments.min_run;
     let runs = common_runs(a, b, min_run);
@@ -74,16 +74,16 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 
 /// How an algorithm is asked.
 enum Asked {
-    Recipe(TableRecipe),
+    AlgorithmFactory(TableFactory),
     /// Not at all: the tokens are prepared in a way that it does not go with.
     Refused(Comparison),
 }
 
-/// The recipes of the algorithms that were chosen.
-fn recipes(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Asked)>, Error> {
+/// The factories of the algorithms that were chosen.
+fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Asked)>, Error> {
     if !arguments.method.is_all() {
-        let (entry, recipe) = method.recipe()?;
-        return Ok(vec![(entry, Asked::Recipe(recipe))]);
+        let (entry, factory) = method.factory()?;
+        return Ok(vec![(entry, Asked::AlgorithmFactory(factory))]);
     }
     let settings = &arguments.method.settings;
     let (mut asked, mut used, mut refusals) = (Vec::new(), 0, Vec::new());
@@ -91,13 +91,13 @@ fn recipes(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry
         let own = Settings::from_pairs(settings.given().filter(|(name, _)| entry.uses(name)));
         let uses_any = own.given().next().is_some();
         used += usize::from(uses_any);
-        let recipe = entry.goes_with(&method.tokens.steps).and_then(|()| method.recipe_of(entry, own));
-        match recipe {
-            Ok(recipe) => asked.push((entry, Asked::Recipe(recipe))),
+        let factory = entry.goes_with(&method.tokens.steps).and_then(|()| method.recipe_of(entry, own));
+        match factory {
+            Ok(factory) => asked.push((entry, Asked::AlgorithmFactory(factory))),
             // What goes with another algorithm is refused by this one alone.
             Err(Error::Usage(why)) => {
                 let why = spelled(&why).into_owned();
-                let algorithm = entry.recipe(Settings::default())?.prepare(0)?.algorithm;
+                let algorithm = entry.factory(Settings::default())?.prepare(0)?.algorithm;
                 let comparison = Comparison {
                     algorithm: algorithm.name(),
                     measure: algorithm.measure(),
@@ -123,7 +123,7 @@ fn recipes(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry
 const SHINGLE: &str = "shingle";
 
 /// What makes shingles of the length that suits the documents, or that was typed.
-fn shingle_recipe(method: &Method, settings: &Settings) -> Result<TableRecipe, Error> {
+fn shingle_factory(method: &Method, settings: &Settings) -> Result<TableFactory, Error> {
     let entry = ALGORITHMS.iter().find(|entry| entry.uses(SHINGLE)).unwrap_or(&ALGORITHMS[0]);
     let own = Settings::from_pairs(settings.given().filter(|(name, _)| *name == SHINGLE));
     method.recipe_of(entry, own)
@@ -175,7 +175,7 @@ fn read(
     let Some((id, text)) = found.pop() else {
         return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("there is no document in it")));
     };
-    let mut tokens = Tokens::new(Keep::Everything, engine.seed);
+    let mut tokens = Tokens::new(TokenDetail::Everything, engine.seed);
     engine.tokenizer.tokenize(&text, &mut tokens);
     let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
     Ok(Document { id, text, tokens, line_ends })

@@ -13,7 +13,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::Value;
-use neardups::algorithm::{ALGORITHMS, Entry, TableRecipe};
+use neardups::algorithm::{ALGORITHMS, Entry, TableFactory};
 use neardups::engine::{self, Counts, Observer, Outcome, Stage};
 use neardups::evaluate::{self, Bin, Bins, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
 use neardups::source::{self, Format, Input, Source};
@@ -23,15 +23,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// An algorithm with its recipe, or with why there is none.
-type Run = (&'static Entry, Result<TableRecipe, String>);
+/// An algorithm with its factory, or with why there is none.
+type Run = (&'static Entry, Result<TableFactory, String>);
 
 /// What is run.
 enum Runs {
     /// Each of these.
     Each(Vec<Run>),
     /// One, as loosely as the sweep goes.
-    Sweep(TableRecipe, Swept),
+    Sweep(TableFactory, Swept),
 }
 
 /// What is asked for, beside what to run.
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut input = Input::new(paths, input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let failed = match runs {
-        Runs::Sweep(recipe, swept) => run_sweep(&mut input, &recipe, swept, &request, plot, &mut out)?,
+        Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, plot, &mut out)?,
         Runs::Each(runs) => {
             input.keep_for_second_read();
             run_each(&mut input, &runs, &request, &mut out)?
@@ -111,12 +111,12 @@ fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
         let mut settings = settings.clone();
         entry.check(&settings)?;
         let by = Swept::loosen(entry, &mut settings)?;
-        let recipe = method.recipe_of(entry, settings);
-        let recipe = recipe.map_err(|error| usage_error(format!("cannot sweep: {error}")))?;
-        return Ok(Runs::Sweep(recipe, by));
+        let factory = method.recipe_of(entry, settings);
+        let factory = factory.map_err(|error| usage_error(format!("cannot sweep: {error}")))?;
+        return Ok(Runs::Sweep(factory, by));
     }
-    let (entry, recipe) = method.recipe()?;
-    Ok(Runs::Each(vec![(entry, Ok(recipe))]))
+    let (entry, factory) = method.factory()?;
+    Ok(Runs::Each(vec![(entry, Ok(factory))]))
 }
 
 /// The pairs to ignore that stand beside the truth.
@@ -163,7 +163,7 @@ impl Observer for Again<'_> {
 
 fn scan(
     source: &mut Input,
-    recipe: &TableRecipe,
+    factory: &TableFactory,
     request: &Request,
     first: bool,
 ) -> (Terminal, Result<Outcome, Error>) {
@@ -171,7 +171,7 @@ fn scan(
     let terminal = Terminal::new(request.quiet, source.total_bytes()).with_rejects(rejects);
     let again = Again(&terminal);
     let observer: &dyn Observer = if first { &terminal } else { &again };
-    let outcome = engine::scan(source, None, recipe, &request.engine, observer);
+    let outcome = engine::scan(source, None, factory, &request.engine, observer);
     terminal.done();
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
@@ -209,9 +209,9 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
     let mut first = true;
-    for (entry, recipe) in runs {
-        let (progress, outcome) = match recipe {
-            Ok(recipe) => scan(input, recipe, request, std::mem::take(&mut first)),
+    for (entry, factory) in runs {
+        let (progress, outcome) = match factory {
+            Ok(factory) => scan(input, factory, request, std::mem::take(&mut first)),
             Err(reason) => (Terminal::new(request.quiet, None), Err(Error::Unsuitable(reason.clone()))),
         };
         let outcome = match outcome {
@@ -276,13 +276,13 @@ fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
 /// Scans once as loosely as the sweep goes, and measures every point of it.
 fn run_sweep(
     input: &mut Input,
-    recipe: &TableRecipe,
+    factory: &TableFactory,
     swept: Swept,
     request: &Request,
     plot: Option<OutFile>,
     out: &mut impl Write,
 ) -> Result<bool, Error> {
-    let (terminal, outcome) = scan(input, recipe, request, true);
+    let (terminal, outcome) = scan(input, factory, request, true);
     let outcome = outcome?;
     let report = &outcome.report;
     report.warnings.iter().for_each(|warning| terminal.warning(warning));

@@ -1,4 +1,4 @@
-//! How documents are compared: the algorithm, preset, parameters and tokens that were asked for, as recipes.
+//! How documents are compared: the algorithm, preset, parameters and tokens that were asked for, as factories.
 
 use super::arguments;
 use super::preparation::Tokenization;
@@ -6,7 +6,7 @@ use super::status::usage_error;
 use neardups::Error;
 use neardups::algorithm::parameter::{LEXICON, Settings};
 use neardups::algorithm::presets::Preset;
-use neardups::algorithm::{Entry, TableRecipe};
+use neardups::algorithm::{Entry, TableFactory};
 use neardups::lexicon::Lexicon;
 
 /// How documents are compared, resolved.
@@ -43,33 +43,33 @@ impl<'a> Method<'a> {
         Entry::by_name(preset.algorithm)
     }
 
-    /// The recipe of an algorithm with these settings, the tokenizer and the preparation that were typed, and for the rest those of
+    /// The factory of an algorithm with these settings, the tokenizer and the preparation that were typed, and for the rest those of
     /// the preset.
     ///
     /// # Errors
     /// Settings that do not go together, or not with the tokens; a lexicon that cannot be read, or has other tokens.
-    pub fn recipe_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableRecipe, Error> {
+    pub fn recipe_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableFactory, Error> {
         let (typed, lexicon) = (self.typed.tokens.tokenizer.as_deref(), settings.file(&LEXICON)?);
-        let recipe = match (self.preset, typed) {
-            (Some(preset), typed) => preset.recipe(settings, typed)?,
-            (None, Some(typed)) => entry.recipe(settings)?.with_tokenizer(typed)?,
-            (None, None) => entry.recipe(settings)?,
+        let factory = match (self.preset, typed) {
+            (Some(preset), typed) => preset.factory(settings, typed)?,
+            (None, Some(typed)) => entry.factory(settings)?.with_tokenizer(typed)?,
+            (None, None) => entry.factory(settings)?,
         };
-        let recipe = recipe.with_steps(&self.tokens.steps)?;
+        let factory = factory.with_steps(&self.tokens.steps)?;
         match lexicon {
-            None => Ok(recipe),
+            None => Ok(factory),
             Some(path) => {
                 let lexicon = Lexicon::read(&path, self.typed.seed)?;
-                recipe.with_lexicon(lexicon.into(), &self.tokens.tokenizer.name())
+                factory.with_lexicon(lexicon.into(), &self.tokens.tokenizer.name())
             }
         }
     }
 
-    /// The algorithm that was chosen, and its recipe with the parameters that were typed.
+    /// The algorithm that was chosen, and its factory with the parameters that were typed.
     ///
     /// # Errors
     /// As for [`entry`](Self::entry) and [`recipe_of`](Self::recipe_of).
-    pub fn recipe(&self) -> Result<(&'static Entry, TableRecipe), Error> {
+    pub fn factory(&self) -> Result<(&'static Entry, TableFactory), Error> {
         let entry = self.entry()?;
         Ok((entry, self.recipe_of(entry, self.typed.settings.clone())?))
     }

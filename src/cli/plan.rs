@@ -4,7 +4,7 @@ use super::arguments::plan::Arguments;
 use super::json::{Ordered, json};
 use super::method::Method;
 use super::preparation::Described;
-use super::spelling::spell_all;
+use super::spelling::{spell_all, spelled};
 use super::status::Status;
 use super::terminal::{bytes, count};
 use neardups::Error;
@@ -18,8 +18,8 @@ use std::io::Write as _;
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let &Arguments { documents, tokens, .. } = arguments;
     let method = Method::resolve(&arguments.method)?;
-    let (entry, recipe) = method.recipe()?;
-    let mut plan = recipe.plan(tokens as usize, documents)?;
+    let (entry, factory) = method.factory()?;
+    let mut plan = factory.plan(tokens as usize, documents)?;
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     let own = plan.tokenizer.as_deref();
@@ -134,7 +134,7 @@ fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String
     row(format_args!("{algorithm}, {} documents\n", count(documents)));
     let width = plan.parameters.iter().map(|row| row.name.len()).fold(12, usize::max);
     for Row { name, value, provenance, .. } in &plan.parameters {
-        row(format_args!("  {name:<width$} {value:<10} {provenance}"));
+        row(format_args!("  {name:<width$} {value:<10} {}", spelled(&provenance.to_string())));
     }
     for (name, value, why) in steps {
         row(format_args!("  {name:<width$} {value:<10} {why}"));

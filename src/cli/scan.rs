@@ -13,7 +13,7 @@ use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
-use neardups::algorithm::{Compares, Recipe, TableRecipe};
+use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
 use neardups::engine::{self, Counts, KeepPolicy, Outcome, Report, Verdict};
 use neardups::hash;
 use neardups::report::JsonLines;
@@ -31,7 +31,7 @@ struct Request {
     source: source::Options,
     /// Whether the field of ids was named, and so is expected in every record.
     names_ids: bool,
-    recipe: TableRecipe,
+    factory: TableFactory,
     tokens: Tokenization,
     preset: Option<&'static str>,
     engine: engine::Options,
@@ -48,9 +48,9 @@ impl Request {
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
         let method = Method::resolve(&arguments.method)?;
-        let (entry, recipe) = method.recipe()?;
-        let compares = recipe.prepare(0)?.algorithm.compares();
-        if compares == Compares::Fingerprints && run.memory.is_some_and(|memory| memory.is_typed) {
+        let (entry, factory) = method.factory()?;
+        let compares = factory.prepare(0)?.algorithm.compare_on();
+        if compares == CompareOn::Fingerprints && run.memory.is_some_and(|memory| memory.is_typed) {
             return Err(usage_error(format!(
                 "--memory has no effect on {}: it compares fingerprints, which are all in memory",
                 entry.name
@@ -65,7 +65,7 @@ impl Request {
             against: arguments.against.clone(),
             source,
             names_ids: input.id_field.is_typed,
-            recipe,
+            factory,
             preset,
             engine: input::engine_options(run, &tokens),
             tokens,
@@ -130,7 +130,7 @@ fn scan(
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
-    let outcome = engine::scan(&mut input, against, &request.recipe, &request.engine, &terminal);
+    let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
     terminal.done();
     let mut outcome = terminal.finish_rejects(outcome)?;
     spell_all(&mut outcome.report.warnings);

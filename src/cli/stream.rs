@@ -33,9 +33,9 @@ pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
 /// How signatures of documents that are read so are made, for an index if there is one.
 pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> Result<Plan, Error> {
     let method = Method::resolve(&typed.method)?;
-    let (entry, recipe) = method.recipe()?;
+    let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
-    let plan = Plan::new(&recipe, method.tokens.tokenizer, seed)?;
+    let plan = Plan::new(&factory, method.tokens.tokenizer, seed)?;
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
         PageText::All => plan,

@@ -5,7 +5,7 @@ use super::documents::At;
 use super::read::Reader;
 use super::verify::{self, Edge};
 use super::{Options, Report, Side};
-use crate::algorithm::{Odds, Setup};
+use crate::algorithm::{Odds, PreparedAlgorithm};
 use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
@@ -115,7 +115,7 @@ pub struct Outcome {
     /// Sorted by (a, b).
     edges: Vec<Edge>,
     neighbours: Neighbours,
-    setup: Setup,
+    prepared: PreparedAlgorithm,
     /// What was run and how it went.
     pub report: Report,
 }
@@ -175,9 +175,9 @@ pub(super) fn count_pairs(corpus: &Corpus, edges: &[Edge]) -> u64 {
 }
 
 impl Outcome {
-    pub(super) fn new(corpus: Corpus, edges: Vec<Edge>, setup: Setup, report: Report) -> Self {
+    pub(super) fn new(corpus: Corpus, edges: Vec<Edge>, prepared: PreparedAlgorithm, report: Report) -> Self {
         let neighbours = Neighbours::new(corpus.distinct(), &edges);
-        Outcome { corpus, edges, neighbours, setup, report }
+        Outcome { corpus, edges, neighbours, prepared, report }
     }
 
     /// The id of every document that was read, the reference first, in input order.
@@ -239,7 +239,7 @@ impl Outcome {
     }
 
     pub(crate) fn pair(&self, a: u32, Partner(b, similarity): Partner) -> Pair<'_> {
-        let distance = self.setup.algorithm.distance(similarity);
+        let distance = self.prepared.algorithm.distance(similarity);
         let places = self.corpus.ids_repeat().then(|| (self.corpus.at(a), self.corpus.at(b)));
         Pair {
             a: self.corpus.id(a),
@@ -268,7 +268,7 @@ impl Outcome {
         options: &Options,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<Odds>>, String> {
-        let algorithm = &*self.setup.algorithm;
+        let algorithm = &*self.prepared.algorithm;
         let made = algorithm
             .odds_read()
             .ok_or_else(|| format!("{} has no similarity below what it reports", algorithm.name()))?;
@@ -278,7 +278,7 @@ impl Outcome {
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
         let reader = Reader::new(options, workers(options.threads), &());
         let sources = &mut [Side { reference: false, source }];
-        let (sets, _) = verify::recompute(&reader, sources, &self.setup, made, &self.corpus, &wanted);
+        let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted);
         let of = |&(a, b): &(u32, u32)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
             if a.is_empty() || b.is_empty() { None } else { algorithm.odds(a, b) }

@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::corpus::Corpus;
 use super::portions::Portion;
 use super::table::Table;
-use crate::algorithm::{Algorithm, Compares};
+use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::run::sign::sort_distinct;
@@ -65,11 +65,11 @@ impl<'a> Keys<'a> {
         }
         let (words, ends) = corpus.take_records();
         let tables = algorithm.tables();
-        match (algorithm.compares(), tables) {
-            (Compares::Fingerprints, Some(tables)) => {
+        match (algorithm.compare_on(), tables) {
+            (CompareOn::Fingerprints, Some(tables)) => {
                 Keys::Computed { algorithm, tables, fingerprints: Fingerprints { words, ends } }
             }
-            (Compares::Fingerprints, None) => {
+            (CompareOn::Fingerprints, None) => {
                 let fingerprints = Fingerprints { words, ends };
                 let (mut keys, mut ends) = (Vec::new(), Vec::new());
                 for group in 0..corpus.distinct() as u32 {

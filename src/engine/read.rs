@@ -3,16 +3,16 @@
 use super::columns::transposed;
 use super::documents::{Documents, Part};
 use super::{Counts, Observer, Options, Side};
-use crate::algorithm::{Algorithm, Compares, Features, Learned, Learns, Recipe, Setup};
+use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
-use crate::lexicon::{Bounds, Distinct, LexiconBuilder, Rarity, Tally};
+use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally};
 use crate::outline::parities;
 use crate::run::ordered::{self, Feed, Feeder, Room};
 use crate::run::sign::{self, Scratch, Signer};
 use crate::source::{Batch, Document, Problem};
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,9 +22,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// How the algorithm is chosen.
 pub(super) enum Choice<'a> {
     /// By the median length of the first documents.
-    Sampled(&'a dyn Recipe),
+    Sampled(&'a dyn AlgorithmFactory),
     /// It is known.
-    Known(Setup),
+    Known(PreparedAlgorithm),
 }
 
 /// The sample ends with the batch that brings it to this many documents or bytes of input.
@@ -43,7 +43,7 @@ pub(super) struct Reading {
 
 /// What counting gives.
 pub(super) struct Counted {
-    pub setup: Setup,
+    pub prepared: PreparedAlgorithm,
     pub learned: Learned,
     pub median_tokens: usize,
     /// What reading gives but for records, if the features that were counted are those that are compared, and fit the budget.
@@ -54,15 +54,15 @@ pub(super) struct Counted {
 enum Counters {
     Terms(LexiconBuilder, Distinct),
     Features(Rarity),
-    Bounds(Bounds),
+    FrequencyBounds(FrequencyBounds),
     Frequencies(LexiconBuilder),
 }
 
 impl Counters {
-    fn new(setup: &Setup, total_bytes: u64) -> Self {
-        match setup.algorithm.learns() {
+    fn new(prepared: &PreparedAlgorithm, total_bytes: u64) -> Self {
+        match prepared.algorithm.learns() {
             Some(Learns::Features) => Counters::Features(Rarity::for_bytes(total_bytes)),
-            Some(Learns::Bounds) => Counters::Bounds(Bounds::for_bytes(total_bytes)),
+            Some(Learns::FrequencyBounds) => Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes)),
             Some(Learns::Frequencies { most }) => {
                 Counters::Frequencies(LexiconBuilder::with_most(most.try_into().unwrap_or(usize::MAX)))
             }
@@ -74,7 +74,7 @@ impl Counters {
         match self {
             Counters::Terms(lexicon, distinct) => Learned::Terms(Arc::new(lexicon.freeze(distinct.count()).0)),
             Counters::Features(rarity) => Learned::Features(Arc::new(rarity)),
-            Counters::Bounds(bounds) => Learned::Bounds(Arc::new(bounds.of(documents))),
+            Counters::FrequencyBounds(bounds) => Learned::FrequencyBounds(Arc::new(bounds.of(documents))),
             Counters::Frequencies(lexicon) => {
                 let (lexicon, complete) = lexicon.freeze(documents);
                 Learned::Frequencies { lexicon: Arc::new(lexicon), complete }
@@ -105,16 +105,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads everything: the reference first, then the source.
-    pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<(Setup, Reading), Error> {
+    pub fn read(&self, sources: &mut [Side<'_>], choice: Choice<'_>) -> Result<(PreparedAlgorithm, Reading), Error> {
         let retain = AtomicBool::new(true);
         let total_bytes = sources.iter().map(|side| side.source.total_bytes()).sum::<Option<u64>>();
         let (mut documents, mut counts) = (Documents::default(), Counts::default());
         let mut estimated = false;
-        let setup = self.in_parallel(
+        let prepared = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
-            |setup, numbered, scratch| {
-                self.part(setup, numbered, scratch, Purpose::Sign { retain: retain.load(Ordering::Relaxed) })
+            |prepared, numbered, scratch| {
+                self.part(prepared, numbered, scratch, Purpose::Sign { retain: retain.load(Ordering::Relaxed) })
             },
             |part| {
                 self.take_note(&part, &mut counts);
@@ -136,20 +136,20 @@ impl<'a> Reader<'a> {
         )?;
         let median_tokens = median_of(documents.asked_lengths());
         documents.measured = Vec::new();
-        Ok((setup, Reading { documents, median_tokens, counts, retained: retain.into_inner() }))
+        Ok((prepared, Reading { documents, median_tokens, counts, retained: retain.into_inner() }))
     }
 
     /// The same from what counting kept.
     pub fn sign(
         &self,
-        setup: Setup,
+        prepared: PreparedAlgorithm,
         median_tokens: usize,
         (mut documents, counts): (Documents, Counts),
-    ) -> (Setup, Reading) {
-        documents.sign(&*setup.algorithm);
+    ) -> (PreparedAlgorithm, Reading) {
+        documents.sign(&*prepared.algorithm);
         documents.measured = Vec::new();
         self.observer.progress(counts.bytes, documents.lengths.len() as u64);
-        (setup, Reading { documents, median_tokens, counts, retained: true })
+        (prepared, Reading { documents, median_tokens, counts, retained: true })
     }
 
     /// Counts a part, and reports its problems.
@@ -170,16 +170,16 @@ impl<'a> Reader<'a> {
         let retain = AtomicBool::new(true);
         let (mut kept, mut counts, mut lengths, mut documents) =
             (Documents::default(), Counts::default(), Vec::new(), 0);
-        let setup = self.in_parallel(
+        let prepared = self.in_parallel(
             sources,
             |queue| self.choose(choice, queue),
-            |setup, numbered, scratch| {
-                let counters = counters.get_or_init(|| Counters::new(setup, total_bytes.unwrap_or(u64::MAX)));
+            |prepared, numbered, scratch| {
+                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes.unwrap_or(u64::MAX)));
                 match counters {
-                    Counters::Features(rarity) if makes_free_keys(setup) && retain.load(Ordering::Relaxed) => {
-                        self.part(setup, numbered, scratch, Purpose::Count(rarity))
+                    Counters::Features(rarity) if makes_free_keys(prepared) && retain.load(Ordering::Relaxed) => {
+                        self.part(prepared, numbered, scratch, Purpose::Count(rarity))
                     }
-                    _ => self.count_batch(setup, numbered, scratch, counters),
+                    _ => self.count_batch(prepared, numbered, scratch, counters),
                 }
             },
             |part: Part| {
@@ -200,27 +200,33 @@ impl<'a> Reader<'a> {
             },
         )?;
         // Without any input there is nothing in them.
-        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&setup, 0));
+        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, 0));
         Ok(Counted {
             learned: counters.learned(documents),
             median_tokens: median_of(&lengths),
-            kept: (retain.into_inner() && makes_free_keys(&setup)).then_some((kept, counts)),
-            setup,
+            kept: (retain.into_inner() && makes_free_keys(&prepared)).then_some((kept, counts)),
+            prepared,
         })
     }
 
-    fn count_batch(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, counters: &Counters) -> Part {
+    fn count_batch(
+        &self,
+        prepared: &PreparedAlgorithm,
+        numbered: Numbered,
+        scratch: &mut Scratch,
+        counters: &Counters,
+    ) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
-        let signer = self.signer(setup);
+        let signer = self.signer(prepared);
         // Terms are known by their hashes; features may be made of more.
-        let (keep, mut tally) = match counters {
-            Counters::Terms(lexicon, _) => (Keep::Hashes, lexicon.tally()),
-            Counters::Frequencies(lexicon) => (setup.algorithm.reads(), lexicon.tally()),
-            Counters::Features(_) | Counters::Bounds(_) => (setup.algorithm.reads(), Tally::default()),
+        let (detail, mut tally) = match counters {
+            Counters::Terms(lexicon, _) => (TokenDetail::Hashes, lexicon.tally()),
+            Counters::Frequencies(lexicon) => (prepared.algorithm.reads(), lexicon.tally()),
+            Counters::Features(_) | Counters::FrequencyBounds(_) => (prepared.algorithm.reads(), Tally::default()),
         };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
-                part.measured.push(clamp(signer.cut_as(keep, &document.text, scratch)));
+                part.measured.push(clamp(signer.cut_as(detail, &document.text, scratch)));
                 let distinct_features = |features: &mut Features| {
                     features.weights.clear();
                     features.remove_repeats();
@@ -241,7 +247,7 @@ impl<'a> Reader<'a> {
                         distinct_features(features);
                         rarity.add_all(&features.hashes);
                     }
-                    Counters::Bounds(bounds) => {
+                    Counters::FrequencyBounds(bounds) => {
                         distinct_features(features);
                         bounds.add(&features.hashes);
                     }
@@ -287,8 +293,8 @@ impl<'a> Reader<'a> {
     ) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
         let tokens = &mut scratch.tokens;
-        if tokens.keeps() != Keep::Texts {
-            *tokens = Tokens::new(Keep::Texts, self.options.seed);
+        if tokens.detail() != TokenDetail::Texts {
+            *tokens = Tokens::new(TokenDetail::Texts, self.options.seed);
         }
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
@@ -307,10 +313,10 @@ impl<'a> Reader<'a> {
         part
     }
 
-    fn choose(&self, choice: Choice<'_>, queue: &mut Queue) -> Result<Setup, Error> {
+    fn choose(&self, choice: Choice<'_>, queue: &mut Queue) -> Result<PreparedAlgorithm, Error> {
         match choice {
-            Choice::Known(setup) => Ok(setup),
-            Choice::Sampled(recipe) => recipe.prepare(self.sample(queue)),
+            Choice::Known(prepared) => Ok(prepared),
+            Choice::Sampled(factory) => factory.prepare(self.sample(queue)),
         }
     }
 
@@ -368,13 +374,13 @@ impl<'a> Reader<'a> {
         Scratch::new(self.options.seed)
     }
 
-    fn signer<'s>(&'s self, setup: &'s Setup) -> Signer<'s> {
-        Signer::new(setup, &*self.options.tokenizer, self.options.seed)
+    fn signer<'s>(&'s self, prepared: &'s PreparedAlgorithm) -> Signer<'s> {
+        Signer::new(prepared, &*self.options.tokenizer, self.options.seed)
     }
 
     /// The median length of the first documents. Their batches stay in the queue.
     fn sample(&self, queue: &mut Queue) -> usize {
-        let mut tokens = Tokens::new(Keep::Hashes, self.options.seed);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, self.options.seed);
         let (mut lengths, mut bytes) = (Vec::new(), 0);
         while lengths.len() < SAMPLE_DOCUMENTS && bytes < SAMPLE_BYTES {
             let Some(numbered) = queue.batches.next() else { break };
@@ -393,8 +399,14 @@ impl<'a> Reader<'a> {
     }
 
     /// What a batch becomes.
-    fn part(&self, setup: &Setup, numbered: Numbered, scratch: &mut Scratch, purpose: Purpose<'_>) -> Part {
-        let (batch, signer) = (numbered.batch, self.signer(setup));
+    fn part(
+        &self,
+        prepared: &PreparedAlgorithm,
+        numbered: Numbered,
+        scratch: &mut Scratch,
+        purpose: Purpose<'_>,
+    ) -> Part {
+        let (batch, signer) = (numbered.batch, self.signer(prepared));
         let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
             Ok(document) => {
@@ -405,7 +417,7 @@ impl<'a> Reader<'a> {
                 if record != number || !part.records_of.is_empty() {
                     part.records_of.push(record);
                 }
-                document_part(setup, &signer, &document, scratch, purpose, &mut part);
+                document_part(prepared, &signer, &document, scratch, purpose, &mut part);
             }
             Err(problem) => {
                 if problem.kind.is_rejection() {
@@ -414,7 +426,7 @@ impl<'a> Reader<'a> {
                 part.problems.push(problem);
             }
         });
-        part.tables = columns_of(setup);
+        part.tables = columns_of(prepared);
         if let Some(tables) = part.tables {
             part.columns = transposed(&part.records, tables);
             (part.records, part.record_ends) = Default::default();
@@ -463,7 +475,7 @@ impl Purpose<'_> {
 
 /// Adds a document to a part.
 fn document_part(
-    setup: &Setup,
+    prepared: &PreparedAlgorithm,
     signer: &Signer<'_>,
     document: &Document<'_>,
     scratch: &mut Scratch,
@@ -471,7 +483,7 @@ fn document_part(
     part: &mut Part,
 ) {
     let measured = signer.cut(&document.text, scratch);
-    if setup.tokenizer.is_some() {
+    if prepared.tokenizer.is_some() {
         part.measured.push(clamp(measured));
     }
     signer.features(scratch);
@@ -482,16 +494,16 @@ fn document_part(
     part.sequences.push(signer.sequence(scratch));
     part.lengths.push(clamp(scratch.tokens.len()));
 
-    let (algorithm, Scratch { features, fingerprint, .. }) = (&*setup.algorithm, scratch);
+    let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, scratch);
     part.weighted |= !features.weights.is_empty();
-    match algorithm.compares() {
-        Compares::Fingerprints => {
+    match algorithm.compare_on() {
+        CompareOn::Fingerprints => {
             let start = part.records.len();
             algorithm.fingerprint(features, &mut part.records);
             part.featureless.push(part.records.len() == start);
             part.record_ends.push(part.records.len());
         }
-        compares @ (Compares::Features | Compares::Multisets) => {
+        compare_on @ (CompareOn::Features | CompareOn::Multisets) => {
             if purpose.retains() {
                 part.features.extend_from_slice(&features.hashes);
                 part.feature_ends.push(part.features.len());
@@ -500,13 +512,13 @@ fn document_part(
                 sign(algorithm, features, fingerprint, part);
             }
             // The fingerprint was made of features as they came. From here on they are a set, if sets are compared.
-            let is_set = compares == Compares::Features && makes_free_keys(setup);
+            let is_set = compare_on == CompareOn::Features && makes_free_keys(prepared);
             features.weights.clear();
             if is_set {
                 features.remove_repeats();
             }
             part.sizes.push(clamp(features.hashes.len()));
-            if makes_free_keys(setup) {
+            if makes_free_keys(prepared) {
                 part.parities.push(parities(&features.hashes));
             }
             if let Purpose::Count(rarity) = purpose {
@@ -533,14 +545,14 @@ fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u6
 }
 
 /// Whether documents are found by any number of keys, and compared by their features.
-fn makes_free_keys(setup: &Setup) -> bool {
-    setup.algorithm.tables().is_none() && setup.algorithm.compares() != Compares::Fingerprints
+fn makes_free_keys(prepared: &PreparedAlgorithm) -> bool {
+    prepared.algorithm.tables().is_none() && prepared.algorithm.compare_on() != CompareOn::Fingerprints
 }
 
 /// How many keys each document has, if they are as many for each and not made from fingerprints.
-fn columns_of(setup: &Setup) -> Option<usize> {
-    let algorithm = &*setup.algorithm;
-    algorithm.tables().filter(|_| algorithm.compares() != Compares::Fingerprints)
+fn columns_of(prepared: &PreparedAlgorithm) -> Option<usize> {
+    let algorithm = &*prepared.algorithm;
+    algorithm.tables().filter(|_| algorithm.compare_on() != CompareOn::Fingerprints)
 }
 
 /// The lower median of those that are not 0; 0 of nothing.

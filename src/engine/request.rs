@@ -1,7 +1,7 @@
 //! A scan as a value: what is not said has its default.
 
 use super::{Observer, Options, Outcome, scan};
-use crate::algorithm::Recipe;
+use crate::algorithm::AlgorithmFactory;
 use crate::error::Error;
 use crate::source::{Records, Source};
 use crate::tokenizer::Tokenizer;
@@ -21,15 +21,15 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Scan<'a> {
-    recipe: &'a dyn Recipe,
+    factory: &'a dyn AlgorithmFactory,
     options: Options,
     observer: &'a dyn Observer,
 }
 
 impl<'a> Scan<'a> {
     /// A scan by this algorithm: word tokens, seed 0, all cores, 1 GiB for what is kept of the documents, nothing reported on the way.
-    pub fn new(recipe: &'a dyn Recipe) -> Self {
-        Scan { recipe, options: Options::default(), observer: &() }
+    pub fn new(factory: &'a dyn AlgorithmFactory) -> Self {
+        Scan { factory, options: Options::default(), observer: &() }
     }
 
     /// Cuts texts by this tokenizer, unless the algorithm needs another.
@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// As for [`scan`].
     pub fn run(&self, source: &mut dyn Source) -> Result<Outcome, Error> {
-        scan(source, None, self.recipe, &self.options, self.observer)
+        scan(source, None, self.factory, &self.options, self.observer)
     }
 
     /// Finds the pairs of one document of the source and one of the reference.
@@ -92,6 +92,6 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// As for [`scan`].
     pub fn run_against(&self, reference: &mut dyn Source, source: &mut dyn Source) -> Result<Outcome, Error> {
-        scan(source, Some(reference), self.recipe, &self.options, self.observer)
+        scan(source, Some(reference), self.factory, &self.options, self.observer)
     }
 }

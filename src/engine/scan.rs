@@ -9,7 +9,7 @@ use super::read::{Choice, Counted, Reader, Reading};
 use super::table::Table;
 use super::verify::{Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Options, Report, Side, Stage};
-use crate::algorithm::{Compares, Learned, Recipe, Setup, Totals, same_identity};
+use crate::algorithm::{AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 pub fn scan(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
-    recipe: &dyn Recipe,
+    factory: &dyn AlgorithmFactory,
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
@@ -43,12 +43,12 @@ pub fn scan(
     let reference = reference.map(|source| Side { reference: true, source });
     let sources = reference.into_iter().chain([Side { reference: false, source }]).collect();
     let mut run = Run::new(sources, options, observer)?;
-    let (mut setup, documents) = run.read(recipe)?;
-    let mut corpus = run.gather(&mut setup, documents)?;
-    let mut groups = run.group(&setup, &mut corpus)?;
-    let edges = run.verify(&setup, &mut corpus, &mut groups)?;
+    let (mut prepared, documents) = run.read(factory)?;
+    let mut corpus = run.gather(&mut prepared, documents)?;
+    let mut groups = run.group(&prepared, &mut corpus)?;
+    let edges = run.verify(&prepared, &mut corpus, &mut groups)?;
     drop(groups);
-    Ok(run.arrange(setup, corpus.documents, edges))
+    Ok(run.arrange(prepared, corpus.documents, edges))
 }
 
 /// What all stages of a scan share.
@@ -89,27 +89,28 @@ impl<'a> Run<'a> {
     }
 
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
-    fn read(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
-        let first = recipe.prepare(0)?;
+    fn read(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
+        let first = factory.prepare(0)?;
         let learns = first.algorithm.learns().is_some();
-        if recipe.depends_on_length() || first.algorithm.compares() != Compares::Fingerprints || learns {
+        if factory.depends_on_length() || first.algorithm.compare_on() != CompareOn::Fingerprints || learns {
             self.sources.iter_mut().for_each(|side| side.source.keep_for_second_read());
         }
-        let (setup, reading) = if learns { self.read_after_learning(recipe)? } else { self.read_by_sample(recipe)? };
+        let (prepared, reading) =
+            if learns { self.read_after_learning(factory)? } else { self.read_by_sample(factory)? };
         self.report.median_tokens = reading.median_tokens;
         self.clock.lap("read");
-        Ok((setup, reading))
+        Ok((prepared, reading))
     }
 
     /// One reading, if the sample that the algorithm is chosen by does not mislead.
-    fn read_by_sample(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
+    fn read_by_sample(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let observer = self.reader.observer;
         observer.stage(Stage::Reading);
-        let (mut setup, reading) = self.reader.read(&mut self.sources, Choice::Sampled(recipe))?;
-        let chosen = finalize(recipe, reading.median_tokens)?;
-        if !recipe.depends_on_length() || same_signatures(&chosen, &setup) {
-            setup.warnings = chosen.warnings;
-            return Ok((setup, reading));
+        let (mut prepared, reading) = self.reader.read(&mut self.sources, Choice::Sampled(factory))?;
+        let chosen = finalize(factory, reading.median_tokens)?;
+        if !factory.depends_on_length() || same_signatures(&chosen, &prepared) {
+            prepared.warnings = chosen.warnings;
+            return Ok((prepared, reading));
         }
         // What all documents say counts, so that the result does not depend on their order.
         observer.stage(Stage::ReadingAgain);
@@ -118,20 +119,20 @@ impl<'a> Run<'a> {
     }
 
     /// Counts what the algorithm learns, then reads; or signs what counting kept.
-    fn read_after_learning(&mut self, recipe: &dyn Recipe) -> Result<(Setup, Reading), Error> {
-        let Counted { setup, kept, median_tokens, .. } = learned(&self.reader, &mut self.sources, recipe)?;
+    fn read_after_learning(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
+        let Counted { prepared, kept, median_tokens, .. } = learned(&self.reader, &mut self.sources, factory)?;
         self.clock.lap("count");
         self.reader.observer.stage(Stage::Reading);
-        let (mut setup, reading) = match kept {
-            Some(kept) => self.pool.install(|| self.reader.sign(setup, median_tokens, kept)),
-            None => self.reader.read(&mut self.sources, Choice::Known(setup))?,
+        let (mut prepared, reading) = match kept {
+            Some(kept) => self.pool.install(|| self.reader.sign(prepared, median_tokens, kept)),
+            None => self.reader.read(&mut self.sources, Choice::Known(prepared))?,
         };
-        setup.warnings = finalize(recipe, reading.median_tokens)?.warnings;
-        Ok((setup, reading))
+        prepared.warnings = finalize(factory, reading.median_tokens)?.warnings;
+        Ok((prepared, reading))
     }
 
     /// Equal token sequences become one document.
-    fn gather(&mut self, setup: &mut Setup, reading: Reading) -> Result<Gathered, Error> {
+    fn gather(&mut self, prepared: &mut PreparedAlgorithm, reading: Reading) -> Result<Gathered, Error> {
         self.reader.observer.stage(Stage::Grouping);
         let Reading { mut documents, median_tokens, counts, retained } = reading;
         self.report.counts = counts;
@@ -139,17 +140,17 @@ impl<'a> Run<'a> {
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
         let against = self.sources.iter().any(|side| side.reference);
         let documents = Corpus::gather(documents, against, &mut self.report.counts)?;
-        setup.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
+        prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
         Ok(Gathered { documents, columns, parities, retained })
     }
 
     /// Equal keys become groups, and the documents in them candidates.
-    fn group<'s>(&mut self, setup: &'s Setup, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
-        let algorithm = &*setup.algorithm;
+    fn group<'s>(&mut self, prepared: &'s PreparedAlgorithm, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
+        let algorithm = &*prepared.algorithm;
         let Gathered { documents, columns, parities, retained } = gathered;
         let keys = Keys::new(algorithm, documents, columns.take());
         let tables = self.pool.install(|| group::groups(&keys, documents))?;
-        let fingerprints = algorithm.compares() == Compares::Fingerprints;
+        let fingerprints = algorithm.compare_on() == CompareOn::Fingerprints;
         let reread = !fingerprints && !*retained;
         // What was kept is in memory: who is compared makes no difference.
         let outlines = Outlines::new(documents, if reread { parities } else { &[] });
@@ -170,8 +171,13 @@ impl<'a> Run<'a> {
     }
 
     /// Candidates become pairs with their exact similarity, a portion at a time.
-    fn verify(&mut self, setup: &Setup, gathered: &mut Gathered, groups: &mut Groups<'_>) -> Result<Vec<Edge>, Error> {
-        let (algorithm, corpus) = (&*setup.algorithm, &mut gathered.documents);
+    fn verify(
+        &mut self,
+        prepared: &PreparedAlgorithm,
+        gathered: &mut Gathered,
+        groups: &mut Groups<'_>,
+    ) -> Result<Vec<Edge>, Error> {
+        let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
         let Groups { keys, tables, portions, reread } = groups;
         let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
         for number in 0..portions.len() {
@@ -179,10 +185,10 @@ impl<'a> Run<'a> {
             let mut wanted = vec![false; corpus.distinct()];
             portion.groups.iter().for_each(|&group| wanted[group as usize] = true);
             keys.load(&portion, corpus)?;
-            let evidence = match algorithm.compares() {
-                Compares::Fingerprints => Evidence::Fingerprints,
-                _ if *reread => self.reread(setup, corpus, &wanted, &mut changed),
-                compares => self.pool.install(|| Evidence::retained(compares, corpus, &wanted)),
+            let evidence = match algorithm.compare_on() {
+                CompareOn::Fingerprints => Evidence::Fingerprints,
+                _ if *reread => self.reread(prepared, corpus, &wanted, &mut changed),
+                compare_on => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
             };
             self.reader.observer.stage(Stage::Verifying);
             let restricted: Vec<Table>;
@@ -211,32 +217,32 @@ impl<'a> Run<'a> {
     /// The features of these candidates, from another reading.
     fn reread(
         &mut self,
-        setup: &Setup,
+        prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
         changed: &mut BTreeMap<u32, Problem>,
     ) -> Evidence {
         self.reader.observer.stage(Stage::Rereading);
-        let evidence = Evidence::reread(&self.reader, &mut self.sources, setup, corpus, wanted, changed);
+        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, changed);
         self.clock.lap("reread");
         evidence
     }
 
     /// What was found and how it went, from which pairs, clusters and verdicts are made when they are asked for.
-    fn arrange(self, setup: Setup, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
+    fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
         let Run { mut report, clock, .. } = self;
-        let algorithm = &*setup.algorithm;
+        let algorithm = &*prepared.algorithm;
         report.algorithm = algorithm.name();
         report.measure = algorithm.measure();
-        report.tokenizer = setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+        report.tokenizer = prepared.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
         report.parameters = algorithm.parameters();
-        report.warnings.clone_from(&setup.warnings);
+        report.warnings.clone_from(&prepared.warnings);
         let Counts { documents, references, featureless, .. } = report.counts;
         report.warnings.extend(algorithm.warnings(documents + references, featureless));
         report.warnings.extend(corpus.repeated_ids());
         report.counts.pairs = arrange::count_pairs(&corpus, &edges);
         report.timings = clock.laps;
-        Outcome::new(corpus, edges, setup, report)
+        Outcome::new(corpus, edges, prepared, report)
     }
 }
 
@@ -260,38 +266,39 @@ pub fn count_terms(
     Ok((terms, counts))
 }
 
-/// The setup for documents of this median length, unless it is refused.
-fn finalize(recipe: &dyn Recipe, median_tokens: usize) -> Result<Setup, Error> {
-    let setup = recipe.prepare(median_tokens)?;
-    match setup.refusal {
+/// The prepared for documents of this median length, unless it is refused.
+fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+    let prepared = factory.prepare(median_tokens)?;
+    match prepared.refusal {
         Some(refusal) => Err(Error::Unsuitable(refusal)),
-        None => Ok(setup),
+        None => Ok(prepared),
     }
 }
 
 /// Counts until the algorithm knows all that it must know of the collection.
-fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], recipe: &dyn Recipe) -> Result<Counted, Error> {
+fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], factory: &dyn AlgorithmFactory) -> Result<Counted, Error> {
     reader.observer.stage(Stage::Counting);
-    let mut counted = reader.count(sources, Choice::Sampled(recipe))?;
-    let chosen = finalize(recipe, counted.median_tokens)?;
-    if recipe.depends_on_length() && !same_signatures(&chosen, &counted.setup) {
-        // The features of another setup were counted, because the sample misled.
+    let mut counted = reader.count(sources, Choice::Sampled(factory))?;
+    let chosen = finalize(factory, counted.median_tokens)?;
+    if factory.depends_on_length() && !same_signatures(&chosen, &counted.prepared) {
+        // The features of another prepared were counted, because the sample misled.
         drop(counted);
         reader.observer.stage(Stage::Counting);
         counted = reader.count(sources, Choice::Known(chosen))?;
     }
-    counted.setup.algorithm.learn(&counted.learned);
-    while counted.setup.algorithm.learns().is_some() {
+    counted.prepared.algorithm.learn(&counted.learned);
+    while counted.prepared.algorithm.learns().is_some() {
         reader.observer.stage(Stage::Counting);
-        counted = reader.count(sources, Choice::Known(counted.setup))?;
-        counted.setup.algorithm.learn(&counted.learned);
+        counted = reader.count(sources, Choice::Known(counted.prepared))?;
+        counted.prepared.algorithm.learn(&counted.learned);
     }
     Ok(counted)
 }
 
 /// Whether two setups are known to make the same fingerprints. Without any parameters nothing is known.
-fn same_signatures(a: &Setup, b: &Setup) -> bool {
-    let tokenizer = |setup: &Setup| setup.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+fn same_signatures(a: &PreparedAlgorithm, b: &PreparedAlgorithm) -> bool {
+    let tokenizer =
+        |prepared: &PreparedAlgorithm| prepared.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
     !a.algorithm.parameters().is_empty() && tokenizer(a) == tokenizer(b) && same_identity(&*a.algorithm, &*b.algorithm)
 }
 

@@ -6,7 +6,7 @@ use super::group::Keys;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
 use super::table::Table;
-use crate::algorithm::{Algorithm, Compares, Setup};
+use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::outline::{Parities, can_reach, parities};
 use crate::run::sign::{Scratch, Signer, evidence};
 use crate::similarity::{Similarity, Threshold};
@@ -98,7 +98,7 @@ fn stands_for(corpus: &Corpus, wanted: &[bool], document: u32) -> Option<u32> {
 
 impl Evidence {
     /// From the features that reading kept.
-    pub fn retained(compares: Compares, corpus: &mut Corpus, wanted: &[bool]) -> Self {
+    pub fn retained(compare_on: CompareOn, corpus: &mut Corpus, wanted: &[bool]) -> Self {
         let (mut flat, ends) = (std::mem::take(&mut corpus.features), std::mem::take(&mut corpus.feature_ends));
         let mut sets = Sets::new(corpus.distinct(), 0);
         // Each is sorted where it stands.
@@ -112,7 +112,7 @@ impl Evidence {
             (rest, start) = (behind, end);
         }
         let sort = |(group, start, features): (u32, usize, &mut [u64])| {
-            let length = evidence(compares, features);
+            let length = evidence(compare_on, features);
             (group, start, length, parities(&features[..length]))
         };
         let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
@@ -126,13 +126,13 @@ impl Evidence {
     pub fn reread(
         reader: &Reader<'_>,
         sources: &mut [Side<'_>],
-        setup: &Setup,
+        prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Self {
-        let compares = setup.algorithm.compares();
-        let (sets, changed) = recompute(reader, sources, setup, compares, corpus, wanted);
+        let compares = prepared.algorithm.compare_on();
+        let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted);
         problems.extend(changed);
         Evidence::Sets(sets)
     }
@@ -143,15 +143,15 @@ impl Evidence {
 pub(super) fn recompute(
     reader: &Reader<'_>,
     sources: &mut [Side<'_>],
-    setup: &Setup,
-    made: Compares,
+    prepared: &PreparedAlgorithm,
+    made: CompareOn,
     corpus: &Corpus,
     wanted: &[bool],
 ) -> (Sets, Vec<(u32, Problem)>) {
     let wanted_count = wanted.iter().filter(|&&wanted| wanted).count();
     let (mut sets, mut problems) = (Sets::new(corpus.distinct(), wanted_count), Vec::new());
     let mut read = 0;
-    let signer = Signer::new(setup, &*reader.options.tokenizer, reader.options.seed);
+    let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
         let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
@@ -175,8 +175,8 @@ pub(super) fn recompute(
             if signer.sequence(scratch) == corpus.sequence(group) {
                 signer.features(scratch);
                 let start = chunk.flat.len();
-                if made == Compares::Fingerprints {
-                    setup.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
+                if made == CompareOn::Fingerprints {
+                    prepared.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
                 } else {
                     chunk.flat.extend_from_slice(&scratch.features.hashes);
                 }
@@ -430,7 +430,7 @@ const ROWS_AT_ONCE: usize = 64;
 /// The pairs that the runs make, each where it is in a run of a table.
 pub(super) struct Search<'a> {
     algorithm: &'a dyn Algorithm,
-    compares: Compares,
+    compare_on: CompareOn,
     jaccard: Option<Threshold>,
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
@@ -474,9 +474,9 @@ enum Met {
 impl<'a> Search<'a> {
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
         let profile = algorithm.profile();
-        let (compares, jaccard) = (profile.compares, profile.jaccard);
+        let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
         let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
-        let mut search = Search { algorithm, compares, jaccard, keys, corpus, tables, hot_keys, is_in_hot };
+        let mut search = Search { algorithm, compare_on, jaccard, keys, corpus, tables, hot_keys, is_in_hot };
         if search.looks_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
@@ -509,12 +509,12 @@ impl<'a> Search<'a> {
     }
 
     fn compares_sets(&self) -> bool {
-        self.compares != Compares::Fingerprints
+        self.compare_on != CompareOn::Fingerprints
     }
 
     /// The threshold by which prefixes of sets are taken, if they are.
     fn prefixes_by(&self) -> Option<Threshold> {
-        self.jaccard.filter(|_| self.compares == Compares::Features)
+        self.jaccard.filter(|_| self.compare_on == CompareOn::Features)
     }
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {

@@ -11,7 +11,7 @@
 use super::coded::{decode, encode, fits};
 use super::shape::{Kind, Shape};
 use super::signature::{Signature, tags};
-use crate::algorithm::{Algorithm, Compares};
+use crate::algorithm::{Algorithm, CompareOn};
 
 /// Words from here on are not places.
 pub(super) const NO_PLACE: u64 = 1 << 63;
@@ -75,10 +75,10 @@ pub(super) struct Reads {
 
 impl Record {
     pub fn new(id: &str, signature: &Signature, time: u64, is_added: bool, algorithm: &dyn Algorithm) -> Self {
-        let kind = match algorithm.compares() {
+        let kind = match algorithm.compare_on() {
             _ if signature.featureless => Kind::Featureless,
-            Compares::Fingerprints => Kind::Fingerprint,
-            Compares::Features | Compares::Multisets => Kind::Features,
+            CompareOn::Fingerprints => Kind::Fingerprint,
+            CompareOn::Features | CompareOn::Multisets => Kind::Features,
         };
         let tags = if kind == Kind::Features { signature.tags.clone() } else { Vec::new() };
         let evidence = signature.evidence.clone();

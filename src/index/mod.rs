@@ -41,7 +41,7 @@ pub use plan::{MEDIAN_TOKENS, Plan};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
 
-use crate::algorithm::{Algorithm, Compares};
+use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, parities};
@@ -236,7 +236,7 @@ impl Index {
         let temporary = std::env::temp_dir();
         let usual = if asked { &temporary } else { folder_of(path) };
         let folder = options.temp_dir.as_deref().unwrap_or(usual);
-        stored.reads.shape = stored.reads.shape.and(algorithm.compares());
+        stored.reads.shape = stored.reads.shape.and(algorithm.compare_on());
         let mut index = Self::with_log(algorithm, log, options, Some(folder.to_path_buf()));
         let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
         let end = stored.each(|place, entry, _| {
@@ -637,7 +637,7 @@ impl Index {
 
     fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
         let at = document as usize;
-        if self.algorithm.compares() == Compares::Fingerprints {
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
             let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
             let fingerprint = &self.fingerprints[start..self.ends[at] as usize];
             return Ok(self.algorithm.compare(fingerprint, &signature.evidence));
@@ -665,7 +665,7 @@ impl Index {
         if self.limits.expire.is_some() {
             self.times.push(Reverse((record.time.try_into().unwrap_or(u32::MAX), document)));
         }
-        if self.algorithm.compares() == Compares::Fingerprints {
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
             self.fingerprints.extend_from_slice(&record.evidence);
             self.ends.push(self.fingerprints.len() as u64);
         } else {

@@ -1,12 +1,12 @@
 //! How signatures are made for an index: an algorithm that has nothing left to learn, a tokenizer, a seed.
 
 use super::Signer;
-use crate::algorithm::{Algorithm, Learned, Learns, Recipe, Setup, Spec, Totals};
+use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals};
 use crate::error::Error;
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
-/// Where a setup depends on the median length of documents, it is made for texts of so many tokens: how long those of a stream are is not
+/// Where a prepared algorithm depends on the median length of documents, it is made for texts of so many tokens: how long those of a stream are is not
 /// known when it starts.
 pub const MEDIAN_TOKENS: usize = 500;
 
@@ -24,12 +24,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a recipe.
+    /// The plan of a factory.
     ///
     /// # Errors
     /// The algorithm is refused, or has to count the whole collection first.
-    pub fn new(recipe: &dyn Recipe, tokenizer: Arc<dyn Tokenizer>, seed: u64) -> Result<Self, Error> {
-        let Setup { mut algorithm, tokenizer: own, warnings, refusal } = recipe.prepare(MEDIAN_TOKENS)?;
+    pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>, seed: u64) -> Result<Self, Error> {
+        let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
             return Err(Error::Unsuitable(refusal));
         }
@@ -43,7 +43,7 @@ impl Plan {
                     algorithm.name()
                 )));
             }
-            Some(Learns::Bounds | Learns::Frequencies { .. }) => {
+            Some(Learns::FrequencyBounds | Learns::Frequencies { .. }) => {
                 return Err(Error::Usage(
                     "`drop-common` counts over all documents, which a stream has not seen yet".into(),
                 ));

@@ -4,7 +4,7 @@
 //! features, or one of too few words. What reads such a record later would index out of bounds. So each record is checked once, when
 //! the log is read, whoever reads it: opening and `dedup index verify` refuse the same.
 
-use crate::algorithm::Compares;
+use crate::algorithm::CompareOn;
 use serde_json::Value;
 
 /// What is stored of a document besides its id.
@@ -53,10 +53,10 @@ impl Shape {
     }
 
     /// What the algorithm itself says too, where the header left it open.
-    pub fn and(self, compares: Compares) -> Self {
-        let kind = match compares {
-            Compares::Fingerprints => Kind::Fingerprint,
-            Compares::Features | Compares::Multisets => Kind::Features,
+    pub fn and(self, compare_on: CompareOn) -> Self {
+        let kind = match compare_on {
+            CompareOn::Fingerprints => Kind::Fingerprint,
+            CompareOn::Features | CompareOn::Multisets => Kind::Features,
         };
         Shape { kind: self.kind.or(Some(kind)), ..self }
     }
@@ -103,7 +103,7 @@ mod tests {
         }
         let own = shape(json!({"algo": "own"}));
         assert!(own.allows(Kind::Features, 100, 200) && own.allows(Kind::Fingerprint, 0, 1));
-        assert!(!own.and(Compares::Multisets).allows(Kind::Fingerprint, 0, 1));
+        assert!(!own.and(CompareOn::Multisets).allows(Kind::Fingerprint, 0, 1));
         // Whatever stands there, nothing panics.
         for odd in [json!(null), json!({"algo": 1}), json!({"algo": "imatch", "lexicons": u64::MAX})] {
             assert!(shape(odd).allows(Kind::Fingerprint, 0, 1));

@@ -1,7 +1,7 @@
 //! Signatures: what of a document decides, made on any thread.
 
 use super::coded::cut;
-use crate::algorithm::{Algorithm, Compares};
+use crate::algorithm::{Algorithm, CompareOn};
 use crate::hash::{combine, mix};
 use crate::outline::{Parities, parities};
 use crate::run::sign::{self, Scratch};
@@ -65,12 +65,12 @@ impl Signer {
         if !signer.keys(scratch, &mut keys) {
             return Signature { sequence, featureless: true, ..Signature::default() };
         }
-        let compares = algorithm.compares();
-        let evidence = if compares == Compares::Fingerprints {
+        let compare_on = algorithm.compare_on();
+        let evidence = if compare_on == CompareOn::Fingerprints {
             scratch.fingerprint.clone()
         } else {
             let hashes = &mut scratch.features.hashes;
-            let length = sign::evidence(compares, hashes);
+            let length = sign::evidence(compare_on, hashes);
             cut(&hashes[..length])
         };
         Signature {

@@ -325,18 +325,22 @@ fn classes(wanted: u64) -> usize {
 
 /// In at most how many documents features are: a counter a class of features, which counts every feature of the class. Never too
 /// low, and memory does not grow with the number of features (one row of Cormode & Muthukrishnan's count-min sketch, 2005).
-pub struct Bounds {
+pub struct FrequencyBounds {
     counts: Box<[AtomicU32]>,
     added: AtomicU64,
     documents: u64,
 }
 
-impl Bounds {
+impl FrequencyBounds {
     /// Nothing counted, with room for a collection of so many bytes: about a class for two features, within limits of 256 KiB
     /// and 128 MiB.
     pub fn for_bytes(bytes: u64) -> Self {
         let classes = classes((bytes / 8).min(*CLASSES.end() as u64 / 2));
-        Bounds { counts: (0..classes).map(|_| AtomicU32::new(0)).collect(), added: AtomicU64::new(0), documents: 0 }
+        FrequencyBounds {
+            counts: (0..classes).map(|_| AtomicU32::new(0)).collect(),
+            added: AtomicU64::new(0),
+            documents: 0,
+        }
     }
 
     /// Counts the features of a document, each of which must come once.
@@ -351,7 +355,7 @@ impl Bounds {
 
     /// Says how many documents were counted.
     pub fn of(self, documents: u64) -> Self {
-        Bounds { documents, ..self }
+        FrequencyBounds { documents, ..self }
     }
 
     /// How many documents were counted.
@@ -461,13 +465,13 @@ mod tests {
 
     #[test]
     fn bounds_are_never_too_low() {
-        let bounds = Bounds::for_bytes(0);
+        let bounds = FrequencyBounds::for_bytes(0);
         (0..299).for_each(|_| bounds.add(&[7]));
         bounds.add(&[8, 7, 7 + (1 << 16)]);
         let bounds = bounds.of(300);
         assert_eq!([7, 7 + (1 << 16), 8, 9].map(|feature| bounds.most(feature)), [301, 301, 1, 0]);
         assert_eq!((bounds.added(), bounds.documents()), (302, 300));
-        let sizes = [0, 1 << 20, u64::MAX].map(|bytes| Bounds::for_bytes(bytes).counts.len());
+        let sizes = [0, 1 << 20, u64::MAX].map(|bytes| FrequencyBounds::for_bytes(bytes).counts.len());
         assert_eq!(sizes, [1 << 16, 1 << 17, 1 << 25]);
     }
 

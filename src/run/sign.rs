@@ -10,9 +10,9 @@
 //!
 //! The steps are functions of their own, because the batch makes keys of every document, and evidence of candidates alone.
 
-use crate::algorithm::{Algorithm, Compares, Features, Setup};
+use crate::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm};
 use crate::hash::sequence_hash;
-use crate::tokenizer::{Keep, Tokenizer, Tokens};
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens};
 
 /// Buffers of one worker, reused from document to document.
 pub(crate) struct Scratch {
@@ -24,7 +24,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Empty ones, for hashes with this seed.
     pub fn new(seed: u64) -> Self {
-        let tokens = Tokens::new(Keep::Hashes, seed);
+        let tokens = Tokens::new(TokenDetail::Hashes, seed);
         Scratch { tokens, features: Features::default(), fingerprint: Vec::new() }
     }
 }
@@ -33,7 +33,7 @@ impl Scratch {
 pub(crate) struct Signer<'a> {
     algorithm: &'a dyn Algorithm,
     /// What the algorithm reads of the tokens.
-    reads: Keep,
+    reads: TokenDetail,
     /// The tokenizer that was asked for.
     asked: &'a dyn Tokenizer,
     /// The tokenizer that the algorithm needs instead.
@@ -42,10 +42,10 @@ pub(crate) struct Signer<'a> {
 }
 
 impl<'a> Signer<'a> {
-    /// For this setup, on tokens of this tokenizer unless the setup has its own.
-    pub fn new(setup: &'a Setup, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
-        let own = setup.tokenizer.as_deref();
-        Signer { own, ..Signer::of(&*setup.algorithm, tokenizer, seed) }
+    /// For this prepared algorithm, on tokens of this tokenizer unless the prepared algorithm has its own.
+    pub fn new(prepared: &'a PreparedAlgorithm, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
+        let own = prepared.tokenizer.as_deref();
+        Signer { own, ..Signer::of(&*prepared.algorithm, tokenizer, seed) }
     }
 
     /// For this algorithm, on tokens of this tokenizer.
@@ -60,9 +60,9 @@ impl<'a> Signer<'a> {
     }
 
     /// The same, with this kept of the tokens.
-    pub fn cut_as(&self, keep: Keep, text: &str, Scratch { tokens, .. }: &mut Scratch) -> usize {
-        if tokens.keeps() != keep || tokens.seed() != self.seed {
-            *tokens = Tokens::new(keep, self.seed);
+    pub fn cut_as(&self, detail: TokenDetail, text: &str, Scratch { tokens, .. }: &mut Scratch) -> usize {
+        if tokens.detail() != detail || tokens.seed() != self.seed {
+            *tokens = Tokens::new(detail, self.seed);
         }
         self.asked.tokenize(text, tokens);
         let asked = tokens.len();
@@ -112,11 +112,11 @@ pub(crate) fn keys(
 
 /// Makes evidence of feature hashes (or leaves a fingerprint as it is): sets are sorted and lose repeats, multisets are sorted. Returns how
 /// much is left at the front.
-pub(crate) fn evidence(compares: Compares, features: &mut [u64]) -> usize {
-    match compares {
-        Compares::Fingerprints => features.len(),
-        Compares::Features => sort_distinct(features),
-        Compares::Multisets => {
+pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
+    match compare_on {
+        CompareOn::Fingerprints => features.len(),
+        CompareOn::Features => sort_distinct(features),
+        CompareOn::Multisets => {
             features.sort_unstable();
             features.len()
         }

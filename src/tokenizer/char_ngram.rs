@@ -2,7 +2,7 @@
 
 use super::ascii::{ascii_prefix, is_white, turns_ascii};
 use super::normalise::{Normalised, Segments};
-use super::{Keep, Tokenizer, Tokens};
+use super::{TokenDetail, Tokenizer, Tokens};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ impl Tokenizer for CharNgram {
         tokens.clear();
         let mut line = std::mem::take(&mut tokens.scratch);
         line.clear();
-        Line { line: &mut line, gap: None, with_spans: tokens.keep == Keep::Everything }.fill(text);
+        Line { line: &mut line, gap: None, with_spans: tokens.detail == TokenDetail::Everything }.fill(text);
         self.push_runs(&line, tokens);
         tokens.scratch = line;
     }

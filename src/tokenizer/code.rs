@@ -180,7 +180,7 @@ impl<'a> Cutter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::Keep;
+    use crate::tokenizer::TokenDetail;
     use crate::tokenizer::tests::{nasty_text, normalised, shown, texts};
     use proptest::prelude::*;
     use unicode_normalization::char::is_combining_mark;
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn by_cutter_alone(text: &str) -> Tokens {
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         let mut cutter = Cutter::new(text, &mut tokens);
         for segment in Segments::from(text, 0) {
             segment.each_nfkc(|c| cutter.place(c, segment.range()));

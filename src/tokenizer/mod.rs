@@ -14,7 +14,7 @@
 //! and hamza on an Arabic letter.
 //!
 //! The speeds in the docs were measured before [`crate::kernel`] and the present token hash, of one core (AMD EPYC, Zen 5; SSE2), token hashes
-//! included, [`Keep::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
+//! included, [`TokenDetail::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
 //! 1.8 kB each, sorted by the share of bytes that are not ASCII. For Thai there was only one sentence, repeated.
 
 mod ascii;
@@ -67,7 +67,7 @@ pub trait Tokenizer: Send + Sync {
 
 /// What a [`Tokens`] buffer keeps besides the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum TokenDetail {
     /// The 64-bit hashes alone: all that most fingerprints need, and the fastest.
     Hashes,
     /// Also each token's normalised text.
@@ -79,7 +79,7 @@ pub enum Keep {
 /// The tokens of one document: flat buffers, refilled for the next document and never shrunk.
 #[derive(Clone, Debug)]
 pub struct Tokens {
-    keep: Keep,
+    detail: TokenDetail,
     seed: u64,
     hashes: Vec<u64>,
     /// Token texts in their order, with anything between them. When only hashes are kept it holds just the token being built.
@@ -99,9 +99,9 @@ pub struct Tokens {
 
 impl Tokens {
     /// An empty buffer whose hashes are seeded with `seed`.
-    pub fn new(keep: Keep, seed: u64) -> Self {
+    pub fn new(detail: TokenDetail, seed: u64) -> Self {
         Tokens {
-            keep,
+            detail,
             seed,
             hashes: Vec::new(),
             text: String::new(),
@@ -115,8 +115,8 @@ impl Tokens {
     }
 
     /// What is kept besides the hashes.
-    pub fn keeps(&self) -> Keep {
-        self.keep
+    pub fn detail(&self) -> TokenDetail {
+        self.detail
     }
 
     /// Forgets the tokens, keeps the memory.
@@ -136,7 +136,7 @@ impl Tokens {
             return;
         }
         self.hashes.push(token_hash(text.as_bytes(), self.seed));
-        if self.keep != Keep::Hashes {
+        if self.detail != TokenDetail::Hashes {
             self.text.push_str(text);
             self.keep_text(span);
         }
@@ -146,7 +146,7 @@ impl Tokens {
     #[inline]
     fn push_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         debug_assert!(!self.is_building());
-        if self.keep != Keep::Hashes {
+        if self.detail != TokenDetail::Hashes {
             self.keep_words(block, at, starts, ends);
         }
         // Into an array first: one look at the room of the vector a block, not one a word.
@@ -183,7 +183,7 @@ impl Tokens {
         }
         let words = &words[..count];
         self.places.extend(words.iter().map(|word| before + word.start..before + word.end));
-        if self.keep == Keep::Everything {
+        if self.detail == TokenDetail::Everything {
             self.spans.extend(words.iter().map(|word| at + word.start..at + word.end));
         }
     }
@@ -193,7 +193,7 @@ impl Tokens {
     fn push_ascii(&mut self, token: &[u8], span: Range<usize>) {
         debug_assert!(!self.is_building() && !token.is_empty() && token.is_ascii());
         self.hashes.push(token_hash(token, self.seed));
-        if self.keep != Keep::Hashes {
+        if self.detail != TokenDetail::Hashes {
             self.text.extend(token.iter().map(|&b| char::from(b)));
             self.keep_text(span);
         }
@@ -203,7 +203,7 @@ impl Tokens {
     #[inline]
     fn keep_text(&mut self, span: Range<usize>) {
         self.places.push(self.start..self.text.len());
-        if self.keep == Keep::Everything {
+        if self.detail == TokenDetail::Everything {
             self.spans.push(span);
         }
         self.start = self.text.len();
@@ -228,9 +228,9 @@ impl Tokens {
             return;
         }
         self.hashes.push(token_hash(&self.text.as_bytes()[self.start..], self.seed));
-        match self.keep {
-            Keep::Hashes => self.text.clear(),
-            Keep::Texts | Keep::Everything => self.keep_text(span),
+        match self.detail {
+            TokenDetail::Hashes => self.text.clear(),
+            TokenDetail::Texts | TokenDetail::Everything => self.keep_text(span),
         }
     }
 
@@ -418,7 +418,7 @@ mod tests {
 
     /// The tokens of `text`, each with its span.
     pub(super) fn shown(tokenizer: &dyn Tokenizer, text: &str) -> Vec<(String, Range<usize>)> {
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         tokenizer.tokenize(text, &mut tokens);
         (0..tokens.len()).map(|i| (tokens.text(i).to_owned(), tokens.span(i))).collect()
     }
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_token_may_be_pushed_or_built() {
-        let mut tokens = Tokens::new(Keep::Everything, 7);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 7);
         tokens.push("near", 0..4);
         tokens.push("", 4..4);
         tokens.building().push_str("ne");
@@ -664,7 +664,7 @@ mod tests {
         fn what_is_kept_and_what_was_there_before_do_not_matter(first in any_text(), text in any_text()) {
             for (name, tokenizer) in all() {
                 let [mut everything, mut texts, mut hashes, mut fresh] =
-                    [Keep::Everything, Keep::Texts, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
+                    [TokenDetail::Everything, TokenDetail::Texts, TokenDetail::Hashes, TokenDetail::Everything].map(|detail| Tokens::new(detail, 3));
                 for tokens in [&mut everything, &mut texts, &mut hashes] {
                     tokenizer.tokenize(&first, tokens);
                     tokenizer.tokenize(&text, tokens);

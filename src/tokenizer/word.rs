@@ -234,7 +234,7 @@ fn begins_ascii_words(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::Keep;
+    use crate::tokenizer::TokenDetail;
     use crate::tokenizer::tests::{nasty_text, normalised, shown, texts};
     use caseless::Caseless;
     use proptest::prelude::*;
@@ -272,7 +272,7 @@ mod tests {
 
     /// The state machine from the first byte to the last, whatever the text turns into.
     fn by_cutter_alone(text: &str) -> Tokens {
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         let mut cutter = Cutter::new(text, &mut tokens);
         for segment in Segments::from(text, 0) {
             cutter.place_segment(segment);

@@ -1,6 +1,6 @@
 //! How far a stream is read ahead of what was decided.
 
-use crate::support::scanning::recipe;
+use crate::support::scanning::factory;
 use neardups::Error;
 use neardups::filter::{Counts, IN_FLIGHT, Plan, Sink, filter};
 use neardups::index::{Decision, Index, Limits};
@@ -94,7 +94,7 @@ impl Tokenizer for Panicking {
 }
 
 fn run(tokenizer: Arc<dyn Tokenizer>, limits: Limits, progress: &Arc<Progress>) -> (Result<Counts, Error>, usize) {
-    let plan = Plan::new(&recipe("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
+    let plan = Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
     let mut index = Index::in_memory(&plan, limits);
     let options = Options { format: Format::Lines, ..Options::default() };
     let live = Live::new(Input(Arc::clone(progress)), "-", &options);

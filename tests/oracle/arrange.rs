@@ -5,7 +5,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, components};
 use crate::support::random::Random;
 use crate::support::scanning::{always, outcome, outcome_against, pairs};
-use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
+use neardups::algorithm::{Algorithm, CompareOn, Features, Profile, Row};
 use neardups::engine::{KeepPolicy, Outcome};
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -27,7 +27,7 @@ struct Nodes {
 
 impl Algorithm for Nodes {
     fn profile(&self) -> Profile {
-        Profile::new("graph", "drawn", Compares::Fingerprints)
+        Profile::new("graph", "drawn", CompareOn::Fingerprints)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()

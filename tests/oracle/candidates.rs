@@ -8,7 +8,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{Made, made, outcome_with, pairs};
 use neardups::Error;
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
-use neardups::algorithm::{Algorithm, Features, Profile, Row, Setup};
+use neardups::algorithm::{Algorithm, Features, PreparedAlgorithm, Profile, Row};
 use neardups::engine::Options;
 use neardups::similarity::{Similarity, Threshold};
 use neardups::tokenizer::{Tokens, Word};
@@ -27,7 +27,7 @@ impl Algorithm for Recording {
     /// Without the threshold, so that every candidate is compared.
     fn profile(&self) -> Profile {
         let inner = self.inner.profile();
-        Profile::new("recording", inner.measure, inner.compares).with_tables(inner.tables.unwrap())
+        Profile::new("recording", inner.measure, inner.compare_on).with_tables(inner.tables.unwrap())
     }
     fn rows(&self) -> Vec<Row> {
         self.inner.rows()
@@ -81,10 +81,10 @@ fn check(documents: &[Text], kind: Kind, bands: Bands, width: usize) -> usize {
     let (compared, reported) = expected(&all, bands.rows);
     for memory in [0, 1 << 20] {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let recipe = |_: usize| -> Result<Setup, Error> {
-            Ok(Setup::new(Recording { inner: make(), compared: Arc::clone(&seen) }))
+        let factory = |_: usize| -> Result<PreparedAlgorithm, Error> {
+            Ok(PreparedAlgorithm::new(Recording { inner: make(), compared: Arc::clone(&seen) }))
         };
-        let outcome = outcome_with(documents, &recipe, &Options { seed, threads: 2, memory, ..Options::default() });
+        let outcome = outcome_with(documents, &factory, &Options { seed, threads: 2, memory, ..Options::default() });
         let by_number = |(a, b, s): (String, String, f64)| {
             let number = |id: &str| id[1..].parse::<usize>().unwrap();
             (number(&a), number(&b), s)

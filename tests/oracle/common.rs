@@ -3,8 +3,8 @@
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{features, json, outcome, outcome_against, outcome_with, pairs, recipe};
-use neardups::algorithm::{Compares, Features, Recipe};
+use crate::support::scanning::{factory, features, json, outcome, outcome_against, outcome_with, pairs};
+use neardups::algorithm::{AlgorithmFactory, CompareOn, Features};
 use neardups::engine::Options;
 use neardups::tokenizer::{Tokenizer, Tokens, Word};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -51,11 +51,11 @@ fn the_exact_join_is_one_of_sets_without_what_is_common() {
         let (documents, width) = (templated(round as u64 % 2), 3);
         let expected = expected(&documents, width, thousandths);
         let settings = [("exact", "true"), ("threshold", "0.5"), ("shingle", "3"), ("drop-common", share)];
-        let recipe = recipe("minhash", &settings);
-        assert_eq!(pairs(&outcome(&documents, &recipe)), expected, "without what more than {share} have");
+        let factory = factory("minhash", &settings);
+        assert_eq!(pairs(&outcome(&documents, &factory)), expected, "without what more than {share} have");
         // Made again, and in another order of reading.
         let options = Options { threads: 3, memory: 0, ..Options::default() };
-        assert_eq!(pairs(&outcome_with(&documents, &recipe, &options)), expected);
+        assert_eq!(pairs(&outcome_with(&documents, &factory, &options)), expected);
         assert!(expected.len() > 20, "{} pairs at {share}", expected.len());
         found_without.insert(expected.len());
     }
@@ -68,7 +68,7 @@ fn bands_report_nothing_else() {
         let documents = templated(7);
         let expected = expected(&documents, 2, thousandths);
         let settings = [("threshold", "0.5"), ("shingle", "2"), ("drop-common", share)];
-        let found = pairs(&outcome(&documents, &recipe("minhash", &settings)));
+        let found = pairs(&outcome(&documents, &factory("minhash", &settings)));
         assert!(found.iter().all(|pair| expected.contains(pair)), "{share}");
         assert!(found.len() as f64 > 0.9 * expected.len() as f64, "{} of {}", found.len(), expected.len());
     }
@@ -81,7 +81,7 @@ fn brute_force(
     documents: &[Text],
     thousandths: u64,
 ) -> Vec<(String, String, f64)> {
-    let algorithm = recipe(algorithm, settings).prepare(100).unwrap().algorithm;
+    let algorithm = factory(algorithm, settings).prepare(100).unwrap().algorithm;
     let all: Vec<Vec<u64>> = documents
         .iter()
         .map(|(_, text)| {
@@ -104,7 +104,7 @@ fn brute_force(
             let mut fingerprint = Vec::new();
             algorithm.fingerprint(&features, &mut fingerprint);
             features.hashes.sort_unstable();
-            let multiset = algorithm.compares() == Compares::Multisets;
+            let multiset = algorithm.compare_on() == CompareOn::Multisets;
             let evidence = if multiset { features.hashes } else { fingerprint.clone() };
             (!fingerprint.is_empty()).then_some(evidence)
         })
@@ -128,9 +128,9 @@ fn every_family_that_misses_nothing_finds_what_brute_force_finds() {
         for (share, thousandths) in SHARES {
             let documents = templated(31);
             let expected = brute_force(algorithm, settings, &documents, thousandths);
-            let recipe = recipe(algorithm, &[settings, &[("drop-common", share)]].concat());
+            let factory = factory(algorithm, &[settings, &[("drop-common", share)]].concat());
             assert_eq!(
-                pairs(&outcome(&documents, &recipe)),
+                pairs(&outcome(&documents, &factory)),
                 expected,
                 "{algorithm} without what more than {share} have"
             );
@@ -147,8 +147,8 @@ fn threads_and_batches_do_not_matter() {
     for algorithm in ["minhash", "simhash", "projection", "spotsigs"] {
         let force = [("force", "true")];
         let settings = [&[("drop-common", "0.2")][..], if algorithm == "simhash" { &force } else { &[] }].concat();
-        let recipe = recipe(algorithm, &settings);
-        let with = |threads| outcome_with(&documents, &recipe, &Options { threads, ..Options::default() });
+        let factory = factory(algorithm, &settings);
+        let with = |threads| outcome_with(&documents, &factory, &Options { threads, ..Options::default() });
         let (one, four) = (with(1), with(4));
         assert_eq!(json(&one), json(&four), "{algorithm}");
         assert_eq!((&one.report.parameters, &one.report.warnings), (&four.report.parameters, &four.report.warnings));
@@ -162,12 +162,12 @@ fn threads_and_batches_do_not_matter() {
 fn what_everybody_has_is_no_feature_and_references_count_too() {
     let text = |id: usize, text: &str| (id.to_string(), text.to_string());
     let documents: Vec<Text> = (0..4).map(|id| text(id, "one and the same text in each of them")).collect();
-    let recipe = recipe("minhash", &[("drop-common", "0.9"), ("shingle", "2")]);
-    let found = outcome(&documents, &recipe);
+    let factory = factory("minhash", &[("drop-common", "0.9"), ("shingle", "2")]);
+    let found = outcome(&documents, &factory);
     assert_eq!((pairs(&found).len(), found.report.counts.featureless), (0, 4));
     // Among eight documents it is not common.
     let others: Vec<Text> = (4..8).map(|id| text(id, &format!("something else number {id} altogether {id}"))).collect();
-    assert_eq!(pairs(&outcome_against(&others, &documents, &recipe)).len(), 0);
-    assert_eq!(outcome_against(&others, &documents, &recipe).report.counts.featureless, 0);
-    assert_eq!(pairs(&outcome(&[documents, others].concat(), &recipe)).len(), 6);
+    assert_eq!(pairs(&outcome_against(&others, &documents, &factory)).len(), 0);
+    assert_eq!(outcome_against(&others, &documents, &factory).report.counts.featureless, 0);
+    assert_eq!(pairs(&outcome(&[documents, others].concat(), &factory)).len(), 6);
 }

@@ -2,10 +2,10 @@
 
 use crate::support::corpus::{Text, pair_with, related};
 use crate::support::random::Random;
-use crate::support::scanning::{follows_the_collection, recipe};
+use crate::support::scanning::{factory, follows_the_collection};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{ALGORITHMS, Recipe};
+use neardups::algorithm::{ALGORITHMS, AlgorithmFactory};
 use neardups::compare::{Comparison, Verdict, compare, fingerprint, similarity};
 use neardups::engine::{Options, scan};
 use neardups::source::Documents;
@@ -40,12 +40,12 @@ fn pairs_of_texts() -> Vec<[String; 2]> {
 }
 
 /// A scan of the two: the report, and the pair with its similarity and distance.
-fn check(texts: &[String; 2], recipe: &dyn Recipe, what: &str) -> Comparison {
+fn check(texts: &[String; 2], factory: &dyn AlgorithmFactory, what: &str) -> Comparison {
     let options = Options { threads: 1, ..Options::default() };
     let [a, b] = texts;
-    let comparison = compare([a, b], recipe, &*options.tokenizer, options.seed).unwrap();
+    let comparison = compare([a, b], factory, &*options.tokenizer, options.seed).unwrap();
     let documents: Vec<Text> = vec![("a".into(), a.clone()), ("b".into(), b.clone())];
-    let outcome = match scan(&mut Documents::new(documents), None, recipe, &options, &()) {
+    let outcome = match scan(&mut Documents::new(documents), None, factory, &options, &()) {
         Err(Error::Unsuitable(refusal)) => {
             assert_eq!(comparison.verdict, Verdict::Refused(refusal), "{what}");
             return comparison;
@@ -89,16 +89,16 @@ fn a_comparison_says_what_a_scan_does() {
     let texts = pairs_of_texts();
     let mut seen = BTreeSet::new();
     for (algorithm, settings) in own_defaults.chain(settings) {
-        let recipe = recipe(algorithm, settings);
-        if follows_the_collection(&recipe) {
+        let factory = factory(algorithm, settings);
+        if follows_the_collection(&factory) {
             let [a, b] = &texts[0];
             let options = Options::default();
-            let comparison = compare([a, b], &recipe, &*options.tokenizer, options.seed).unwrap();
+            let comparison = compare([a, b], &factory, &*options.tokenizer, options.seed).unwrap();
             assert_eq!((comparison.verdict, comparison.evidence), (Verdict::NeedsCollection, None));
             continue;
         }
         for (number, texts) in texts.iter().enumerate() {
-            let comparison = check(texts, &recipe, &format!("pair {number} by {algorithm} with {settings:?}"));
+            let comparison = check(texts, &factory, &format!("pair {number} by {algorithm} with {settings:?}"));
             seen.insert(match comparison.verdict {
                 Verdict::Refused(_) => "Refused".to_string(),
                 verdict => format!("{verdict:?}"),
@@ -122,18 +122,18 @@ fn a_comparison_says_what_a_scan_does() {
 fn the_fingerprint_of_a_text_is_the_one_that_is_compared() {
     let texts = pairs_of_texts();
     for entry in ALGORITHMS {
-        let recipe = recipe(entry.name, &[]);
+        let factory = factory(entry.name, &[]);
         let mut seen = 0;
         for [text, _] in texts.iter().step_by(7) {
             // As a document that is compared with itself, so that lengths are the same.
-            let comparison = compare([text, text], &recipe, &Word, 3).unwrap();
-            match (fingerprint(text, &recipe, &Word, 3), &comparison.evidence) {
+            let comparison = compare([text, text], &factory, &Word, 3).unwrap();
+            match (fingerprint(text, &factory, &Word, 3), &comparison.evidence) {
                 (Err(Error::Unsuitable(refusal)), Some(_)) => assert_eq!(comparison.verdict, Verdict::Refused(refusal)),
                 (Err(Error::Unsuitable(_)), None) => assert_eq!(comparison.verdict, Verdict::NeedsCollection),
                 (made, Some(evidence)) => {
                     let (made, compared) = (made.unwrap(), &evidence.fingerprints[0]);
                     // What orders features by how rare they are has no collection for a single text.
-                    let is_learned = recipe.prepare(300).unwrap().algorithm.learns().is_some();
+                    let is_learned = factory.prepare(300).unwrap().algorithm.learns().is_some();
                     assert!(&made == compared || is_learned, "{} of {text:?}", entry.name);
                     assert_eq!(made.is_empty(), compared.is_empty(), "{} of {text:?}", entry.name);
                     seen += 1;
@@ -141,16 +141,16 @@ fn the_fingerprint_of_a_text_is_the_one_that_is_compared() {
                 (made, None) => panic!("{}: {made:?} of {text:?}", entry.name),
             }
         }
-        assert_eq!(seen > 0, !follows_the_collection(&recipe), "{}", entry.name);
+        assert_eq!(seen > 0, !follows_the_collection(&factory), "{}", entry.name);
     }
 }
 
 #[test]
 fn the_similarity_of_two_texts_is_that_of_a_comparison_by_default() {
-    let recipe = recipe(ALGORITHMS[0].name, &[]);
+    let factory = factory(ALGORITHMS[0].name, &[]);
     let mut known = 0;
     for [a, b] in pairs_of_texts() {
-        let comparison = compare([&a, &b], &recipe, &Word, 0).unwrap();
+        let comparison = compare([&a, &b], &factory, &Word, 0).unwrap();
         assert_eq!(similarity(&a, &b), comparison.evidence.unwrap().similarity, "{a:?} and {b:?}");
         known += usize::from(similarity(&a, &b).is_some());
     }
@@ -175,7 +175,7 @@ fn the_similarity_is_known_below_the_threshold_too() {
             let settings = Settings::from_pairs(more.iter().chain([&settings]).copied());
             let options = Options::default();
             let comparison =
-                compare([a, b], &entry.recipe(settings).unwrap(), &*options.tokenizer, options.seed).unwrap();
+                compare([a, b], &entry.factory(settings).unwrap(), &*options.tokenizer, options.seed).unwrap();
             comparison.evidence.unwrap().similarity
         };
         for pair in texts.windows(2) {

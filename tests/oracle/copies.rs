@@ -1,7 +1,7 @@
 //! Exact copies by the thousand: quick, and right.
 
 use crate::support::corpus::Text;
-use crate::support::scanning::{outcome, pairs, recipe};
+use crate::support::scanning::{factory, outcome, pairs};
 use neardups::engine::KeepPolicy;
 
 const LICENCE: &str = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software and \
@@ -21,8 +21,8 @@ fn corpus(copies: usize) -> Vec<Text> {
 fn twenty_thousand_copies_have_clusters_and_verdicts() {
     let copies = 20_000;
     for algorithm in ["minhash", "simhash"] {
-        let recipe = recipe(algorithm, if algorithm == "simhash" { &[("distance", "20")] } else { &[] });
-        let outcome = outcome(&corpus(copies), &recipe);
+        let factory = factory(algorithm, if algorithm == "simhash" { &[("distance", "20")] } else { &[] });
+        let outcome = outcome(&corpus(copies), &factory);
         let counts = &outcome.report.counts;
         let (all, copies) = (copies as u64 + 1, copies as u64);
         assert_eq!((counts.copies, counts.pairs), (copies - 1, all * (all - 1) / 2), "{algorithm}");
@@ -48,7 +48,7 @@ fn twenty_thousand_copies_have_clusters_and_verdicts() {
 #[test]
 fn every_pair_of_copies_is_listed_and_each_once() {
     let documents = corpus(300);
-    let found = pairs(&outcome(&documents, &recipe("minhash", &[])));
+    let found = pairs(&outcome(&documents, &factory("minhash", &[])));
     let mut expected = Vec::new();
     for (i, a) in documents[..301].iter().enumerate() {
         expected.extend(documents[i + 1..301].iter().map(|b| (a.0.as_str(), b.0.as_str())));
@@ -61,7 +61,7 @@ fn every_pair_of_copies_is_listed_and_each_once() {
 
 #[test]
 fn listing_pairs_can_stop_early() {
-    let outcome = outcome(&corpus(20_000), &recipe("minhash", &[]));
+    let outcome = outcome(&corpus(20_000), &factory("minhash", &[]));
     assert!(outcome.report.counts.pairs > 100_000_000);
     assert_eq!(outcome.pairs().take(1000).filter(|pair| pair.a == "0").count(), 1000);
 }

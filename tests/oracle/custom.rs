@@ -4,7 +4,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{always, outcome_with, pairs};
-use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
+use neardups::algorithm::{Algorithm, CompareOn, Features, Profile, Row};
 use neardups::engine::Options;
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Keys as given for each document, which its one token names.
 struct Free {
     keys: Arc<HashMap<u64, Vec<u64>>>,
-    compares: Compares,
+    compare_on: CompareOn,
 }
 
 /// Some rule that is symmetric and lets about two pairs of three pass.
@@ -27,7 +27,7 @@ fn rule(a: u64, b: u64) -> Option<Similarity> {
 
 impl Algorithm for Free {
     fn profile(&self) -> Profile {
-        Profile::new("free", "made up", self.compares)
+        Profile::new("free", "made up", self.compare_on)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
@@ -56,12 +56,12 @@ fn check(keys: &[Vec<u64>], memory: u64, share_a_key: impl Fn(usize, usize) -> b
         .iter()
         .filter_map(|&(i, j)| Some((i.to_string(), j.to_string(), rule(hash(i), hash(j))?.value())))
         .collect();
-    for compares in [Compares::Fingerprints, Compares::Features] {
-        let make = || Free { keys: Arc::clone(&by_token), compares };
+    for compare_on in [CompareOn::Fingerprints, CompareOn::Features] {
+        let make = || Free { keys: Arc::clone(&by_token), compare_on };
         let options = Options { threads: 2, memory, ..Options::default() };
         let outcome = outcome_with(&documents, &always(make), &options);
-        assert_eq!(pairs(&outcome), expected, "{compares:?}");
-        if compares == Compares::Features {
+        assert_eq!(pairs(&outcome), expected, "{compare_on:?}");
+        if compare_on == CompareOn::Features {
             assert_eq!(outcome.report.counts.compared, meet.len() as u64);
         }
     }
@@ -115,12 +115,12 @@ fn a_document_with_a_fingerprint_and_without_keys_has_features_all_the_same() {
     // It meets nobody, but it is no featureless document, and its copies are copies.
     let documents: Vec<Text> =
         [("a", "d0"), ("b", "d0"), ("c", "d1")].map(|(id, text)| (id.into(), text.into())).into();
-    for compares in [Compares::Fingerprints, Compares::Features] {
+    for compare_on in [CompareOn::Fingerprints, CompareOn::Features] {
         let keys: HashMap<u64, Vec<u64>> = ["d0", "d1"].map(|t| (token_hash(t.as_bytes(), 0), vec![])).into();
         let keys = Arc::new(keys);
-        let make = || Free { keys: Arc::clone(&keys), compares };
+        let make = || Free { keys: Arc::clone(&keys), compare_on };
         let outcome = outcome_with(&documents, &always(make), &Options { threads: 1, ..Options::default() });
-        assert_eq!(outcome.report.counts.featureless, 0, "{compares:?}");
-        assert_eq!(pairs(&outcome), [("a".to_string(), "b".to_string(), 1.0)], "{compares:?}");
+        assert_eq!(outcome.report.counts.featureless, 0, "{compare_on:?}");
+        assert_eq!(pairs(&outcome), [("a".to_string(), "b".to_string(), 1.0)], "{compare_on:?}");
     }
 }

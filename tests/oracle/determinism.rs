@@ -3,8 +3,8 @@
 
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
-use crate::support::scanning::{Batched, json, outcome, recipe, unordered};
-use neardups::algorithm::{ALGORITHMS, Entry, Recipe, TableRecipe};
+use crate::support::scanning::{Batched, factory, json, outcome, unordered};
+use neardups::algorithm::{ALGORITHMS, AlgorithmFactory, Entry, TableFactory};
 use neardups::engine::{Observer, Options, Outcome, Stage, scan};
 use neardups::source;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ fn corpus(seed: u64, count: usize) -> Vec<Text> {
 }
 
 /// The algorithm with settings that find some pairs in the corpus.
-fn some_pairs(entry: &Entry) -> TableRecipe {
-    recipe(entry.name, if entry.uses("distance") { &[("distance", "8")] } else { &[] })
+fn some_pairs(entry: &Entry) -> TableFactory {
+    factory(entry.name, if entry.uses("distance") { &[("distance", "8")] } else { &[] })
 }
 
 #[test]
 fn threads_batches_and_memory_do_not_show() {
     let documents = corpus(1, 300);
     for entry in ALGORITHMS {
-        let recipe = some_pairs(entry);
+        let factory = some_pairs(entry);
         let run = |threads, size, memory| {
             let options = Options { threads, memory, ..Options::default() };
             let mut source = Batched { documents: &documents, size };
-            let outcome = scan(&mut source, None, &recipe, &options, &()).unwrap();
+            let outcome = scan(&mut source, None, &factory, &options, &()).unwrap();
             (json(&outcome), outcome.report.counts, outcome.report.parameters)
         };
         let expected = run(1, 1000, 1 << 30);
@@ -51,12 +51,12 @@ fn threads_batches_and_memory_do_not_show() {
 fn a_reference_in_other_batches_does_not_show_either() {
     let documents = corpus(2, 240);
     let (old, new) = documents.split_at(100);
-    let recipe = recipe("minhash", &[]);
+    let factory = factory("minhash", &[]);
     let run = |threads, size, memory| {
         let mut reference = Batched { documents: old, size };
         let mut source = Batched { documents: new, size: 1000 / size };
         let options = Options { threads, memory, ..Options::default() };
-        json(&scan(&mut source, Some(&mut reference), &recipe, &options, &()).unwrap())
+        json(&scan(&mut source, Some(&mut reference), &factory, &options, &()).unwrap())
     };
     let expected = run(1, 1000, 1 << 30);
     assert!(expected.lines().count() > 300);
@@ -72,12 +72,12 @@ fn files_cut_into_batches_of_any_size() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let paths: Vec<PathBuf> =
         ["english/docs", "jsonl/docs", "markdown/docs"].map(|folder| fixtures.join(folder)).into();
-    let recipe = recipe("minhash", &[]);
+    let factory = factory("minhash", &[]);
     let run = |threads, batch_bytes, memory| {
         let options = source::Options { batch_bytes, ..source::Options::default() };
         let mut input = source::Input::new(paths.clone(), options);
         let options = Options { threads, memory, ..Options::default() };
-        json(&scan(&mut input, None, &recipe, &options, &()).unwrap())
+        json(&scan(&mut input, None, &factory, &options, &()).unwrap())
     };
     let expected = run(1, 1 << 20, 1 << 30);
     // 7, 12 and 6 pairs, as the fixtures say, and the clusters and verdicts of four policies.
@@ -95,7 +95,7 @@ fn a_second_reading_is_made_only_without_memory() {
     let run = |memory| {
         let options = Options { memory, ..Options::default() };
         let mut source = Batched { documents: &documents, size: 10 };
-        scan(&mut source, None, &recipe("minhash", &[]), &options, &()).unwrap().report.rereadings > 0
+        scan(&mut source, None, &factory("minhash", &[]), &options, &()).unwrap().report.rereadings > 0
     };
     assert_eq!((run(0), run(1 << 30)), (true, false));
 }
@@ -115,11 +115,11 @@ fn portions_do_not_show() {
     let mut documents = with_articles(documents);
     random.shuffle(&mut documents);
     for (name, settings) in [("minhash", &[][..]), ("minhash", &[("exact", "true")]), ("spotsigs", &[])] {
-        let recipe = recipe(name, settings);
+        let factory = factory(name, settings);
         let run = |memory| {
             let options = Options { threads: 2, memory, ..Options::default() };
             let mut source = Batched { documents: &documents, size: 40 };
-            scan(&mut source, None, &recipe, &options, &()).unwrap()
+            scan(&mut source, None, &factory, &options, &()).unwrap()
         };
         let (expected, bounded) = (run(1 << 30), run(100_000));
         assert!(expected.report.counts.pairs > 1000 && expected.report.rereadings == 0);
@@ -134,12 +134,12 @@ fn portions_do_not_show() {
 fn the_order_of_the_documents_does_not_change_the_pairs() {
     let mut documents = corpus(4, 250);
     for entry in ALGORITHMS {
-        let recipe = some_pairs(entry);
-        let expected = unordered(&outcome(&documents, &recipe));
+        let factory = some_pairs(entry);
+        let expected = unordered(&outcome(&documents, &factory));
         assert!(expected.len() > 100);
         for seed in 0..8 {
             Random::new(seed).shuffle(&mut documents);
-            assert!(unordered(&outcome(&documents, &recipe)) == expected, "{} in order {seed}", entry.name);
+            assert!(unordered(&outcome(&documents, &factory)) == expected, "{} in order {seed}", entry.name);
         }
     }
 }
@@ -184,7 +184,7 @@ fn a_beginning_that_misleads_about_the_lengths_changes_nothing() {
             let documents = [first, second].concat();
             let (stages, options) = (Stages::default(), Options { threads: 2, memory, ..Options::default() });
             let mut source = Batched { documents: &documents, size: 100 };
-            let outcome = scan(&mut source, None, &recipe("minhash", &[]), &options, &stages).unwrap();
+            let outcome = scan(&mut source, None, &factory("minhash", &[]), &options, &stages).unwrap();
             (outcome, stages.0.into_inner().unwrap())
         };
         let (expected, stages) = run(&short, &long, 1 << 30);
@@ -224,21 +224,21 @@ fn every_reading_is_announced() {
     ] {
         let stages = Stages::default();
         let mut source = Batched { documents: &documents, size: 100 };
-        scan(&mut source, None, &recipe(algorithm, settings), &Options::default(), &stages).unwrap();
+        scan(&mut source, None, &factory(algorithm, settings), &Options::default(), &stages).unwrap();
         let expected = [&vec![Stage::Counting; countings][..], &[Stage::Reading, Stage::Grouping, Stage::Verifying]];
         assert_eq!(stages.0.into_inner().unwrap(), expected.concat(), "{algorithm} {settings:?}");
     }
 }
 
 #[test]
-fn a_recipe_that_ignores_lengths_reads_once() {
+fn a_factory_that_ignores_lengths_reads_once() {
     let (long, short) = long_and_short(40);
     let documents = [long, short].concat();
-    for recipe in [recipe("minhash", &[("shingle", "4")]), recipe("simhash", &[("force", "true")])] {
-        assert!(!recipe.depends_on_length());
+    for factory in [factory("minhash", &[("shingle", "4")]), factory("simhash", &[("force", "true")])] {
+        assert!(!factory.depends_on_length());
         let stages = Stages::default();
         let mut source = Batched { documents: &documents, size: 100 };
-        scan(&mut source, None, &recipe, &Options::default(), &stages).unwrap();
+        scan(&mut source, None, &factory, &Options::default(), &stages).unwrap();
         assert_eq!(stages.0.into_inner().unwrap(), [Stage::Reading, Stage::Grouping, Stage::Verifying]);
     }
 }

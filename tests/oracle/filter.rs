@@ -2,9 +2,9 @@
 
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::random::Random;
-use crate::support::scanning::{outcome_with, recipe};
+use crate::support::scanning::{factory, outcome_with};
 use neardups::Error;
-use neardups::algorithm::Recipe;
+use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{self, KeepPolicy};
 use neardups::filter::{Counts, Plan, Sink, filter};
 use neardups::index::{self, Decision, FORMAT_VERSION, Index, Limits, Mode, Options, Outdated, Repair, Sync};
@@ -49,8 +49,8 @@ fn jsonl(documents: &[Text]) -> String {
     documents.iter().map(line).collect()
 }
 
-fn plan(recipe: &dyn Recipe) -> Plan {
-    Plan::new(recipe, Arc::new(Word), 0).unwrap()
+fn plan(factory: &dyn AlgorithmFactory) -> Plan {
+    Plan::new(factory, Arc::new(Word), 0).unwrap()
 }
 
 fn run(input: impl Read + Send + 'static, plan: &Plan, index: &mut Index, threads: usize) -> Vec<(String, Decision)> {
@@ -80,13 +80,13 @@ fn settings() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
 #[test]
 fn a_stream_keeps_what_a_scan_keeps() {
     for (algorithm, settings) in settings() {
-        let recipe = recipe(algorithm, &settings);
+        let factory = factory(algorithm, &settings);
         for seed in 0..6 {
             let documents = with_articles(related(&mut Random::new(seed), 120, 80));
-            let plan = plan(&recipe);
+            let plan = plan(&factory);
             let decided = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1 + seed as usize % 3);
             let outcome =
-                outcome_with(&documents, &recipe, &engine::Options { threads: 2, ..engine::Options::default() });
+                outcome_with(&documents, &factory, &engine::Options { threads: 2, ..engine::Options::default() });
             let kept = outcome.keep(KeepPolicy::First);
             let verdicts = kept.verdicts().map(|verdict| {
                 let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn threads_pieces_and_restarts_do_not_show(seed: u64, threads in 1usize..5, piece in 1usize..3000, cut in 0usize..60) {
         let documents = related(&mut Random::new(seed), 60, 60);
-        let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+        let plan = plan(&factory("minhash", &[("shingle", "3")]));
         let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
         let folder = tempfile::tempdir().unwrap();
         let mut found = Vec::new();
@@ -183,7 +183,7 @@ fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
 #[test]
 fn a_file_that_was_cut_anywhere_opens_with_what_is_whole() {
     for (algorithm, settings) in [("minhash", &[("shingle", "3")][..]), ("simhash", &[("force", "true")])] {
-        let plan = plan(&recipe(algorithm, settings));
+        let plan = plan(&factory(algorithm, settings));
         let folder = tempfile::tempdir().unwrap();
         let (bytes, lengths) = small(folder.path(), &plan);
         let header = first_end(&bytes);
@@ -212,7 +212,7 @@ fn first_end(bytes: &[u8]) -> u64 {
 
 #[test]
 fn a_changed_byte_is_found() {
-    let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+    let plan = plan(&factory("minhash", &[("shingle", "3")]));
     let folder = tempfile::tempdir().unwrap();
     let (bytes, lengths) = small(folder.path(), &plan);
     let path = folder.path().join("changed");
@@ -251,7 +251,7 @@ fn batches(path: &Path, plan: &Plan, batches: usize) -> Vec<u64> {
 /// After a power cut some of what was written last is there and some is not.
 #[test]
 fn a_batch_that_is_there_in_part_is_cut_off_and_one_before_it_is_damage() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     let ends = batches(&path, &plan, 3);
     let bytes = fs::read(&path).unwrap();
@@ -283,7 +283,7 @@ fn an_index_of_this_version_opens_and_goes_on() {
         fs::copy(format!("fixtures/index/version-{FORMAT_VERSION}-{algorithm}.idx"), &path).unwrap();
         let summary = index::inspect(&path, |_| Ok(())).unwrap();
         assert_eq!((summary.version, summary.documents, summary.torn), (FORMAT_VERSION, fresh, None));
-        let plan = plan(&recipe(algorithm, &[]));
+        let plan = plan(&factory(algorithm, &[]));
         assert_eq!(summary.header, Value::Object(plan.spec().identity()));
         let mut index = open(&path, &plan).unwrap().0;
         let mut signer = plan.signer();
@@ -305,7 +305,7 @@ fn indexes_of_older_versions_are_refused_with_advice() {
             let path = folder.path().join(format!("{version}-{algorithm}"));
             fs::copy(format!("fixtures/index/version-{version}-{algorithm}.idx"), &path).unwrap();
             let before = fs::read(&path).unwrap();
-            let plan = plan(&recipe(algorithm, &[]));
+            let plan = plan(&factory(algorithm, &[]));
             let opened = open(&path, &plan).err().unwrap();
             for error in [opened, index::inspect(&path, |_| Ok(())).unwrap_err(), index::header(&path).unwrap_err()] {
                 let error = error.to_string();
@@ -327,7 +327,7 @@ proptest! {
     #[test]
     fn tables_on_the_disk_decide_the_same(seed: u64, tables in 0u64..60_000, cut in 0usize..80, which in 0usize..2) {
         let documents = related(&mut Random::new(seed), 80, 60);
-        let plan = plan(&[recipe("minhash", &[("shingle", "3")]), recipe("simhash", &[("force", "true")])][which]);
+        let plan = plan(&[factory("minhash", &[("shingle", "3")]), factory("simhash", &[("force", "true")])][which]);
         let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seen");
@@ -345,7 +345,7 @@ proptest! {
     #[test]
     fn what_is_removed_never_was(seed: u64, which in prop::collection::btree_set(0usize..40, 0..20), tables in 0u64..20_000) {
         let documents = related(&mut Random::new(seed), 60, 60);
-        let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+        let plan = plan(&factory("minhash", &[("shingle", "3")]));
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("seen"), folder.path().join("other"));
         let options = Options { tables, sync: Sync::Off, mode: Mode::Add, ..Options::default() };
@@ -378,7 +378,7 @@ proptest! {
 /// Who prepares documents that share a key with all others costs no more than a bound, which is said.
 #[test]
 fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let signature = plan.signer().sign("the same words again and again and again");
     let most = index::MOST_OF_A_KEY;
     for tables in [1 << 16, 1 << 30] {
@@ -424,7 +424,7 @@ fn ids(path: &Path) -> Vec<u64> {
 
 #[test]
 fn what_was_removed_counts_once_when_it_is_forgotten_too() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     with_times(&path, &plan, 100);
     index::remove(&path, (0..50).chain([98]).map(|number| number.to_string()).collect()).unwrap();
@@ -441,7 +441,7 @@ fn what_was_removed_counts_once_when_it_is_forgotten_too() {
 
 #[test]
 fn compacting_leaves_out_what_is_old() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     with_times(&path, &plan, 20);
     index::remove(&path, ["7".to_string(), "15".to_string()].into()).unwrap();
@@ -454,7 +454,7 @@ fn compacting_leaves_out_what_is_old() {
 
 #[test]
 fn what_is_whole_is_salvaged() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     with_times(&path, &plan, 20);
     let bytes = fs::read(&path).unwrap();
@@ -475,7 +475,7 @@ fn what_is_whole_is_salvaged() {
 
 #[test]
 fn what_was_added_never_comes_through() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     let signature = plan.signer().sign("a page that nobody should ever see again, whoever asks for it");
     let decide = |mode| {
@@ -494,7 +494,7 @@ fn what_was_added_never_comes_through() {
 /// Two keep their places while the file is replaced; a third is not put into the old one.
 #[test]
 fn readers_see_the_file_that_they_opened() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     with_times(&path, &plan, 20);
     index::remove(&path, ["0".to_string()].into()).unwrap();
@@ -522,7 +522,7 @@ fn readers_see_the_file_that_they_opened() {
 
 #[test]
 fn a_header_that_was_torn_is_written_again_with_other_settings() {
-    let (one, other) = (plan(&recipe("minhash", &[("shingle", "3")])), plan(&recipe("minhash", &[("shingle", "4")])));
+    let (one, other) = (plan(&factory("minhash", &[("shingle", "3")])), plan(&factory("minhash", &[("shingle", "4")])));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen");
     drop(open(&path, &one).unwrap());
@@ -539,19 +539,19 @@ fn a_header_that_was_torn_is_written_again_with_other_settings() {
 fn other_settings_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen");
-    let three = plan(&recipe("minhash", &[("shingle", "3")]));
+    let three = plan(&factory("minhash", &[("shingle", "3")]));
     drop(open(&path, &three).unwrap());
     let refused = |plan: &Plan| open(&path, plan).err().map(|error| error.to_string()).unwrap_or_default();
-    let message = refused(&plan(&recipe("minhash", &[("shingle", "4")])));
+    let message = refused(&plan(&factory("minhash", &[("shingle", "4")])));
     assert!(message.contains("made with shingle 3, and this run has shingle 4"), "{message}");
-    assert!(refused(&plan(&recipe("simhash", &[("force", "true")]))).contains("made with algo minhash, bands 16"));
+    assert!(refused(&plan(&factory("simhash", &[("force", "true")]))).contains("made with algo minhash, bands 16"));
     let (_writer, _) = open(&path, &three).unwrap();
     assert!(refused(&three).contains("another process writes"), "{}", refused(&three));
 }
 
 #[test]
 fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
-    let plan = plan(&recipe("minhash", &[("shingle", "2")]));
+    let plan = plan(&factory("minhash", &[("shingle", "2")]));
     let mut signer = plan.signer();
     let mut decide = |index: &mut Index, id: &str, text: &str, now| index.decide(id, &signer.sign(text), now);
     let with = |limits| Index::in_memory(&plan, limits);
@@ -579,7 +579,7 @@ fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
 
 #[test]
 fn forgetting_frees_memory_and_the_tables_are_made_again() {
-    let plan = plan(&recipe("minhash", &[("shingle", "2")]));
+    let plan = plan(&factory("minhash", &[("shingle", "2")]));
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { window: Some(50), max_documents: Some(50), ..Limits::default() };
     let path = folder.path().join("seen");
@@ -606,7 +606,7 @@ fn forgetting_frees_memory_and_the_tables_are_made_again() {
 
 #[test]
 fn a_torn_end_of_zeros_is_cut_off() {
-    let plan = plan(&recipe("minhash", &[("shingle", "3")]));
+    let plan = plan(&factory("minhash", &[("shingle", "3")]));
     let folder = tempfile::tempdir().unwrap();
     let (bytes, lengths) = small(folder.path(), &plan);
     let path = folder.path().join("zeros");
@@ -626,7 +626,7 @@ fn a_torn_end_of_zeros_is_cut_off() {
 #[cfg(target_os = "linux")]
 #[test]
 fn asking_writes_nothing_beside_the_index() {
-    let (plan, folder) = (plan(&recipe("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
+    let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
     with_times(&path, &plan, 50);
     let places_of_tables = |mode| {

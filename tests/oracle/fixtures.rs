@@ -3,15 +3,15 @@
 use super::published::md5_low_64;
 use crate::support::corpus::Text;
 use crate::support::plain::token_texts;
-use crate::support::scanning::{made, outcome, pairs, recipe};
+use crate::support::scanning::{factory, made, outcome, pairs};
 use neardups::algorithm::shingles::ShingleHash;
 use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::engine::{Options, scan};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
-use neardups::similarity::{Similarity, Threshold, jaccard};
+use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
 use neardups::source::{self, Input};
-use neardups::tokenizer::{Keep, Tokenizer, Tokens, Word};
+use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
 
 /// Hashes of the distinct 5-shingles, ascending.
 fn shingle_set(tokenizer: &dyn Tokenizer, text: &str) -> Vec<u64> {
-    let mut tokens = Tokens::new(Keep::Hashes, 0);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
     tokenizer.tokenize(text, &mut tokens);
     let mut set = Vec::new();
     shingle_hashes(tokens.hashes(), 5, &mut set);
@@ -91,7 +91,7 @@ fn the_chinese_fixtures_by_an_independent_program() {
     for (a, text_a) in &texts {
         for (b, text_b) in texts.range(a.clone()..).skip(1) {
             let (x, y) = (shingle_set(&Word, text_a), shingle_set(&Word, text_b));
-            if let Some(similarity) = jaccard(&x, &y, least) {
+            if let Some(similarity) = jaccard_at_least(&x, &y, least) {
                 let shared = x.iter().filter(|hash| y.binary_search(hash).is_ok()).count();
                 let either = x.len() + y.len() - shared;
                 assert_eq!(similarity, Similarity::ratio(shared as u64, either as u64));
@@ -124,7 +124,7 @@ fn the_same_pairs_by_whatever_hash() {
         let found = |settings: &[(&str, &str)]| {
             let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::Options::default());
             let settings = [settings, &[("shingle", "5")]].concat();
-            pairs(&scan(&mut input, None, &recipe("minhash", &settings), &Options::default(), &()).unwrap())
+            pairs(&scan(&mut input, None, &factory("minhash", &settings), &Options::default(), &()).unwrap())
         };
         let exact = found(&[("exact", "true"), ("threshold", "0.3")]);
         let sketched = found(&[]);
@@ -151,7 +151,7 @@ fn a_scan_reports_the_similarities_of_the_independent_program() {
         .collect();
     assert_eq!(expected.len(), 8);
     assert_eq!(
-        pairs(&outcome(&documents, &recipe("minhash", &[("threshold", "0.5"), ("recall", "0.999999")]))),
+        pairs(&outcome(&documents, &factory("minhash", &[("threshold", "0.5"), ("recall", "0.999999")]))),
         expected
     );
 }
@@ -168,8 +168,8 @@ fn the_pairs_that_the_fixtures_list() {
         }
         assert_eq!(expected.len(), count);
         let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::Options::default());
-        let recipe = recipe("minhash", &[("shingle", "5")]);
-        let outcome = scan(&mut input, None, &recipe, &Options::default(), &()).unwrap();
+        let factory = factory("minhash", &[("shingle", "5")]);
+        let outcome = scan(&mut input, None, &factory, &Options::default(), &()).unwrap();
         let mut found: BTreeMap<(String, String), f64> = BTreeMap::new();
         for pair in outcome.pairs() {
             let name = |id: &str| id.rsplit('/').next().unwrap().to_string();
@@ -197,7 +197,7 @@ fn the_articles_that_are_not_in_the_repository() {
     let least = Threshold::new(1, 1_000_000).unwrap();
     for i in 0..5 {
         for j in i + 1..5 {
-            let similarity = jaccard(&sets[i], &sets[j], least).map_or(0.0, Similarity::value);
+            let similarity = jaccard_at_least(&sets[i], &sets[j], least).map_or(0.0, Similarity::value);
             let expected = if (i, j) == (3, 4) { 0.1010..0.1012 } else { 0.0..0.0018 };
             assert!(expected.contains(&similarity), "{i}, {j}: {similarity}");
         }

@@ -5,7 +5,7 @@
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
 use crate::support::random::Random;
-use crate::support::scanning::{always, made, outcome, outcome_with, recipe};
+use crate::support::scanning::{always, factory, made, outcome, outcome_with};
 use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::algorithm::{Algorithm, Explain, Features, Learned, Profile, Row};
 use neardups::engine::{Options, Outcome};
@@ -159,11 +159,13 @@ fn documents_of_words_within_the_distance() {
     ] {
         let settings =
             [("bits", bits), ("distance", distance), ("grams", grams), ("weights", weights), ("force", "true")];
-        let recipe = recipe("simhash", &settings);
-        let setup = neardups::algorithm::Recipe::prepare(&recipe, 100).unwrap();
+        let factory = factory("simhash", &settings);
+        let prepared = neardups::algorithm::AlgorithmFactory::prepare(&factory, 100).unwrap();
         let codes: Vec<Option<Vec<u64>>> = documents
             .iter()
-            .map(|(_, text)| Some(made(&*setup.algorithm, &Word, 0, text).fingerprint).filter(|code| !code.is_empty()))
+            .map(|(_, text)| {
+                Some(made(&*prepared.algorithm, &Word, 0, text).fingerprint).filter(|code| !code.is_empty())
+            })
             .collect();
         let apart = |i: usize, j: usize| {
             let (a, b) = (codes[i].as_ref()?, codes[j].as_ref()?);
@@ -174,7 +176,7 @@ fn documents_of_words_within_the_distance() {
             .filter_map(|(i, j)| Some((i, j, apart(i, j)?)))
             .filter(|pair| pair.2 <= most)
             .collect();
-        let outcome = outcome_with(&documents, &recipe, &Options { threads: 1, ..Options::default() });
+        let outcome = outcome_with(&documents, &factory, &Options { threads: 1, ..Options::default() });
         assert_eq!(found(&outcome, bits.parse().unwrap()), expected, "{bits} {distance} {grams} {weights}");
         assert!(expected.len() > 20);
     }

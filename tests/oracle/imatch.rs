@@ -3,7 +3,7 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, token_texts};
-use crate::support::scanning::{outcome, outcome_with, pairs, recipe};
+use crate::support::scanning::{factory, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
 use neardups::engine::Options;
 use neardups::hash::{combine, mix, token_hash};
@@ -95,7 +95,7 @@ impl Given {
             vec![("idf-low", &*low), ("idf-high", &*high), ("lexicons", &*lexicons), ("min-terms", &*min_terms)];
         settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
         let options = Options { seed: self.seed, threads: 2, ..Options::default() };
-        pairs(&outcome_with(documents, &recipe("imatch", &settings), &options))
+        pairs(&outcome_with(documents, &factory("imatch", &settings), &options))
     }
 }
 
@@ -211,7 +211,7 @@ fn pairs_that_differ_in_a_few_terms_are_found_as_often_as_the_lexicons_promise()
         let settings =
             [("idf-low", "0"), ("idf-high", "1"), ("min-terms", "1"), ("drop-fraction", p), ("lexicons", &count)];
         let mut found: BTreeMap<usize, usize> = BTreeMap::new();
-        for (a, b, _) in pairs(&outcome(&documents, &recipe("imatch", &settings))) {
+        for (a, b, _) in pairs(&outcome(&documents, &factory("imatch", &settings))) {
             assert_eq!(a.strip_suffix('a'), b.strip_suffix('b'), "{a} is like {b}");
             *found.entry(a.split(' ').next().unwrap().parse().unwrap()).or_default() += 1;
         }

@@ -1,7 +1,7 @@
 //! A stream that forgets decides the same however often it is interrupted: against a plain list of the documents that were let through.
 
 use crate::support::random::Random;
-use crate::support::scanning::recipe;
+use crate::support::scanning::factory;
 use neardups::filter::Plan;
 use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Sync};
 use neardups::tokenizer::Word;
@@ -23,7 +23,7 @@ type Fate = Option<(String, f64)>;
 
 fn plan() -> Plan {
     let settings = [("shingle", "1"), ("threshold", "0.5"), ("exact", "true")];
-    Plan::new(&recipe("minhash", &settings), Arc::new(Word), 0).unwrap()
+    Plan::new(&factory("minhash", &settings), Arc::new(Word), 0).unwrap()
 }
 
 fn words(text: &str) -> BTreeSet<&str> {

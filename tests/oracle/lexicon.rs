@@ -3,8 +3,8 @@
 use crate::support::corpus::{Text, related};
 use crate::support::plain::token_texts;
 use crate::support::random::Random;
-use crate::support::scanning::{Batched, outcome_with, pairs, recipe};
-use neardups::algorithm::TableRecipe;
+use crate::support::scanning::{Batched, factory, outcome_with, pairs};
+use neardups::algorithm::TableFactory;
 use neardups::engine::{Options, count_terms};
 use neardups::lexicon::Lexicon;
 use neardups::tokenizer::{CharNgram, Tokenizer, Whitespace, Word};
@@ -43,8 +43,8 @@ impl Folder {
     }
 }
 
-fn with_lexicon(recipe: TableRecipe, lexicon: Lexicon) -> TableRecipe {
-    recipe.with_lexicon(Arc::new(lexicon), "word").unwrap()
+fn with_lexicon(factory: TableFactory, lexicon: Lexicon) -> TableFactory {
+    factory.with_lexicon(Arc::new(lexicon), "word").unwrap()
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn a_document_that_is_there_five_hundred_times_is_no_more_common() {
     let mut documents: Vec<Text> = (0..500).map(|n| (n.to_string(), text.clone())).collect();
     documents.push(("near".into(), format!("{text} more")));
     documents.extend((0..600).map(|n| (format!("other {n}"), format!("word{} word{} word{n}", n % 7, n % 5))));
-    let found = pairs(&outcome_with(&documents, &recipe("imatch", &[("idf-low", "0.5")]), &Options::default()));
+    let found = pairs(&outcome_with(&documents, &factory("imatch", &[("idf-low", "0.5")]), &Options::default()));
     let near = found.iter().filter(|(_, b, similarity)| b == "near" && *similarity == 1.0);
     assert_eq!(near.count(), 500);
     // Without a near-copy no other document has any of its terms, and copies are copies all the same.
     documents.retain(|(id, _)| id != "near");
-    let found = outcome_with(&documents, &recipe("imatch", &[]), &Options::default());
+    let found = outcome_with(&documents, &factory("imatch", &[]), &Options::default());
     assert_eq!(found.report.counts.copies, 499);
 }
 
@@ -112,14 +112,14 @@ fn a_lexicon_of_the_same_documents_finds_what_learning_finds() {
             ("projection", &[("weights", "idf"), ("cosine", "0.9"), ("drop-common", "0.01")]),
         ] {
             let counts_features = settings.iter().any(|(name, _)| *name == "drop-common");
-            let recipe = || recipe(algorithm, settings);
-            let learned = outcome_with(&documents, &recipe(), &options);
+            let factory = || factory(algorithm, settings);
+            let learned = outcome_with(&documents, &factory(), &options);
             assert!(learned.report.counts.compared > 0 && pairs(&learned).len() > 20, "{algorithm}");
             // Terms of one document, which are the unknown ones, need not be listed.
             for min_df in [1, 2] {
                 let lexicon = folder.read(built(&documents, &options, "word", min_df), seed).unwrap();
                 let digest = lexicon.origin().unwrap().digest.clone();
-                let given = outcome_with(&documents, &with_lexicon(recipe(), lexicon), &options);
+                let given = outcome_with(&documents, &with_lexicon(factory(), lexicon), &options);
                 assert_eq!(pairs(&given), pairs(&learned), "{algorithm}");
                 let counted = given.report.timings.iter().any(|(stage, _)| *stage == "count");
                 assert_eq!(counted, counts_features, "otherwise the documents are read once");
@@ -137,8 +137,8 @@ fn with_a_lexicon_a_document_more_leaves_the_pairs_as_they_are() {
     let file = built(&documents[..150], &Options::default(), "word", 2);
     let settings = [("weights", "idf"), ("distance", "8"), ("force", "true")];
     for (algorithm, settings) in [("imatch", &[][..]), ("simhash", &settings[..])] {
-        let recipe = || with_lexicon(recipe(algorithm, settings), folder.read(&file, 0).unwrap());
-        let before = pairs(&outcome_with(&documents, &recipe(), &Options::default()));
+        let factory = || with_lexicon(factory(algorithm, settings), folder.read(&file, 0).unwrap());
+        let before = pairs(&outcome_with(&documents, &factory(), &Options::default()));
         assert!(before.len() > 20);
         for n in 0..3 {
             documents.insert(
@@ -146,7 +146,7 @@ fn with_a_lexicon_a_document_more_leaves_the_pairs_as_they_are() {
                 (format!("more {n}"), (0..90).map(|i| format!("w{} unheard{n}of{i} ", i * n)).collect()),
             );
         }
-        let after = pairs(&outcome_with(&documents, &recipe(), &Options::default()));
+        let after = pairs(&outcome_with(&documents, &factory(), &Options::default()));
         let of_old = after.into_iter().filter(|(a, b, _)| !a.starts_with("more") && !b.starts_with("more"));
         assert_eq!(of_old.collect::<Vec<_>>(), before);
         documents.retain(|(id, _)| !id.starts_with("more"));
@@ -224,10 +224,10 @@ fn a_lexicon_goes_with_its_tokenizer_and_with_what_uses_it() {
     let folder = Folder::new();
     let lexicon = || Arc::new(folder.read(SMALL, 0).unwrap());
     let error =
-        |result: Result<TableRecipe, neardups::Error>| result.err().map(|error| error.to_string()).unwrap_or_default();
-    assert_eq!(error(recipe("imatch", &[]).with_lexicon(lexicon(), "word")), "");
-    let other = error(recipe("imatch", &[]).with_lexicon(lexicon(), "char:4"));
+        |result: Result<TableFactory, neardups::Error>| result.err().map(|error| error.to_string()).unwrap_or_default();
+    assert_eq!(error(factory("imatch", &[]).with_lexicon(lexicon(), "word")), "");
+    let other = error(factory("imatch", &[]).with_lexicon(lexicon(), "char:4"));
     assert!(other.contains("'word'") && other.contains("'char:4'"), "{other}");
-    assert!(error(recipe("simhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on simhash"));
-    assert!(error(recipe("minhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on minhash"));
+    assert!(error(factory("simhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on simhash"));
+    assert!(error(factory("minhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on minhash"));
 }

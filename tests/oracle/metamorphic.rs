@@ -2,26 +2,26 @@
 
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
-use crate::support::scanning::{follows_the_collection, outcome, pairs, recipe, unordered};
-use neardups::algorithm::{ALGORITHMS, TableRecipe};
+use crate::support::scanning::{factory, follows_the_collection, outcome, pairs, unordered};
+use neardups::algorithm::{ALGORITHMS, TableFactory};
 use neardups::engine::{Options, scan};
 use neardups::source;
 use unicode_normalization::UnicodeNormalization;
 
 /// Every algorithm of the table, with settings that do not follow the documents.
-fn recipes() -> Vec<TableRecipe> {
+fn factories() -> Vec<TableFactory> {
     let settings = |name| match name {
         "minhash" => &[("shingle", "3")][..],
         "simhash" => &[("distance", "6"), ("force", "true")],
         "spotsigs" => &[("min-spots", "1")],
         _ => &[],
     };
-    ALGORITHMS.iter().map(|entry| recipe(entry.name, settings(entry.name))).collect()
+    ALGORITHMS.iter().map(|entry| factory(entry.name, settings(entry.name))).collect()
 }
 
 /// Those that look at each document by itself.
-fn independent() -> Vec<TableRecipe> {
-    recipes().into_iter().filter(|recipe| !follows_the_collection(recipe)).collect()
+fn independent() -> Vec<TableFactory> {
+    factories().into_iter().filter(|factory| !follows_the_collection(factory)).collect()
 }
 
 fn text(id: &str, text: impl Into<String>) -> Text {
@@ -32,13 +32,13 @@ fn text(id: &str, text: impl Into<String>) -> Text {
 fn an_unrelated_document_more_leaves_the_pairs_as_they_are() {
     let documents = with_articles(related(&mut Random::new(1), 200, 200));
     let unrelated: String = (0..300).map(|n| format!("unheard{n} of{n} ")).collect();
-    for recipe in independent() {
-        let before = pairs(&outcome(&documents, &recipe));
+    for factory in independent() {
+        let before = pairs(&outcome(&documents, &factory));
         assert!(before.len() > 50);
         for at in [0, 100, 200] {
             let mut more = documents.clone();
             more.insert(at, text("unrelated", &unrelated));
-            assert_eq!(pairs(&outcome(&more, &recipe)), before);
+            assert_eq!(pairs(&outcome(&more, &factory)), before);
         }
     }
 }
@@ -46,8 +46,8 @@ fn an_unrelated_document_more_leaves_the_pairs_as_they_are() {
 #[test]
 fn a_document_twice_is_a_pair_at_1_and_has_the_same_partners() {
     let documents = with_articles(related(&mut Random::new(2), 120, 200));
-    for recipe in independent() {
-        let before = unordered(&outcome(&documents, &recipe));
+    for factory in independent() {
+        let before = unordered(&outcome(&documents, &factory));
         for n in [0, 17, 55, 119] {
             let mut more = documents.clone();
             more.push(text("again", &documents[n].1));
@@ -57,7 +57,7 @@ fn a_document_twice_is_a_pair_at_1_and_has_the_same_partners() {
             let of_own = before.iter().filter_map(|((a, b), &s)| Some((partner(a, b)?, s)));
             let itself = (!documents[n].1.is_empty()).then(|| (own.clone(), 1.0));
             expected.extend(of_own.chain(itself).map(|(other, s)| (("again".to_string(), other), s)));
-            assert_eq!(unordered(&outcome(&more, &recipe)), expected);
+            assert_eq!(unordered(&outcome(&more, &factory)), expected);
         }
     }
 }
@@ -78,8 +78,8 @@ fn case_punctuation_and_white_space_make_exact_copies() {
     ];
     let mut documents = vec![text("base", base)];
     documents.extend(variants.iter().enumerate().map(|(n, variant)| text(&n.to_string(), variant)));
-    for recipe in recipes() {
-        let outcome = outcome(&documents, &recipe);
+    for factory in factories() {
+        let outcome = outcome(&documents, &factory);
         let copies = outcome.report.counts.copies;
         assert_eq!(copies, variants.len() as u64, "{:?}", pairs(&outcome));
     }
@@ -105,8 +105,8 @@ fn line_ends_marks_and_composition_are_no_difference() {
     ];
     // In memory.
     let documents: Vec<Text> = forms.iter().enumerate().map(|(n, form)| text(&n.to_string(), form)).collect();
-    for recipe in recipes() {
-        assert_eq!(outcome(&documents, &recipe).report.counts.copies, 6);
+    for factory in factories() {
+        assert_eq!(outcome(&documents, &factory).report.counts.copies, 6);
     }
     // And in files, where a mark says how the file is encoded.
     let folder = tempfile::tempdir().unwrap();
@@ -115,9 +115,9 @@ fn line_ends_marks_and_composition_are_no_difference() {
     }
     let utf16: Vec<u8> = format!("\u{feff}{composed}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(folder.path().join("utf16.txt"), utf16).unwrap();
-    for recipe in recipes() {
+    for factory in factories() {
         let mut input = source::Input::new(vec![folder.path().to_path_buf()], source::Options::default());
-        let outcome = scan(&mut input, None, &recipe, &Options::default(), &()).unwrap();
+        let outcome = scan(&mut input, None, &factory, &Options::default(), &()).unwrap();
         assert_eq!((outcome.report.counts.documents, outcome.report.counts.copies), (8, 7));
     }
 }
@@ -138,7 +138,7 @@ fn swapped_paragraphs_lose_the_shingles_across_their_borders_and_no_others() {
         let expected = (shingles - lost) as f64 / (shingles + lost) as f64;
         let width = width.to_string();
         let settings = [("shingle", width.as_str()), ("threshold", "0.1"), ("rows", "1"), ("bands", "64")];
-        let found = pairs(&outcome(&documents, &recipe("minhash", &settings)));
+        let found = pairs(&outcome(&documents, &factory("minhash", &settings)));
         assert_eq!(found, [("before".to_string(), "after".to_string(), expected)], "shingles of {width}");
     }
 }
@@ -152,7 +152,7 @@ fn one_word_replaced_in_the_middle_costs_as_many_shingles_as_a_shingle_has_words
         after[count / 2] = "other".into();
         let documents = [text("a", before.join(" ")), text("b", after.join(" "))];
         let settings = [("shingle", "5"), ("threshold", "0.8"), ("rows", "1"), ("bands", "64")];
-        pairs(&outcome(&documents, &recipe("minhash", &settings))).first().map(|pair| pair.2)
+        pairs(&outcome(&documents, &factory("minhash", &settings))).first().map(|pair| pair.2)
     };
     assert_eq!([48, 49, 50, 99].map(similarity), [None, Some(0.8), Some(41.0 / 51.0), Some(0.9)]);
 }
@@ -164,11 +164,11 @@ fn the_order_of_words_does_not_matter_to_single_tokens() {
     let mut shuffled = ordered.clone();
     random.shuffle(&mut shuffled);
     let documents = [text("a", ordered.join(" ")), text("b", shuffled.join(" "))];
-    for recipe in [
-        recipe("minhash", &[("shingle", "1"), ("threshold", "1")]),
-        recipe("simhash", &[("grams", "1"), ("distance", "0")]),
-        recipe("imatch", &[("lexicons", "0")]),
+    for factory in [
+        factory("minhash", &[("shingle", "1"), ("threshold", "1")]),
+        factory("simhash", &[("grams", "1"), ("distance", "0")]),
+        factory("imatch", &[("lexicons", "0")]),
     ] {
-        assert_eq!(pairs(&outcome(&documents, &recipe)), [("a".to_string(), "b".to_string(), 1.0)]);
+        assert_eq!(pairs(&outcome(&documents, &factory)), [("a".to_string(), "b".to_string(), 1.0)]);
     }
 }

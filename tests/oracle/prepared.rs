@@ -1,7 +1,7 @@
 //! Prepared tokens through whole scans: what they make equal is equal to every family.
 
 use crate::support::corpus::Text;
-use crate::support::scanning::{outcome_with, pairs, recipe};
+use crate::support::scanning::{factory, outcome_with, pairs};
 use neardups::algorithm::ALGORITHMS;
 use neardups::engine::Options;
 use neardups::tokenizer::prepared::Step;
@@ -26,9 +26,9 @@ fn settings(algorithm: &str) -> &'static [(&'static str, &'static str)] {
 fn similarities(algorithm: &str, texts: [&str; 2], preparation: &Preparation) -> Vec<f64> {
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.to_string())).collect();
     let tokenizer = Arc::new(Prepared::new(Arc::new(Word), preparation).unwrap());
-    let recipe = recipe(algorithm, settings(algorithm)).with_steps(&preparation.steps()).unwrap();
+    let factory = factory(algorithm, settings(algorithm)).with_steps(&preparation.steps()).unwrap();
     let options = Options { tokenizer, threads: 2, ..Options::default() };
-    pairs(&outcome_with(&documents, &recipe, &options)).into_iter().map(|(.., similarity)| similarity).collect()
+    pairs(&outcome_with(&documents, &factory, &options)).into_iter().map(|(.., similarity)| similarity).collect()
 }
 
 const DATED: [&str; 2] = [
@@ -82,11 +82,11 @@ fn accents_and_hyphens_at_the_ends_of_lines_do_not_either() {
 #[test]
 fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
     let chosen = |steps: &[Step], median| {
-        let recipe = recipe("minhash", &[]).with_steps(steps).unwrap();
-        let setup = neardups::algorithm::Recipe::prepare(&recipe, median).unwrap();
-        let resolved = setup.algorithm.rows();
+        let factory = factory("minhash", &[]).with_steps(steps).unwrap();
+        let prepared = neardups::algorithm::AlgorithmFactory::prepare(&factory, median).unwrap();
+        let resolved = prepared.algorithm.rows();
         let shingle = resolved.iter().find(|row| row.name == "shingle").unwrap().value.as_integer().unwrap();
-        (setup.tokenizer.map(|tokenizer| tokenizer.name().into_owned()), shingle)
+        (prepared.tokenizer.map(|tokenizer| tokenizer.name().into_owned()), shingle)
     };
     assert_eq!(chosen(&[], 5), (Some("char:4".to_string()), 1));
     assert_eq!(chosen(&[Step::Stem], 5), (None, 1));
@@ -97,7 +97,7 @@ fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
 #[test]
 fn spotsigs_needs_its_words() {
     for (step, flag) in [(Step::Fold, "fold"), (Step::StopWords, "stopwords"), (Step::Stem, "stem")] {
-        let message = recipe("spotsigs", &[]).with_steps(&[Step::Mask, step]).err().unwrap().to_string();
+        let message = factory("spotsigs", &[]).with_steps(&[Step::Mask, step]).err().unwrap().to_string();
         assert!(message.starts_with(&format!("`{flag}` does not go with `algo spotsigs`")), "{message}");
     }
 }

@@ -5,10 +5,10 @@ use super::hamming::{Coded, all_within, codes, found};
 use crate::support::corpus::{Text, related};
 use crate::support::plain::{all_pairs, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{always, features, outcome, outcome_with, pairs, recipe};
+use crate::support::scanning::{always, factory, features, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, SIGMAS, binomial_at_least, binomial_at_most};
 use neardups::algorithm::projection::{RandomProjection, cosine};
-use neardups::algorithm::{Algorithm, Recipe};
+use neardups::algorithm::{Algorithm, AlgorithmFactory};
 use neardups::engine::Options;
 use neardups::hamming::distance;
 use neardups::hash::{mix, token_hash};
@@ -86,7 +86,7 @@ fn check_agreeing(texts: &[String], bits: usize, agree: usize) -> Result<usize, 
         })
         .collect();
     let settings = [("projection-bits", &*bits.to_string()), ("agree", &*agree.to_string())];
-    let outcome = outcome(&numbered(texts), &recipe("projection", &settings));
+    let outcome = outcome(&numbered(texts), &factory("projection", &settings));
     prop_assert_eq!(&found(&outcome, bits), &expected);
     Ok(expected.iter().filter(|pair| pair.2 > 0).count())
 }
@@ -98,8 +98,8 @@ fn check_cosine(
     bits: &str,
     memory: u64,
 ) -> Result<usize, TestCaseError> {
-    let recipe = recipe("projection", &[("cosine", typed), ("projection-bits", bits)]);
-    let resolved = recipe.prepare(0).unwrap().algorithm.rows();
+    let factory = factory("projection", &[("cosine", typed), ("projection-bits", bits)]);
+    let resolved = factory.prepare(0).unwrap().algorithm.rows();
     let number =
         |name: &str| resolved.iter().find(|row| row.name == name).unwrap().value.as_integer().unwrap() as usize;
     let (bands, rows) = (number("bands"), number("rows"));
@@ -123,7 +123,7 @@ fn check_cosine(
         }
     }
     let options = Options { threads: 2, memory, ..Options::default() };
-    let found = pairs(&outcome_with(&numbered(texts), &recipe, &options));
+    let found = pairs(&outcome_with(&numbered(texts), &factory, &options));
     prop_assert_eq!(found.len(), expected.len(), "{:?} is not {:?}", found, expected);
     for ((a, b, similarity), &(i, j, value)) in found.into_iter().zip(&expected) {
         prop_assert_eq!((a, b), (format!("d{i}"), format!("d{j}")));
@@ -256,12 +256,12 @@ fn pairs_at_the_cosine_are_found_as_promised_with_any_seed() {
         };
         let documents: Vec<Text> =
             (0..150).flat_map(|n| [(format!("{n}a"), text(n, "a")), (format!("{n}b"), text(n, "b"))]).collect();
-        let recipe = recipe("projection", &[("cosine", typed), ("recall", recall)]);
+        let factory = factory("projection", &[("cosine", typed), ("recall", recall)]);
         let seeds = 20;
         let mut found = 0;
         for seed in 0..seeds {
             let outcome =
-                outcome_with(&documents, &recipe, &Options { seed: 50 + seed, threads: 2, ..Options::default() });
+                outcome_with(&documents, &factory, &Options { seed: 50 + seed, threads: 2, ..Options::default() });
             let pairs = pairs(&outcome);
             let cosine: Threshold = typed.parse().unwrap();
             assert!(pairs.iter().all(|(a, b, s)| a[..a.len() - 1] == b[..b.len() - 1] && *s == cosine.as_f64()));
@@ -297,7 +297,7 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
                 _ => (square - 1) as f64 / square as f64,
             };
             let cosine = format!("{:.8}", cosine - 1e-8);
-            let recipe = recipe("projection", &[("cosine", &cosine), ("recall", recall)]);
+            let factory = factory("projection", &[("cosine", &cosine), ("recall", recall)]);
             let documents: Vec<Text> = (0..pairs)
                 .flat_map(|n| {
                     let words = counts.iter().enumerate().flat_map(|(i, &count)| vec![format!("n{n}x{i}"); count]);
@@ -312,7 +312,7 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
                     [(format!("{n}a"), one), (format!("{n}b"), words.join(" "))]
                 })
                 .collect();
-            let outcome = outcome(&documents, &recipe);
+            let outcome = outcome(&documents, &factory);
             let resolved = &outcome.report.parameters;
             let stated =
                 resolved.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap();

@@ -11,11 +11,11 @@ use neardups::algorithm::minhash::sketch::Kind;
 use neardups::algorithm::minhash::{MinHash, Shingles};
 use neardups::algorithm::shingles::ShingleHash;
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::algorithm::{Algorithm, Compares, Features, Profile, Row};
+use neardups::algorithm::{Algorithm, CompareOn, Features, Profile, Row};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
-use neardups::similarity::{Similarity, Threshold, jaccard};
-use neardups::tokenizer::{CharNgram, Keep, Tokenizer, Tokens, Whitespace, Word};
+use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
+use neardups::tokenizer::{CharNgram, TokenDetail, Tokenizer, Tokens, Whitespace, Word};
 use sha1::Sha1;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -80,7 +80,7 @@ const SENTENCES: [&str; 3] = ["the cat sat on the mat", "the cat sat on a mat", 
 #[test]
 fn bigrams_of_the_cat_sat_on_the_mat() {
     let sets = SENTENCES.map(|sentence| {
-        let mut tokens = Tokens::new(Keep::Hashes, 0);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
         CharNgram::new(2).tokenize(sentence, &mut tokens);
         let mut set = tokens.hashes().to_vec();
         set.sort_unstable();
@@ -92,7 +92,7 @@ fn bigrams_of_the_cat_sat_on_the_mat() {
     let distinct: BTreeSet<String> = token_texts(&CharNgram::new(2), SENTENCES[0]).into_iter().collect();
     assert_eq!(distinct, listed.map(String::from).into());
     let least = Threshold::new(1, 1000).unwrap();
-    let similarity = |i: usize, j: usize| jaccard(&sets[i].1, &sets[j].1, least).unwrap();
+    let similarity = |i: usize, j: usize| jaccard_at_least(&sets[i].1, &sets[j].1, least).unwrap();
     assert_eq!(similarity(0, 1), Similarity::ratio(14, 17));
     assert_eq!(similarity(0, 2), Similarity::ratio(3, 33));
     assert_eq!(similarity(1, 2), Similarity::ratio(4, 33));
@@ -261,7 +261,7 @@ fn shingles_of_abcdabd() {
     let single: Vec<String> = "abcdabd".chars().map(String::from).collect();
     let joined: BTreeSet<String> = shingles(&single, 2).into_iter().map(|pair| pair.concat()).collect();
     assert_eq!(joined, ["ab", "bc", "cd", "da", "bd"].map(String::from).into());
-    let mut tokens = Tokens::new(Keep::Hashes, 0);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
     CharNgram::new(1).tokenize("abcdabd", &mut tokens);
     let mut hashes = Vec::new();
     shingle_hashes(tokens.hashes(), 2, &mut hashes);
@@ -271,7 +271,7 @@ fn shingles_of_abcdabd() {
 #[test]
 fn a_rose_is_a_rose_is_a_rose() {
     // Broder 1997, section 2: five 4-shingles, three distinct ones.
-    let mut tokens = Tokens::new(Keep::Hashes, 0);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
     Word.tokenize("a rose is a rose is a rose", &mut tokens);
     let mut hashes = Vec::new();
     shingle_hashes(tokens.hashes(), 4, &mut hashes);
@@ -283,12 +283,12 @@ fn three_grams_of_the_bigcode_deduplication_article() {
     // Three of five; its printed table leaves out "much fun and".
     let texts = ["Deduplication is so much fun!", "Deduplication is so much fun and easy!"];
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.to_string())).collect();
-    let recipe = |threshold| {
+    let factory = |threshold| {
         let settings = [("shingle", "3"), ("threshold", threshold), ("rows", "1"), ("bands", "64")];
-        crate::support::scanning::recipe("minhash", &settings)
+        crate::support::scanning::factory("minhash", &settings)
     };
-    assert_eq!(pairs(&outcome(&documents, &recipe("0.6"))), [("0".to_string(), "1".to_string(), 0.6)]);
-    assert_eq!(pairs(&outcome(&documents, &recipe("0.61"))), []);
+    assert_eq!(pairs(&outcome(&documents, &factory("0.6"))), [("0".to_string(), "1".to_string(), 0.6)]);
+    assert_eq!(pairs(&outcome(&documents, &factory("0.61"))), []);
 }
 
 /// The rows 0 to 4 of the characteristic matrix of *Mining of Massive Datasets*, figure 3.4, as columns, by name.
@@ -299,7 +299,7 @@ struct Textbook;
 
 impl Algorithm for Textbook {
     fn profile(&self) -> Profile {
-        Profile::new("textbook", "estimate", Compares::Fingerprints).with_tables(2)
+        Profile::new("textbook", "estimate", CompareOn::Fingerprints).with_tables(2)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
@@ -337,7 +337,7 @@ fn signatures_of_mining_of_massive_datasets_example_3_8() {
     assert_eq!(found, [named("S1", "S3", 0.5), named("S1", "S4", 1.0), named("S3", "S4", 0.5)]);
     // The true similarities.
     let least = Threshold::new(1, 10).unwrap();
-    let similarity = |i: usize, j: usize| jaccard(COLUMNS[i].1, COLUMNS[j].1, least).map(Similarity::value);
+    let similarity = |i: usize, j: usize| jaccard_at_least(COLUMNS[i].1, COLUMNS[j].1, least).map(Similarity::value);
     assert_eq!([(0, 2), (0, 3), (2, 3)].map(|(i, j)| similarity(i, j).unwrap()), [1.0 / 4.0, 2.0 / 3.0, 1.0 / 5.0]);
 }
 

@@ -6,9 +6,9 @@
 
 use crate::support::corpus::{Text, pair_with};
 use crate::support::random::Random;
-use crate::support::scanning::{features, outcome_with, recipe};
+use crate::support::scanning::{factory, features, outcome_with};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
-use neardups::algorithm::Recipe;
+use neardups::algorithm::AlgorithmFactory;
 use neardups::algorithm::minhash::curve::{self, Curve};
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
 use neardups::algorithm::{Algorithm, Row};
@@ -184,8 +184,8 @@ fn a_scan_states_the_recall_of_documents_of_the_median_length() {
             .collect();
         let width = width.to_string();
         let settings = [&settings[..], &[("shingle", &*width)]].concat();
-        let recipe = recipe("minhash", &settings);
-        let report = outcome_with(&documents, &recipe, &Options { threads: 2, ..Options::default() }).report;
+        let factory = factory("minhash", &settings);
+        let report = outcome_with(&documents, &factory, &Options { threads: 2, ..Options::default() }).report;
         let stated = |rows: &[Row]| {
             rows.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap()
         };
@@ -193,7 +193,7 @@ fn a_scan_states_the_recall_of_documents_of_the_median_length() {
         let errors = (found - says) / (says * (1.0 - says) / f64::from(pairs)).sqrt();
         assert!(errors.abs() < 3.0, "{settings:?}: {found} found, {says} stated ({errors:+.1})");
         // Before the length is known, it is what documents of any length reach.
-        let any_length = stated(&recipe.prepare(0).unwrap().algorithm.rows());
+        let any_length = stated(&factory.prepare(0).unwrap().algorithm.rows());
         assert!(any_length <= says, "{settings:?}: {any_length}");
         if let Some((_, recall)) = settings.iter().find(|(name, _)| *name == "recall") {
             assert!(any_length >= recall.parse().unwrap(), "{settings:?}: {any_length}");
@@ -219,12 +219,12 @@ fn documents_exactly_at_the_threshold_are_found_as_promised_with_any_seed() {
     ] {
         let documents = corpus(3, shared, more);
         let settings = [("threshold", threshold), ("recall", recall), ("shingle", "3"), ("sketch", sketch)];
-        let recipe = recipe("minhash", &settings);
+        let factory = factory("minhash", &settings);
         let seeds = 25;
         let found: u64 = (0..seeds)
             .map(|seed| {
                 let options = Options { seed: 1000 + seed, threads: 2, ..Options::default() };
-                outcome_with(&documents, &recipe, &options).report.counts.pairs
+                outcome_with(&documents, &factory, &options).report.counts.pairs
             })
             .sum();
         let pairs = seeds as usize * documents.len() / 2;

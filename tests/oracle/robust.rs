@@ -1,13 +1,13 @@
-//! What a library must bear from the code of its users: recipes that say little, slow documents, panics anywhere.
+//! What a library must bear from the code of its users: factories that say little, slow documents, panics anywhere.
 
 use crate::support::corpus::Text;
-use crate::support::scanning::{always, outcome, recipe, unordered};
-use neardups::algorithm::{Algorithm, Compares, Explain, Features, Profile, Recipe, Row, Setup};
+use crate::support::scanning::{always, factory, outcome, unordered};
+use neardups::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Explain, Features, PreparedAlgorithm, Profile, Row};
 use neardups::engine::{Options, scan};
 use neardups::hash::shingle_hashes;
 use neardups::index::{Index, Plan};
 use neardups::report::JsonLines;
-use neardups::similarity::{Similarity, Threshold, jaccard};
+use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
 use neardups::source::{Batch, Documents, Source};
 use neardups::tokenizer::{CharNgram, Code, Tokenizer, Tokens, Whitespace, Word};
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ struct Shingles {
 
 impl Algorithm for Shingles {
     fn profile(&self) -> Profile {
-        Profile::new("shingles", "jaccard", Compares::Features)
+        Profile::new("shingles", "jaccard", CompareOn::Features)
     }
     fn rows(&self) -> Vec<Row> {
         if self.says_so { vec![Row::identity("width", self.width)] } else { Vec::new() }
@@ -43,12 +43,12 @@ impl Algorithm for Shingles {
         keys.extend_from_slice(fingerprint);
     }
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        jaccard(a, b, self.threshold)
+        jaccard_at_least(a, b, self.threshold)
     }
 }
 
 #[test]
-fn a_recipe_that_follows_the_median_does_not_follow_the_order_of_the_documents() {
+fn a_factory_that_follows_the_median_does_not_follow_the_order_of_the_documents() {
     let text = |words: &mut dyn Iterator<Item = usize>| words.map(|word| format!("w{word} ")).collect::<String>();
     // Short documents, all different, and more long ones, in pairs that are alike only by single words.
     let short = |i: usize| (format!("s{i}"), text(&mut (0..5).map(|k| 1_000_000 + 5 * i + k)));
@@ -58,9 +58,9 @@ fn a_recipe_that_follows_the_median_does_not_follow_the_order_of_the_documents()
     };
     let (short, long): (Vec<Text>, Vec<Text>) = ((0..1200).map(short).collect(), (0..1300).map(long).collect());
     for says_so in [false, true] {
-        let follows = |median: usize| -> Result<Setup, neardups::Error> {
+        let follows = |median: usize| -> Result<PreparedAlgorithm, neardups::Error> {
             let width = if median > 20 { 5 } else { 1 };
-            Ok(Setup::new(Shingles { width, threshold: "0.8".parse().unwrap(), says_so }))
+            Ok(PreparedAlgorithm::new(Shingles { width, threshold: "0.8".parse().unwrap(), says_so }))
         };
         let found = |documents: &[Text]| unordered(&outcome(documents, &follows)).len();
         let orders = [[&short[..], &long].concat(), [&long[..], &short].concat()];
@@ -73,7 +73,7 @@ fn an_index_refuses_tokens_of_another_tokenizer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen");
     let plan =
-        |tokenizer: Arc<dyn Tokenizer>| Plan::new(&recipe("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
+        |tokenizer: Arc<dyn Tokenizer>| Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
     let open = |tokenizer| Index::open(&path, &plan(tokenizer), &neardups::index::Options::default());
     drop(open(Arc::new(Word)).unwrap());
     drop(open(Arc::new(Word)).unwrap());
@@ -122,10 +122,11 @@ fn one_slow_document_holds_up_reading() {
     let (go_on, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let options = Options { tokenizer: Arc::new(Slow(Arc::clone(&go_on))), threads: 2, ..Options::default() };
     // With its parameters given nothing is sampled.
-    let recipe = recipe("minhash", &[("shingle", "3")]);
-    assert!(!recipe.depends_on_length());
+    let factory = factory("minhash", &[("shingle", "3")]);
+    assert!(!factory.depends_on_length());
     let counted = Arc::clone(&taken);
-    let scanning = thread::spawn(move || scan(&mut Counted(counted), None, &always_of(recipe), &options, &()).unwrap());
+    let scanning =
+        thread::spawn(move || scan(&mut Counted(counted), None, &always_of(factory), &options, &()).unwrap());
     // Until nothing is taken for a while.
     let mut before = usize::MAX;
     while before != taken.load(SeqCst) {
@@ -139,9 +140,9 @@ fn one_slow_document_holds_up_reading() {
     assert!(before <= 1100, "{before} batches were taken behind a slow one");
 }
 
-/// A recipe of the table, as one that says nothing of itself.
-fn always_of(recipe: impl Recipe + Send + 'static) -> impl Recipe {
-    move |median: usize| recipe.prepare(median)
+/// A factory of the table, as one that says nothing of itself.
+fn always_of(factory: impl AlgorithmFactory + Send + 'static) -> impl AlgorithmFactory {
+    move |median: usize| factory.prepare(median)
 }
 
 /// Panics where it is asked to.
@@ -155,7 +156,7 @@ impl Panicking {
 
 impl Algorithm for Panicking {
     fn profile(&self) -> Profile {
-        Profile::new("panicking", "none", Compares::Fingerprints)
+        Profile::new("panicking", "none", CompareOn::Fingerprints)
     }
     fn rows(&self) -> Vec<Row> {
         vec![Row::identity("place", self.0)]

@@ -5,7 +5,7 @@
 
 use super::tokens::check;
 use neardups::passages::Overlap;
-use neardups::tokenizer::{Keep, Preparation, Prepared, Tokenizer, Tokens, Word};
+use neardups::tokenizer::{Preparation, Prepared, TokenDetail, Tokenizer, Tokens, Word};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ fn similarity(a: &str, b: &str, change: &Change) -> f64 {
     let preparation = Preparation { join_hyphens, fold_marks, ..Preparation::default() };
     let tokenizer = Prepared::new(Arc::new(Word), &preparation).unwrap();
     let [a, b] = [a, b].map(|text| {
-        let mut tokens = Tokens::new(Keep::Hashes, 0);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
         tokenizer.tokenize(text, &mut tokens);
         tokens
     });

@@ -3,13 +3,13 @@
 
 use crate::support::plain::{shared_and_either, shingles, token_texts};
 use neardups::hash::shingle_hashes;
-use neardups::similarity::{Threshold, jaccard};
-use neardups::tokenizer::{Keep, TOKENIZERS, Tokenizer, Tokens, by_name};
+use neardups::similarity::{Threshold, jaccard_at_least};
+use neardups::tokenizer::{TOKENIZERS, TokenDetail, Tokenizer, Tokens, by_name};
 use proptest::prelude::*;
 
 /// Ascending, without repeats.
 fn hashed(tokenizer: &dyn Tokenizer, text: &str, width: usize, seed: u64) -> Vec<u64> {
-    let mut tokens = Tokens::new(Keep::Hashes, seed);
+    let mut tokens = Tokens::new(TokenDetail::Hashes, seed);
     tokenizer.tokenize(text, &mut tokens);
     let mut hashes = Vec::new();
     shingle_hashes(tokens.hashes(), width, &mut hashes);
@@ -29,7 +29,7 @@ fn check(texts: &[String], width: usize, seed: u64) -> Result<(), TestCaseError>
             for (b, fast_b) in plain.iter().zip(&fast) {
                 let (shared, either) = shared_and_either(a, b);
                 let expected = (shared > 0).then(|| shared as f64 / either as f64);
-                prop_assert_eq!(jaccard(fast_a, fast_b, least).map(|s| s.value()), expected, "{}", entry.name);
+                prop_assert_eq!(jaccard_at_least(fast_a, fast_b, least).map(|s| s.value()), expected, "{}", entry.name);
             }
         }
     }

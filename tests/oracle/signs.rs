@@ -4,12 +4,12 @@
 
 use crate::support::corpus::words;
 use crate::support::random::Random;
-use crate::support::scanning::{made, recipe};
+use crate::support::scanning::{factory, made};
 use crate::support::statistics::{
     IMPROBABLE, SIGMAS, binomial, binomial_at_least, binomial_at_most, mean_and_deviation,
 };
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::algorithm::{Recipe, Row};
+use neardups::algorithm::{AlgorithmFactory, Row};
 use neardups::hamming::{bits_differ, bits_differ_at_most, distance, excess_of, sign_bits};
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
@@ -167,8 +167,8 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
                 };
                 let cosine = format!("{:.8}", common as f64 / ((a * b) as f64).sqrt() - 1e-8);
                 let settings = [("grams", grams), ("cosine", &*cosine), ("recall", recall), ("force", "true")];
-                let recipe = recipe("simhash", &settings);
-                let algorithm = recipe.prepare(length).unwrap().algorithm;
+                let factory = factory("simhash", &settings);
+                let algorithm = factory.prepare(length).unwrap().algorithm;
                 let most = bits(&algorithm.rows());
                 let near = |[a, b]: &&[Vec<String>; 2]| {
                     let code = |words: &[String]| made(&*algorithm, &Word, 3, &words.join(" ")).fingerprint;

@@ -3,8 +3,8 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
-use crate::support::scanning::{Made, made, outcome, outcome_with, pairs, recipe};
-use neardups::algorithm::{Compares, Learned, Recipe};
+use crate::support::scanning::{Made, factory, made, outcome, outcome_with, pairs};
+use neardups::algorithm::{AlgorithmFactory, CompareOn, Learned};
 use neardups::engine::Options;
 use neardups::lexicon::Rarity;
 use neardups::tokenizer::Word;
@@ -26,11 +26,11 @@ struct Case {
 }
 
 impl Case {
-    fn recipe(&self) -> impl Recipe {
+    fn factory(&self) -> impl AlgorithmFactory {
         let (p, q) = self.ratio;
         let numbers = [self.distance, self.chain, self.min_spots].map(|number| number.to_string());
         let threshold = format!("{p}/{q}");
-        recipe(
+        factory(
             "spotsigs",
             &[
                 ("threshold", &threshold),
@@ -126,19 +126,19 @@ proptest! {
 
     #[test]
     fn documents_share_a_key_and_compare_as_they_should(case in cases()) {
-        let mut setup = case.recipe().prepare(300).unwrap();
+        let mut prepared = case.factory().prepare(300).unwrap();
         let make = |algorithm: &dyn neardups::algorithm::Algorithm| -> Vec<Made> {
             case.texts.iter().map(|text| made(algorithm, &Word, 0, text)).collect()
         };
-        for document in make(&*setup.algorithm) {
+        for document in make(&*prepared.algorithm) {
             document.set.into_iter().collect::<BTreeSet<u64>>().into_iter().for_each(|spot| RARITY.add(spot));
         }
-        setup.algorithm.learn(&Learned::Features(Arc::clone(&RARITY)));
-        prop_assert_eq!(setup.algorithm.compares(), Compares::Multisets);
-        let all = make(&*setup.algorithm);
+        prepared.algorithm.learn(&Learned::Features(Arc::clone(&RARITY)));
+        prop_assert_eq!(prepared.algorithm.compare_on(), CompareOn::Multisets);
+        let all = make(&*prepared.algorithm);
         let found: Vec<_> = all_pairs(all.len())
             .filter(|&(i, j)| all[i].keys.iter().any(|key| all[j].keys.contains(key)))
-            .filter_map(|(i, j)| Some((i.to_string(), j.to_string(), setup.algorithm.compare(&all[i].set, &all[j].set)?.value())))
+            .filter_map(|(i, j)| Some((i.to_string(), j.to_string(), prepared.algorithm.compare(&all[i].set, &all[j].set)?.value())))
             .collect();
         let (expected, too_few) = case.expected();
         prop_assert_eq!(found, expected);
@@ -153,7 +153,7 @@ proptest! {
     fn scans_find_every_pair(case in cases(), seed: u64, reread: bool) {
         let memory = if reread { 0 } else { 1 << 30 };
         let options = Options { seed, threads: 2, memory, ..Options::default() };
-        let outcome = outcome_with(&case.documents(), &case.recipe(), &options);
+        let outcome = outcome_with(&case.documents(), &case.factory(), &options);
         let (expected, too_few) = case.expected();
         prop_assert_eq!(pairs(&outcome), expected);
         prop_assert_eq!(outcome.report.counts.featureless, too_few);
@@ -173,7 +173,7 @@ fn lengths_that_are_just_near_enough() {
         texts.extend([4, 5, 400].map(|spots| beginning("z", spots)));
         let case = Case { texts, ratio, distance: 1, chain: 2, min_spots: 4 };
         let (expected, too_few) = case.expected();
-        let outcome = outcome(&case.documents(), &case.recipe());
+        let outcome = outcome(&case.documents(), &case.factory());
         assert_eq!(pairs(&outcome), expected, "at {ratio:?}");
         assert_eq!((outcome.report.counts.featureless, too_few), (4, 4));
         let exactly = expected.iter().filter(|(.., similarity)| *similarity == ratio.0 as f64 / ratio.1 as f64).count();

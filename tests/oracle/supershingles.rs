@@ -4,12 +4,12 @@
 use crate::support::corpus::{Text, related};
 use crate::support::plain::all_pairs;
 use crate::support::random::Random;
-use crate::support::scanning::{features, made, outcome, pairs, recipe};
+use crate::support::scanning::{factory, features, made, outcome, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
 use neardups::algorithm::minhash::curve::Curve;
 use neardups::algorithm::minhash::sketch::{Kind, Sketch};
 use neardups::algorithm::minhash::supershingles::{Shape, Supershingles};
-use neardups::algorithm::{Algorithm, Recipe};
+use neardups::algorithm::{Algorithm, AlgorithmFactory};
 use neardups::hash::mix;
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
@@ -68,11 +68,11 @@ fn check(texts: &[String], shape: Shape, kind: Kind, width: usize) -> Result<usi
         ("sketch", kind.name()),
         ("shingle", &*width),
     ];
-    let recipe = recipe("minhash", &settings);
-    let setup = recipe.prepare(100).unwrap();
+    let factory = factory("minhash", &settings);
+    let prepared = factory.prepare(100).unwrap();
     let all: Vec<Option<Vec<u64>>> = texts
         .iter()
-        .map(|text| Some(made(&*setup.algorithm, &Word, 0, text).set).filter(|set| !set.is_empty()))
+        .map(|text| Some(made(&*prepared.algorithm, &Word, 0, text).set).filter(|set| !set.is_empty()))
         .map(|set| Some(minima(kind, groups * rows, &set?)))
         .collect();
     let equal = |i: usize, j: usize| {
@@ -85,7 +85,7 @@ fn check(texts: &[String], shape: Shape, kind: Kind, width: usize) -> Result<usi
         .map(|(i, j, equal)| (i.to_string(), j.to_string(), equal as f64 / groups as f64))
         .collect();
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.clone())).collect();
-    prop_assert_eq!(&pairs(&outcome(&documents, &recipe)), &expected);
+    prop_assert_eq!(&pairs(&outcome(&documents, &factory)), &expected);
     Ok(expected.iter().filter(|pair| pair.2 < 1.0).count())
 }
 

@@ -2,8 +2,8 @@
 
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
-use crate::support::scanning::{Made, learn, made, outcome_with, pairs, recipe};
-use neardups::algorithm::{ALGORITHMS, Algorithm, Compares, Recipe};
+use crate::support::scanning::{Made, factory, learn, made, outcome_with, pairs};
+use neardups::algorithm::{ALGORITHMS, Algorithm, AlgorithmFactory, CompareOn};
 use neardups::engine::Options;
 use neardups::similarity::Similarity;
 use neardups::tokenizer::{Tokenizer, Word};
@@ -11,9 +11,9 @@ use proptest::prelude::*;
 
 /// What two documents are compared by.
 fn evidence<'a>(algorithm: &dyn Algorithm, made: &'a Made) -> &'a [u64] {
-    match algorithm.compares() {
-        Compares::Fingerprints => &made.fingerprint,
-        Compares::Features | Compares::Multisets => &made.set,
+    match algorithm.compare_on() {
+        CompareOn::Fingerprints => &made.fingerprint,
+        CompareOn::Features | CompareOn::Multisets => &made.set,
         other => panic!("{other:?} is not compared here"),
     }
 }
@@ -28,12 +28,12 @@ fn share_a_key(algorithm: &dyn Algorithm, a: &Made, b: &Made) -> bool {
 fn check(texts: &[String], seed: u64) -> Result<(), TestCaseError> {
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.clone())).collect();
     for entry in ALGORITHMS {
-        let recipe = recipe(entry.name, &[]);
-        let outcome = outcome_with(&documents, &recipe, &Options { seed, threads: 2, ..Options::default() });
-        let mut setup = recipe.prepare(outcome.report.median_tokens).unwrap();
-        let tokenizer: &dyn Tokenizer = setup.tokenizer.as_deref().unwrap_or(&Word);
-        learn(&mut *setup.algorithm, tokenizer, seed, texts);
-        let algorithm = &*setup.algorithm;
+        let factory = factory(entry.name, &[]);
+        let outcome = outcome_with(&documents, &factory, &Options { seed, threads: 2, ..Options::default() });
+        let mut prepared = factory.prepare(outcome.report.median_tokens).unwrap();
+        let tokenizer: &dyn Tokenizer = prepared.tokenizer.as_deref().unwrap_or(&Word);
+        learn(&mut *prepared.algorithm, tokenizer, seed, texts);
+        let algorithm = &*prepared.algorithm;
         let all: Vec<Made> = texts.iter().map(|text| made(algorithm, tokenizer, seed, text)).collect();
 
         for (text, made_once) in texts.iter().zip(&all) {

@@ -4,7 +4,7 @@
 use crate::support::corpus::{Text, pair_with, related};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{outcome, outcome_against, outcome_with, pairs, recipe};
+use crate::support::scanning::{factory, outcome, outcome_against, outcome_with, pairs};
 use neardups::engine::Options;
 use neardups::tokenizer::Word;
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,7 @@ fn bands_that_miss_nothing_find_every_pair_at_or_above_the_threshold() {
             // A pair at 0.3 is missed with probability 0.7⁶⁴ = 1e-10.
             let settings = [("threshold", typed), ("rows", "1"), ("bands", "64"), ("sketch", sketch)];
             let width = width.to_string();
-            let found = outcome(&documents, &recipe("minhash", &[&settings[..], &[("shingle", &width)]].concat()));
+            let found = outcome(&documents, &factory("minhash", &[&settings[..], &[("shingle", &width)]].concat()));
             assert_eq!(pairs(&found), expected, "at {typed} with shingles of {width}");
             assert_eq!(found.report.counts.pairs, expected.len() as u64);
             assert!(expected.len() > 40, "{} pairs at {typed}", expected.len());
@@ -74,7 +74,7 @@ fn bands_that_miss_some_report_nothing_else() {
             let documents = corpus(100 + round as u64, width, ratio);
             let expected = expected(&documents, width, ratio);
             let settings = [("threshold", typed), ("rows", rows), ("bands", "6"), ("shingle", &width.to_string())];
-            let found = pairs(&outcome(&documents, &recipe("minhash", &settings)));
+            let found = pairs(&outcome(&documents, &factory("minhash", &settings)));
             // Both are in input order, so that a subset is a subsequence.
             let mut rest = expected.iter();
             let foreign = found.iter().find(|pair| !rest.any(|other| other == *pair));
@@ -88,7 +88,7 @@ fn bands_that_miss_some_report_nothing_else() {
 fn the_default_settings_find_nearly_every_pair_and_no_other() {
     let documents = corpus(9, 5, (4, 5));
     let expected = expected(&documents, 5, (4, 5));
-    let found = pairs(&outcome(&documents, &recipe("minhash", &[("shingle", "5")])));
+    let found = pairs(&outcome(&documents, &factory("minhash", &[("shingle", "5")])));
     assert!(found.iter().all(|pair| expected.contains(pair)));
     assert!(found.len() as f64 > 0.97 * expected.len() as f64, "{} of {}", found.len(), expected.len());
 }
@@ -100,18 +100,18 @@ fn the_exact_join_finds_every_pair_and_no_other() {
             let documents = corpus(200 + round as u64, width, ratio);
             let expected = expected(&documents, width, ratio);
             let settings = [("exact", "true"), ("threshold", typed), ("shingle", &width.to_string())];
-            let recipe = recipe("minhash", &settings);
-            assert_eq!(pairs(&outcome(&documents, &recipe)), expected, "at {typed} with shingles of {width}");
+            let factory = factory("minhash", &settings);
+            assert_eq!(pairs(&outcome(&documents, &factory)), expected, "at {typed} with shingles of {width}");
 
             // Feature sets that do not fit are made again, which changes nothing.
             let options = Options { threads: 2, memory: 0, ..Options::default() };
-            assert_eq!(pairs(&outcome_with(&documents, &recipe, &options)), expected, "read again at {typed}");
+            assert_eq!(pairs(&outcome_with(&documents, &factory, &options)), expected, "read again at {typed}");
 
             // Against a reference: the pairs across, and only those.
             let (reference, new) = documents.split_at(documents.len() / 2);
             let is_reference = |id: &String| reference.iter().any(|(other, _)| other == id);
             let across = expected.iter().filter(|(a, b, _)| is_reference(a) && !is_reference(b));
-            let found = pairs(&outcome_against(reference, new, &recipe));
+            let found = pairs(&outcome_against(reference, new, &factory));
             assert!(found.iter().eq(across), "against a reference at {typed} with shingles of {width}");
             assert!(!found.is_empty());
         }
@@ -140,11 +140,11 @@ fn what_very_many_share_brings_no_pair_and_loses_none() {
     assert!((1000..40_000).contains(&expected.len()), "{}", expected.len());
     let minhash = [("rows", "1"), ("bands", "64"), ("shingle", "1")];
     for settings in [&minhash[..], &[("exact", "true"), ("shingle", "1")]] {
-        let recipe = recipe("minhash", settings);
-        let found = outcome(&documents, &recipe);
+        let factory = factory("minhash", settings);
+        let found = outcome(&documents, &factory);
         assert_eq!(pairs(&found), expected);
         assert_eq!(
-            pairs(&outcome_with(&documents, &recipe, &Options { threads: 3, memory: 0, ..Options::default() })),
+            pairs(&outcome_with(&documents, &factory, &Options { threads: 3, memory: 0, ..Options::default() })),
             expected
         );
         // Not all of the 204,480 pairs were looked at.
@@ -202,9 +202,9 @@ fn repeats_count_as_often_as_they_occur() {
             assert_ne!(expected, self::expected(&documents, width, ratio), "repeats do not matter");
             let width = width.to_string();
             let shared = [("threshold", typed), ("shingle", &*width), ("count-repeats", "true")];
-            let exact = recipe("minhash", &[&shared[..], &[("exact", "true")]].concat());
+            let exact = factory("minhash", &[&shared[..], &[("exact", "true")]].concat());
             assert_eq!(pairs(&outcome(&documents, &exact)), expected, "at {typed} with shingles of {width}");
-            let bands = recipe("minhash", &[&shared[..], &[("rows", "1"), ("bands", "64")]].concat());
+            let bands = factory("minhash", &[&shared[..], &[("rows", "1"), ("bands", "64")]].concat());
             assert_eq!(pairs(&outcome(&documents, &bands)), expected, "at {typed} with shingles of {width}");
         }
     }

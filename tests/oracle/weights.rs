@@ -3,8 +3,8 @@
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::plain::{all_pairs, token_texts};
 use crate::support::random::Random;
-use crate::support::scanning::{learn, made, outcome, pairs, recipe};
-use neardups::algorithm::Recipe;
+use crate::support::scanning::{factory, learn, made, outcome, pairs};
+use neardups::algorithm::AlgorithmFactory;
 use neardups::algorithm::weights::{MOST, SCALE};
 use neardups::hamming::sign_bits;
 use neardups::hash::{shingle_hashes, token_hash};
@@ -88,13 +88,13 @@ fn fingerprints_are_the_signs_of_weighted_sums() {
             let names = names.join("+");
             let own: &[(&str, &str)] =
                 if algorithm == "simhash" { &[("grams", &names)] } else { &[("projection-bits", "64")] };
-            let mut setup = recipe(algorithm, &[own, &[("weights", kind)]].concat()).prepare(0).unwrap();
-            learn(&mut *setup.algorithm, &Word, 0, &texts);
+            let mut prepared = factory(algorithm, &[own, &[("weights", kind)]].concat()).prepare(0).unwrap();
+            learn(&mut *prepared.algorithm, &Word, 0, &texts);
             for (text, words) in texts.iter().zip(&words).filter(|(_, words)| words.len() >= 3) {
                 let Some(features) = weighted(words, grams, kind, &self::words(&texts)) else { continue };
                 let expected = signs(features.iter().map(|(run, weight)| (hash(run), weight)));
                 assert_eq!(
-                    made(&*setup.algorithm, &Word, 0, text).fingerprint,
+                    made(&*prepared.algorithm, &Word, 0, text).fingerprint,
                     [expected],
                     "{algorithm} {kind}: {text}"
                 );
@@ -116,7 +116,7 @@ fn cosines_are_those_of_the_weights() {
         let vectors: Vec<_> = words.iter().map(|own| weighted(own, &[1], kind, &words)).collect();
         let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.clone())).collect();
         let settings = [("weights", kind), ("cosine", "0.3"), ("projection-bits", "1024"), ("recall", "0.999999")];
-        let found = pairs(&outcome(&documents, &recipe("projection", &settings)));
+        let found = pairs(&outcome(&documents, &factory("projection", &settings)));
         let found: BTreeMap<_, _> = found.into_iter().map(|(a, b, similarity)| ((a, b), similarity)).collect();
         let mut compared = 0;
         for (i, j) in all_pairs(texts.len()) {

@@ -1,11 +1,11 @@
 //! Plain reference implementations: strings in sets from the standard library, and every pair looked at.
 
-use neardups::tokenizer::{Keep, Tokenizer, Tokens};
+use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use std::collections::HashSet;
 
 /// The texts of the tokens.
 pub fn token_texts(tokenizer: &dyn Tokenizer, text: &str) -> Vec<String> {
-    let mut tokens = Tokens::new(Keep::Everything, 0);
+    let mut tokens = Tokens::new(TokenDetail::Everything, 0);
     tokenizer.tokenize(text, &mut tokens);
     (0..tokens.len()).map(|i| tokens.text(i).to_string()).collect()
 }

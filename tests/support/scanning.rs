@@ -3,9 +3,11 @@
 use super::corpus::Text;
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
-use neardups::algorithm::{Algorithm, Compares, Entry, Features, Learned, Learns, Recipe, Setup, TableRecipe};
+use neardups::algorithm::{
+    Algorithm, AlgorithmFactory, CompareOn, Entry, Features, Learned, Learns, PreparedAlgorithm, TableFactory,
+};
 use neardups::engine::{KEEP_POLICIES, Options, Outcome, scan};
-use neardups::lexicon::{Bounds, Lexicon, Rarity};
+use neardups::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Documents, Source};
 use neardups::tokenizer::{Tokenizer, Tokens};
@@ -14,35 +16,35 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// An algorithm of the table with these settings.
-pub fn recipe(algorithm: &str, settings: &[(&str, &str)]) -> TableRecipe {
-    Entry::by_name(algorithm).unwrap().recipe(Settings::from_pairs(settings.iter().copied())).unwrap()
+pub fn factory(algorithm: &str, settings: &[(&str, &str)]) -> TableFactory {
+    Entry::by_name(algorithm).unwrap().factory(Settings::from_pairs(settings.iter().copied())).unwrap()
 }
 
-/// A recipe that always gives what `make` makes.
-pub fn always<A: Algorithm + 'static>(make: impl Fn() -> A + Sync) -> impl Recipe {
-    move |_: usize| -> Result<Setup, Error> { Ok(Setup::new(make())) }
+/// A factory that always gives what `make` makes.
+pub fn always<A: Algorithm + 'static>(make: impl Fn() -> A + Sync) -> impl AlgorithmFactory {
+    move |_: usize| -> Result<PreparedAlgorithm, Error> { Ok(PreparedAlgorithm::new(make())) }
 }
 
 /// Whether a fingerprint depends on the other documents, so that one document more can change which others are alike.
-pub fn follows_the_collection(recipe: &dyn Recipe) -> bool {
-    recipe.prepare(0).unwrap().algorithm.learns() == Some(Learns::Terms)
+pub fn follows_the_collection(factory: &dyn AlgorithmFactory) -> bool {
+    factory.prepare(0).unwrap().algorithm.learns() == Some(Learns::Terms)
 }
 
 /// Scans with two threads.
-pub fn outcome(documents: &[Text], recipe: &dyn Recipe) -> Outcome {
-    outcome_with(documents, recipe, &Options { threads: 2, ..Options::default() })
+pub fn outcome(documents: &[Text], factory: &dyn AlgorithmFactory) -> Outcome {
+    outcome_with(documents, factory, &Options { threads: 2, ..Options::default() })
 }
 
 /// Scans with these options.
-pub fn outcome_with(documents: &[Text], recipe: &dyn Recipe, options: &Options) -> Outcome {
-    scan(&mut Documents::new(documents.iter().cloned()), None, recipe, options, &()).unwrap()
+pub fn outcome_with(documents: &[Text], factory: &dyn AlgorithmFactory, options: &Options) -> Outcome {
+    scan(&mut Documents::new(documents.iter().cloned()), None, factory, options, &()).unwrap()
 }
 
 /// Scans against a reference.
-pub fn outcome_against(reference: &[Text], documents: &[Text], recipe: &dyn Recipe) -> Outcome {
+pub fn outcome_against(reference: &[Text], documents: &[Text], factory: &dyn AlgorithmFactory) -> Outcome {
     let mut reference = Documents::new(reference.iter().cloned());
     let mut source = Documents::new(documents.iter().cloned());
-    scan(&mut source, Some(&mut reference), recipe, &Options { threads: 2, ..Options::default() }, &()).unwrap()
+    scan(&mut source, Some(&mut reference), factory, &Options { threads: 2, ..Options::default() }, &()).unwrap()
 }
 
 /// The pairs, in the order in which they are reported.
@@ -134,7 +136,7 @@ pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, tex
     }
     let mut set = features.hashes;
     set.sort_unstable();
-    if algorithm.compares() != Compares::Multisets {
+    if algorithm.compare_on() != CompareOn::Multisets {
         set.dedup();
     }
     Made { tokens: tokens.hashes().to_vec(), fingerprint, keys, set }
@@ -161,10 +163,10 @@ pub fn learn(algorithm: &mut dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64
                 sets(all).flatten().for_each(|feature| rarity.add(feature));
                 algorithm.learn(&Learned::Features(Arc::new(rarity)));
             }
-            Learns::Bounds => {
-                let bounds = Bounds::for_bytes(0);
+            Learns::FrequencyBounds => {
+                let bounds = FrequencyBounds::for_bytes(0);
                 sets(all).for_each(|set| bounds.add(&set.into_iter().collect::<Vec<_>>()));
-                algorithm.learn(&Learned::Bounds(Arc::new(bounds.of(texts.len() as u64))));
+                algorithm.learn(&Learned::FrequencyBounds(Arc::new(bounds.of(texts.len() as u64))));
             }
             Learns::Frequencies { .. } => {
                 let mut frequencies = BTreeMap::new();

@@ -37,14 +37,14 @@ use super::builder::{Number, parameters};
 use super::parameter::{LEXICON, Origins, Parameter, Settings, Values};
 use super::weights::lexicon_row;
 use super::{
-    Agreement, Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Learns, Profile, Provenance, Row,
-    Setup,
+    Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, Learns, PreparedAlgorithm, Profile,
+    Provenance, Row,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::kernel::{Level, sketch::combine_all};
 use crate::similarity::Similarity;
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 use sha1::{Digest, Sha1};
 use std::ops::RangeInclusive;
 use terms::{Class, Classes};
@@ -69,10 +69,10 @@ parameters! {
     /// Sets the parameters of I-Match.
     ///
     /// ```
-    /// use neardups::algorithm::{Recipe, imatch::IMatch};
+    /// use neardups::algorithm::{AlgorithmFactory, imatch::IMatch};
     ///
-    /// let recipe = IMatch::builder().lexicons(20).drop_fraction(0.3).min_terms(3).build()?;
-    /// assert_eq!(recipe.prepare(0)?.algorithm.name(), "imatch");
+    /// let factory = IMatch::builder().lexicons(20).drop_fraction(0.3).min_terms(3).build()?;
+    /// assert_eq!(factory.prepare(0)?.algorithm.name(), "imatch");
     /// # Ok::<(), neardups::Error>(())
     /// ```
     builder;
@@ -87,7 +87,7 @@ parameters! {
     /// The least terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
     /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
-    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
 }
 
@@ -213,7 +213,7 @@ pub struct IMatch {
 }
 
 impl IMatch {
-    /// A builder of the recipe of this family, with the parameters of the command line.
+    /// A builder of the factory of this family, with the parameters of the command line.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -327,7 +327,7 @@ fn digests(fingerprint: &[u64]) -> impl Iterator<Item = &[u64]> {
 
 impl Algorithm for IMatch {
     fn profile(&self) -> Profile {
-        Profile::new("imatch", "imatch", Compares::Fingerprints).reading(Keep::Texts)
+        Profile::new("imatch", "imatch", CompareOn::Fingerprints).reading(TokenDetail::Texts)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -487,8 +487,8 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
     Ok(Parameters { idf: low..=high, lexicons, drop, min_terms })
 }
 
-fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
-    Ok(Setup::new(IMatch { origins: settings.origins(), ..IMatch::new(resolve(settings)?) }))
+fn prepare(settings: &Settings, _median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+    Ok(PreparedAlgorithm::new(IMatch { origins: settings.origins(), ..IMatch::new(resolve(settings)?) }))
 }
 
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
@@ -550,7 +550,7 @@ mod tests {
     }
 
     fn tokens(words: &str) -> Tokens {
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         words.split_whitespace().for_each(|word| tokens.push(word, 0..0));
         tokens
     }

@@ -31,8 +31,8 @@
 //! slots are as good as independent. Its error is below a third of the standard error of 20,000 pairs.
 
 use super::bands::{self, Bands};
+use super::shape::Shape;
 use super::sketch::Kind;
-use super::supershingles::Shape;
 
 /// Where fewer slots than this are expected to differ (or to agree), the recursion over rounds is used.
 const FEW_SLOTS: f64 = 16.0;

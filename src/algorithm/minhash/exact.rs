@@ -3,8 +3,8 @@
 use super::Shingles;
 use crate::algorithm::parameter::{Origins, THRESHOLD};
 use crate::algorithm::prefix::Prefix;
-use crate::algorithm::{Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Row};
-use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
+use crate::algorithm::{Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Row};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least};
 use crate::tokenizer::Tokens;
 
 /// The detector: AllPairs (Bayardo, Ma & Srikant, WWW 2007), with rare shingles first.
@@ -35,7 +35,7 @@ impl ExactJoin {
 
 impl Algorithm for ExactJoin {
     fn profile(&self) -> Profile {
-        let profile = Profile::new("exact", "jaccard", Compares::Features);
+        let profile = Profile::new("exact", "jaccard", CompareOn::Features);
         profile.reading(self.shingles.hash.reads()).with_jaccard(self.threshold)
     }
 
@@ -74,7 +74,7 @@ impl Algorithm for ExactJoin {
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        jaccard(a, b, self.threshold)
+        jaccard_at_least(a, b, self.threshold)
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -84,10 +84,10 @@ impl Algorithm for ExactJoin {
 
 impl Explain for ExactJoin {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(jaccard_whatever(a, b))
+        Some(jaccard(a, b))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Features)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Features)
     }
 }

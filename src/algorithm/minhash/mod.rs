@@ -28,21 +28,23 @@
 
 pub mod curve;
 pub mod exact;
+mod shape;
 pub mod sketch;
 pub mod supershingles;
 
 pub use super::bands;
 
 use super::builder::{Number, parameters};
+use super::factory::OVERLAPPING;
 use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
-use super::recipe::OVERLAPPING;
 use super::shingles::ShingleHash;
 use super::{
-    Agreement, Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Profile, Provenance, Row, Setup,
+    Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, PreparedAlgorithm, Profile,
+    Provenance, Row,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever, shared};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least, shared};
 use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
 use curve::Curve;
@@ -71,10 +73,10 @@ parameters! {
     /// Sets the parameters of MinHash, of the exact join and of supershingles.
     ///
     /// ```
-    /// use neardups::algorithm::{Recipe, minhash::MinHash};
+    /// use neardups::algorithm::{AlgorithmFactory, minhash::MinHash};
     ///
-    /// let recipe = MinHash::builder().threshold(0.9).recall(0.999).shingle(3).build()?;
-    /// assert_eq!(recipe.prepare(300)?.algorithm.name(), "minhash");
+    /// let factory = MinHash::builder().threshold(0.9).recall(0.999).shingle(3).build()?;
+    /// assert_eq!(factory.prepare(300)?.algorithm.name(), "minhash");
     /// let exact = MinHash::builder().threshold("2/3").exact(true).build()?;
     /// assert_eq!(exact.prepare(300)?.algorithm.name(), "exact");
     /// # Ok::<(), neardups::Error>(())
@@ -274,7 +276,7 @@ pub struct MinHash {
 }
 
 impl MinHash {
-    /// A builder of the recipe of this family, with the parameters of the command line.
+    /// A builder of the factory of this family, with the parameters of the command line.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -308,7 +310,7 @@ impl MinHash {
 
 impl Algorithm for MinHash {
     fn profile(&self) -> Profile {
-        Profile::new("minhash", "jaccard", Compares::Features)
+        Profile::new("minhash", "jaccard", CompareOn::Features)
             .reading(self.shingles.hash.reads())
             .with_tables(self.bands.bands)
             .with_jaccard(self.threshold)
@@ -359,7 +361,7 @@ impl Algorithm for MinHash {
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        jaccard(a, b, self.threshold)
+        jaccard_at_least(a, b, self.threshold)
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -369,11 +371,11 @@ impl Algorithm for MinHash {
 
 impl Explain for MinHash {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(jaccard_whatever(a, b))
+        Some(jaccard(a, b))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Features)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Features)
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {
@@ -531,20 +533,20 @@ impl Common {
     }
 }
 
-fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let common = Common::of(settings, median_tokens)?;
     let short_text = common.short_text;
-    let mut setup = if let Some(shape) = resolve_supershingles(settings)? {
-        Setup::new(supershingles(settings, shape, common)?)
+    let mut prepared = if let Some(shape) = resolve_supershingles(settings)? {
+        PreparedAlgorithm::new(supershingles(settings, shape, common)?)
     } else if settings.switch(&EXACT)? {
-        Setup::new(ExactJoin::new(exact_threshold(settings)?, common.shingles).with_origins(common.origins))
+        PreparedAlgorithm::new(ExactJoin::new(exact_threshold(settings)?, common.shingles).with_origins(common.origins))
     } else {
         prepare_sketched(settings, median_tokens, common)?
     };
     if short_text {
-        setup = setup.with_tokenizer(Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS)));
+        prepared = prepared.with_tokenizer(Arc::new(CharNgram::new(SHORT_TEXT_CHARACTERS)));
     }
-    Ok(setup)
+    Ok(prepared)
 }
 
 fn supershingles(settings: &Settings, shape: Shape, common: Common) -> Result<Supershingles, Error> {
@@ -552,14 +554,14 @@ fn supershingles(settings: &Settings, shape: Shape, common: Common) -> Result<Su
     Ok(Supershingles::new(Shingles { hash, ..common.shingles }, sketch, shape).with_origins(common.origins))
 }
 
-fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -> Result<Setup, Error> {
+fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -> Result<PreparedAlgorithm, Error> {
     let Common { shingles, short_text, origins } = common;
     let (threshold, recall, bands) = resolve_bands(settings)?;
     let (sketch, hash) = resolve_sketch(settings)?;
     let are_fixed = settings.integer(&BANDS)?.is_some() && settings.integer(&ROWS)?.is_some();
     let wanted = (!are_fixed).then_some(recall);
     let minhash = MinHash::new(threshold, Shingles { hash, ..shingles }, sketch, bands);
-    let mut setup = Setup::new(MinHash { short_text, wanted, origins, ..minhash });
+    let mut prepared = PreparedAlgorithm::new(MinHash { short_text, wanted, origins, ..minhash });
     // Bands that were chosen reach the recall with independent slots; others are looked at more closely.
     let is_in_doubt = bands.probability(threshold.as_f64()) < recall;
     let found = match is_in_doubt {
@@ -567,7 +569,7 @@ fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -
         false => 1.0,
     };
     if found < recall {
-        setup.warnings.push(format!(
+        prepared.warnings.push(format!(
             "{} bands of {} rows find only {:.1} % of the pairs at {threshold}; `recall {recall}` in place of `bands` or `rows` finds {:.1} %",
             bands.bands,
             bands.rows,
@@ -575,7 +577,7 @@ fn prepare_sketched(settings: &Settings, median_tokens: usize, common: Common) -
             100.0 * recall
         ));
     }
-    Ok(setup)
+    Ok(prepared)
 }
 
 /// How many shingles of `width` tokens there are in a document of so many tokens, if none is there twice; `None` if the number of tokens is
@@ -766,11 +768,11 @@ mod tests {
     #[test]
     fn too_few_bands_are_warned_of() {
         // What a well-known library picks for 0.8 finds 40 % of the pairs at 0.8.
-        let setup = prepare(&Settings::from_pairs([("bands", "9"), ("rows", "13")]), 300).unwrap();
-        assert!(setup.warnings[0].contains("only 39.0 %"), "{:?}", setup.warnings);
+        let prepared = prepare(&Settings::from_pairs([("bands", "9"), ("rows", "13")]), 300).unwrap();
+        assert!(prepared.warnings[0].contains("only 39.0 %"), "{:?}", prepared.warnings);
         let classic = Settings::from_pairs([("bands", "9"), ("rows", "13"), ("sketch", "classic")]);
-        let setup = prepare(&classic, 300).unwrap();
-        assert!(setup.warnings[0].contains("only 39.9 %"), "{:?}", setup.warnings);
+        let prepared = prepare(&classic, 300).unwrap();
+        assert!(prepared.warnings[0].contains("only 39.9 %"), "{:?}", prepared.warnings);
     }
 
     #[test]

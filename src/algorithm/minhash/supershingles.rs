@@ -1,57 +1,15 @@
 //! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
 
-use super::bands::Bands;
 use super::curve::Curve;
+pub use super::shape::Shape;
 use super::sketch::{Kind, Sketch};
 use super::{MIN_SUPERSHINGLES, SKETCH, SUPERSHINGLES, Shingles};
 use crate::algorithm::parameter::Origins;
-use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Odds, Profile, Provenance, Row};
-use crate::hamming::{binomial, combinations};
+use crate::algorithm::{Agreement, Algorithm, CompareOn, Explain, Features, Odds, Profile, Provenance, Row};
+use crate::hamming::combinations;
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, jaccard_whatever, shared};
+use crate::similarity::{Similarity, jaccard, shared};
 use crate::tokenizer::Tokens;
-
-/// How the signature is cut, and how much of it must be equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Number of supershingles, `m′`.
-    pub groups: usize,
-    /// Slots in each, `l`.
-    pub rows: usize,
-    /// Least number of equal ones, `b`.
-    pub least: usize,
-}
-
-impl From<Bands> for Shape {
-    /// One of the bands must be equal.
-    fn from(Bands { bands, rows }: Bands) -> Self {
-        Shape { groups: bands, rows, least: 1 }
-    }
-}
-
-impl Shape {
-    /// Slots of the signature, `m = m′·l`.
-    pub fn slots(self) -> usize {
-        self.groups * self.rows
-    }
-
-    /// Number of keys, C(m′, b).
-    pub fn tables(self) -> f64 {
-        binomial(self.groups, self.least)
-    }
-
-    /// Probability that a pair of this Jaccard similarity is reported if slots agree independently, as those of the classic sketch
-    /// do: that at least `b` of `m′` supershingles are equal, each of which is with probability `sˡ`. For other sketches see
-    /// [`Curve`].
-    pub fn probability(self, similarity: f64) -> f64 {
-        let equal = similarity.powi(self.rows as i32);
-        let exactly = |count: usize| {
-            let (yes, no) = (equal.powi(count as i32), (1.0 - equal).powi((self.groups - count) as i32));
-            binomial(self.groups, count) * yes * no
-        };
-        (self.least..=self.groups).map(exactly).sum::<f64>().min(1.0)
-    }
-}
 
 /// The detector (Broder, Glassman, Manasse & Zweig, WWW 1997; Broder 2000).
 ///
@@ -89,7 +47,7 @@ impl Supershingles {
 
 impl Algorithm for Supershingles {
     fn profile(&self) -> Profile {
-        let profile = Profile::new("minhash", "supershingles", Compares::Fingerprints);
+        let profile = Profile::new("minhash", "supershingles", CompareOn::Fingerprints);
         profile.reading(self.shingles.hash.reads()).with_tables(self.choices.len())
     }
 
@@ -151,15 +109,15 @@ impl Explain for Supershingles {
         Some(Similarity::ratio(shared as u64, self.shape.groups as u64))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Features)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Features)
     }
 
     /// By the Jaccard similarity, which is what the curve is over.
     fn odds(&self, a: &[u64], b: &[u64], _reported: bool) -> Option<Odds> {
         let (shared, either) = shared(a, b);
         let found = Curve::new(self.sketch.kind(), self.shape).found_quickly(shared as f64, either as f64);
-        Some(Odds { similarity: jaccard_whatever(a, b), found })
+        Some(Odds { similarity: jaccard(a, b), found })
     }
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {

@@ -7,9 +7,9 @@ use super::occurrences;
 use crate::algorithm::bands::Bands;
 use crate::algorithm::parameter::{COSINE, Origins, RECALL};
 use crate::algorithm::weights::{Weigher, Weights};
-use crate::algorithm::{Agreement, Algorithm, Compares, Explain, Features, Learned, Learns, Profile, Provenance, Row};
+use crate::algorithm::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
 use crate::hamming::{self, BlockTables};
-use crate::similarity::{Similarity, Threshold, cosine, cosine_whatever};
+use crate::similarity::{Similarity, Threshold, cosine, cosine_at_least};
 use crate::tokenizer::Tokens;
 
 /// The most bits in a band, with the bands they need, that fit in `bits`: a bit of a pair at the threshold agrees with
@@ -101,7 +101,7 @@ impl ProjectedCosine {
 
 impl Algorithm for ProjectedCosine {
     fn profile(&self) -> Profile {
-        Profile::new("projection", "cosine", Compares::Multisets).with_tables(self.bands.bands)
+        Profile::new("projection", "cosine", CompareOn::Multisets).with_tables(self.bands.bands)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -152,7 +152,7 @@ impl Algorithm for ProjectedCosine {
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        cosine(a, b, self.threshold)
+        cosine_at_least(a, b, self.threshold)
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -162,11 +162,11 @@ impl Algorithm for ProjectedCosine {
 
 impl Explain for ProjectedCosine {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(self.compare(a, b).unwrap_or_else(|| cosine_whatever(a, b)))
+        Some(self.compare(a, b).unwrap_or_else(|| cosine(a, b)))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Multisets)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Multisets)
     }
 
     fn found_with(&self, similarity: Similarity) -> Option<f64> {

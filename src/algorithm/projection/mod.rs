@@ -30,7 +30,7 @@ use super::builder::{Number, parameters};
 use super::parameter::{COSINE, DROP_COMMON, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
 use super::sign_bits::{SignBits, Signs};
 use super::weights::{Weigher, Weights};
-use super::{Entry, Features, Forecast, Provenance, Row, Setup};
+use super::{Entry, Features, Forecast, PreparedAlgorithm, Provenance, Row};
 use crate::error::Error;
 use crate::hamming;
 use crate::similarity::Threshold;
@@ -57,10 +57,10 @@ parameters! {
     /// Sets the parameters of random projection.
     ///
     /// ```
-    /// use neardups::algorithm::{Recipe, projection::RandomProjection};
+    /// use neardups::algorithm::{AlgorithmFactory, projection::RandomProjection};
     ///
-    /// let recipe = RandomProjection::builder().cosine(0.97).recall(0.999).projection_bits(512).build()?;
-    /// assert_eq!(recipe.prepare(300)?.algorithm.measure(), "cosine");
+    /// let factory = RandomProjection::builder().cosine(0.97).recall(0.999).projection_bits(512).build()?;
+    /// assert_eq!(factory.prepare(300)?.algorithm.measure(), "cosine");
     /// # Ok::<(), neardups::Error>(())
     /// ```
     builder;
@@ -75,7 +75,7 @@ parameters! {
     /// How much a token weighs; [`Weights::TermFrequency`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
     /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
-    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
     /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
@@ -112,7 +112,7 @@ pub type RandomProjection = SignBits<Occurrences>;
 pub struct Occurrences;
 
 impl RandomProjection {
-    /// A builder of the recipe of this family, with the parameters of the command line.
+    /// A builder of the factory of this family, with the parameters of the command line.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -233,14 +233,14 @@ fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
     }
 }
 
-fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let resolved = resolve(settings)?;
     let warnings = warnings(&resolved, median_tokens);
-    let setup = match resolved {
-        Resolved::Agreeing(projection) => Setup::new(projection),
-        Resolved::Cosine { projected, .. } => Setup::new(projected),
+    let prepared = match resolved {
+        Resolved::Agreeing(projection) => PreparedAlgorithm::new(projection),
+        Resolved::Cosine { projected, .. } => PreparedAlgorithm::new(projected),
     };
-    Ok(Setup { warnings, ..setup })
+    Ok(PreparedAlgorithm { warnings, ..prepared })
 }
 
 /// The cosines that plans show.

@@ -29,11 +29,11 @@ use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, R
 use super::shingles::ShingleHash;
 use super::sign_bits::{SignBits, Signs};
 use super::weights::Weigher;
-use super::{Entry, Features, Forecast, Provenance, Row, Setup};
+use super::{Entry, Features, Forecast, PreparedAlgorithm, Provenance, Row};
 use crate::error::Error;
 use crate::hamming;
 use crate::similarity::Threshold;
-use crate::tokenizer::{Keep, Tokens};
+use crate::tokenizer::{TokenDetail, Tokens};
 
 pub use super::weights::Weights;
 
@@ -56,10 +56,10 @@ parameters! {
     /// Sets the parameters of SimHash.
     ///
     /// ```
-    /// use neardups::algorithm::{Recipe, simhash::SimHash, weights::Weights};
+    /// use neardups::algorithm::{AlgorithmFactory, simhash::SimHash, weights::Weights};
     ///
-    /// let recipe = SimHash::builder().cosine(0.98).recall(0.9).grams([2, 3]).weights(Weights::Binary).build()?;
-    /// assert_eq!(recipe.prepare(500)?.algorithm.measure(), "hamming");
+    /// let factory = SimHash::builder().cosine(0.98).recall(0.9).grams([2, 3]).weights(Weights::Binary).build()?;
+    /// assert_eq!(factory.prepare(500)?.algorithm.measure(), "hamming");
     /// # Ok::<(), neardups::Error>(())
     /// ```
     builder;
@@ -78,7 +78,7 @@ parameters! {
     /// How much a feature weighs; [`Weights::Binary`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
     /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
-    /// [`TableRecipe::with_lexicon`](crate::algorithm::TableRecipe::with_lexicon).
+    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
     /// The blocks that the bits are cut into for searching: more than the distance, and at most 64. By default what is cheapest for the
     /// number of documents.
@@ -148,7 +148,7 @@ pub struct Runs {
 }
 
 impl SimHash {
-    /// A builder of the recipe of this family, with the parameters of the command line.
+    /// A builder of the factory of this family, with the parameters of the command line.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -172,7 +172,7 @@ impl SimHash {
 impl Signs for Runs {
     const NAME: &'static str = "simhash";
 
-    fn reads(&self) -> Keep {
+    fn reads(&self) -> TokenDetail {
         self.hash.reads()
     }
 
@@ -262,7 +262,7 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
     warnings
 }
 
-fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
+fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let simhash = resolve(settings)?;
     let warnings = warnings(&simhash, median_tokens);
     let too_short = (1..LEAST_TOKENS).contains(&median_tokens) && !settings.switch(&FORCE)?;
@@ -272,7 +272,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<Setup, Error> {
              use `algo minhash`, or `force` to run it all the same"
         )
     });
-    Ok(Setup { warnings, refusal, ..Setup::new(simhash) })
+    Ok(PreparedAlgorithm { warnings, refusal, ..PreparedAlgorithm::new(simhash) })
 }
 
 fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
@@ -347,7 +347,7 @@ mod tests {
     fn fingerprints_are_fixed() {
         // Computed by a few lines of Python; fingerprints will be part of stored indexes.
         let simhash = SimHash::new(128, 3, vec![1, 2], Weights::Binary, None);
-        let mut tokens = Tokens::new(crate::tokenizer::Keep::Hashes, 0);
+        let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, 0);
         for word in ["the", "quick", "brown", "fox", "jumps", "over"] {
             tokens.push(word, 0..word.len());
         }
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn a_short_document_has_the_features_of_its_only_run_once() {
         let simhash = SimHash::new(64, 3, vec![2, 3], Weights::TermFrequency, None);
-        let mut tokens = Tokens::new(crate::tokenizer::Keep::Hashes, 0);
+        let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, 0);
         tokens.push("one", 0..3);
         let mut features = Features::default();
         simhash.features(&tokens, &mut features);

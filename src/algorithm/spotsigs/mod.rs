@@ -29,10 +29,12 @@ pub mod words;
 use super::builder::{Number, parameters};
 use super::parameter::{DROP_COMMON, Origins, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
-use super::{Algorithm, Compares, Entry, Explain, Features, Forecast, Learned, Learns, Profile, Row, Setup};
+use super::{
+    Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, Learns, PreparedAlgorithm, Profile, Row,
+};
 use crate::error::Error;
 use crate::hash::{combine, mix};
-use crate::similarity::{Similarity, Threshold, jaccard, jaccard_whatever};
+use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least};
 use crate::tokenizer::Tokens;
 use crate::tokenizer::prepared::Step;
 use partitions::Partitions;
@@ -60,10 +62,10 @@ parameters! {
     /// Sets the parameters of SpotSigs.
     ///
     /// ```
-    /// use neardups::algorithm::{Recipe, spotsigs::{ChainOver, SpotSigs}};
+    /// use neardups::algorithm::{AlgorithmFactory, spotsigs::{ChainOver, SpotSigs}};
     ///
-    /// let recipe = SpotSigs::builder().threshold(0.5).antecedents("de").chain_over(ChainOver::All).build()?;
-    /// assert_eq!(recipe.prepare(0)?.algorithm.name(), "spotsigs");
+    /// let factory = SpotSigs::builder().threshold(0.5).antecedents("de").chain_over(ChainOver::All).build()?;
+    /// assert_eq!(factory.prepare(0)?.algorithm.name(), "spotsigs");
     /// # Ok::<(), neardups::Error>(())
     /// ```
     builder;
@@ -163,7 +165,7 @@ pub struct SpotSigs {
 }
 
 impl SpotSigs {
-    /// A builder of the recipe of this family, with the parameters of the command line.
+    /// A builder of the factory of this family, with the parameters of the command line.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -225,7 +227,7 @@ impl SpotSigs {
 
 impl Algorithm for SpotSigs {
     fn profile(&self) -> Profile {
-        Profile::new("spotsigs", "jaccard", Compares::Multisets).with_jaccard(self.threshold)
+        Profile::new("spotsigs", "jaccard", CompareOn::Multisets).with_jaccard(self.threshold)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -279,7 +281,7 @@ impl Algorithm for SpotSigs {
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        jaccard(a, b, self.threshold)
+        jaccard_at_least(a, b, self.threshold)
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -289,11 +291,11 @@ impl Algorithm for SpotSigs {
 
 impl Explain for SpotSigs {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        Some(jaccard_whatever(a, b))
+        Some(jaccard(a, b))
     }
 
-    fn odds_read(&self) -> Option<Compares> {
-        Some(Compares::Multisets)
+    fn odds_read(&self) -> Option<CompareOn> {
+        Some(CompareOn::Multisets)
     }
 
     fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
@@ -329,8 +331,8 @@ fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
     Ok(SpotSigs { origins: settings.origins(), ..spotsigs })
 }
 
-fn prepare(settings: &Settings, _median_tokens: usize) -> Result<Setup, Error> {
-    Ok(Setup::new(resolve(settings)?))
+fn prepare(settings: &Settings, _median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+    Ok(PreparedAlgorithm::new(resolve(settings)?))
 }
 
 /// How many spots the plan takes a document to have. How many tokens make a spot depends on the language and the text.
@@ -367,7 +369,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 mod tests {
     use super::*;
     use crate::hash::token_hash;
-    use crate::tokenizer::{Keep, Tokenizer, Word};
+    use crate::tokenizer::{TokenDetail, Tokenizer, Word};
 
     fn spotsigs(settings: &[(&str, &str)]) -> SpotSigs {
         resolve(&Settings::from_pairs(settings.iter().copied()).with_defaults(ENTRY.defaults)).unwrap()
@@ -375,7 +377,7 @@ mod tests {
 
     /// The spots of a text, sorted.
     fn spots(spotsigs: &SpotSigs, text: &str) -> Vec<u64> {
-        let mut tokens = Tokens::new(Keep::Hashes, 3);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, 3);
         Word.tokenize(text, &mut tokens);
         let mut features = Features::default();
         spotsigs.features(&tokens, &mut features);
@@ -463,7 +465,7 @@ mod tests {
     fn words_are_known_by_the_seed_of_the_tokens() {
         let spotsigs = spotsigs(&[]);
         let with = |seed| {
-            let mut tokens = Tokens::new(Keep::Hashes, seed);
+            let mut tokens = Tokens::new(TokenDetail::Hashes, seed);
             Word.tokenize("the bitter end of the long story", &mut tokens);
             let mut features = Features::default();
             spotsigs.features(&tokens, &mut features);

@@ -23,7 +23,7 @@ impl Partitions {
 
     /// The partitions, in order. Together they hold every length from the least on, each in one.
     pub fn ranges(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
-        let from = |lo: usize| lo..=self.threshold.whole_of(lo).saturating_add(1);
+        let from = |lo: usize| lo..=self.threshold.max_total(lo).saturating_add(1);
         std::iter::successors(Some(from(self.least)), move |range| range.end().checked_add(1).map(from))
     }
 
@@ -33,7 +33,7 @@ impl Partitions {
     /// Cost: a step a partition. They grow as powers of `1/τ`, except at τ near 1, where they begin with two lengths each.
     pub fn of(&self, length: usize) -> Option<(usize, bool)> {
         let (number, range) = self.ranges().enumerate().find(|(_, range)| length <= *range.end())?;
-        (length >= self.least).then(|| (number, self.threshold.whole_of(length) > *range.end()))
+        (length >= self.least).then(|| (number, self.threshold.max_total(length) > *range.end()))
     }
 }
 

@@ -139,7 +139,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::{Keep, Tokenizer, Tokens, Word};
+    use crate::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
     use std::collections::HashSet;
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             let lists = [(language.antecedents, Role::Antecedent), (language.skipped, Role::Skipped)];
             for (list, role) in lists {
                 for word in list.split_ascii_whitespace() {
-                    let mut tokens = Tokens::new(Keep::Everything, 7);
+                    let mut tokens = Tokens::new(TokenDetail::Everything, 7);
                     Word.tokenize(word, &mut tokens);
                     assert!(tokens.len() == 1, "{}: {word} is no token", language.code);
                     assert_eq!(tokens.text(0), word, "{}: not as the tokenizer has it", language.code);

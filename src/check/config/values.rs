@@ -2,7 +2,7 @@
 
 use super::super::globs;
 use crate::Error;
-use crate::similarity::jaccard_whatever;
+use crate::similarity::jaccard;
 use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
@@ -147,7 +147,7 @@ fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
         pairs
     };
     let typed = pairs(typed);
-    let alike = known.iter().map(|known| (jaccard_whatever(&typed, &pairs(known)).value(), *known));
+    let alike = known.iter().map(|known| (jaccard(&typed, &pairs(known)).value(), *known));
     alike.filter(|(alike, _)| *alike >= 0.4).max_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, known)| known)
 }
 

@@ -77,7 +77,7 @@ impl Paragraphs {
 /// How many words two paragraphs of so many words together must have in common. The items of a list are often written alike:
 /// within one document, paragraphs that are shorter than a passage may have half as many edits.
 fn needed(both: usize, are_items: bool, options: &Options) -> usize {
-    let edits = both - options.paragraph_similarity.part_of(both);
+    let edits = both - options.paragraph_similarity.min_overlap(both);
     let edits = if are_items { edits / 2 } else { edits };
     (both - edits).div_ceil(2)
 }

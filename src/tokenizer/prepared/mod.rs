@@ -20,7 +20,7 @@ pub mod stop_words;
 
 use super::normalise::counted;
 use super::shortened::Shortened;
-use super::{Keep, Tokenizer, Tokens};
+use super::{TokenDetail, Tokenizer, Tokens};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
 use std::borrow::Cow;
@@ -120,7 +120,7 @@ impl fmt::Display for Preparation {
 /// all of them. The span of a stem is that of its word, and the span of a joined word reaches over the end of the line.
 ///
 /// # Cost
-/// That of the tokenizer inside with the texts of tokens ([`Keep::Everything`]), a copy of the text for masks and for joined words, a
+/// That of the tokenizer inside with the texts of tokens ([`TokenDetail::Everything`]), a copy of the text for masks and for joined words, a
 /// copy of tokens to fold those that are not ASCII, a look-up a token for
 /// stop words and one for stems. Nothing is allocated for a document once the buffers are warm, but for stems of rare words.
 ///
@@ -220,7 +220,7 @@ pub(super) struct Work {
 impl Default for Work {
     fn default() -> Self {
         // Only texts are read of these tokens, and a few bits of hashes.
-        let tokens = || Tokens::new(Keep::Everything, 0);
+        let tokens = || Tokens::new(TokenDetail::Everything, 0);
         Work {
             joined: Shortened::default(),
             plain: tokens(),
@@ -533,7 +533,7 @@ mod tests {
             let russian = prepared("word", &[], &[], Some("ru"));
             for (name, tokenizer) in all() {
                 let [mut everything, mut hashes, mut fresh] =
-                    [Keep::Everything, Keep::Hashes, Keep::Everything].map(|keep| Tokens::new(keep, 3));
+                    [TokenDetail::Everything, TokenDetail::Hashes, TokenDetail::Everything].map(|detail| Tokens::new(detail, 3));
                 for tokens in [&mut everything, &mut hashes] {
                     tokenizer.tokenize(&first, tokens);
                     russian.tokenize(&text, tokens);

@@ -1,6 +1,6 @@
 //! Stop words: lists of them, and where they stand among tokens.
 
-use super::super::{Keep, Tokenizer, Tokens};
+use super::super::{TokenDetail, Tokenizer, Tokens};
 use crate::error::Error;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -116,7 +116,7 @@ impl StopWords {
     /// The entries of all lists, cut by `tokenizer`.
     pub fn new(lists: &[StopList], tokenizer: &dyn Tokenizer) -> Result<Self, Error> {
         let mut all = StopWords::default();
-        let mut tokens = Tokens::new(Keep::Everything, 0);
+        let mut tokens = Tokens::new(TokenDetail::Everything, 0);
         for list in lists {
             for (number, word) in &list.words {
                 tokenizer.tokenize(word, &mut tokens);

@@ -1,4 +1,4 @@
-//! From settings to an algorithm: recipes make it once the documents are known a little.
+//! From settings to an algorithm: factories make it once the documents are known a little.
 
 use super::drop_common::WithoutCommon;
 use super::parameter::{DROP_COMMON, LEXICON, Settings};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An algorithm ready to run, with what goes with it.
 #[non_exhaustive]
-pub struct Setup {
+pub struct PreparedAlgorithm {
     /// The algorithm.
     pub algorithm: Box<dyn Algorithm>,
     /// A tokenizer that the algorithm needs instead of the one asked for.
@@ -22,15 +22,15 @@ pub struct Setup {
     pub refusal: Option<String>,
 }
 
-impl Setup {
+impl PreparedAlgorithm {
     /// Just the algorithm.
     pub fn new(algorithm: impl Algorithm + 'static) -> Self {
-        Setup { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
+        PreparedAlgorithm { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
     }
 
     /// The same with a tokenizer that the algorithm needs instead of the one asked for.
     pub fn with_tokenizer(self, tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Setup { tokenizer: Some(tokenizer), ..self }
+        PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
     }
 
     /// The same with something that users should know; a sentence.
@@ -41,37 +41,37 @@ impl Setup {
 
     /// The same with a reason not to run it on these documents.
     pub fn with_refusal(self, refusal: impl Into<String>) -> Self {
-        Setup { refusal: Some(refusal.into()), ..self }
+        PreparedAlgorithm { refusal: Some(refusal.into()), ..self }
     }
 }
 
 /// Makes the algorithm once the documents are known a little. Called with the median number of tokens of the documents that
-/// have any (0 if none has); equal medians must give equal setups.
-pub trait Recipe: Sync {
-    /// The setup for documents of this median length.
-    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error>;
+/// have any (0 if none has); equal medians must give equal prepared algorithms.
+pub trait AlgorithmFactory: Sync {
+    /// The prepared algorithm for documents of this median length.
+    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error>;
 
-    /// Whether the setup may differ with the median. If it does not, the engine need not be able to read the input twice.
+    /// Whether the prepared algorithm may differ with the median. If it does not, the engine need not be able to read the input twice.
     fn depends_on_length(&self) -> bool {
         true
     }
 }
 
-impl<F: Fn(usize) -> Result<Setup, Error> + Sync> Recipe for F {
-    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
+impl<F: Fn(usize) -> Result<PreparedAlgorithm, Error> + Sync> AlgorithmFactory for F {
+    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
         self(median_tokens)
     }
 }
 
-/// The recipe of an algorithm of the table, with checked settings.
+/// The factory of an algorithm of the table, with checked settings.
 #[derive(Clone)]
-pub struct TableRecipe {
+pub struct TableFactory {
     pub(super) entry: &'static Entry,
     pub(super) settings: Settings,
 }
 
-impl TableRecipe {
-    /// Tells the recipe that this tokenizer of the table was asked for: it is used however short the documents are. Runs of
+impl TableFactory {
+    /// The same for this tokenizer of the table, which is used however short the documents are. Runs of
     /// characters are shingles already, so one of them makes a shingle unless the settings say otherwise.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl TableRecipe {
         Ok(self)
     }
 
-    /// Tells the recipe that tokens are prepared by these steps. They are used however short the documents are, as a tokenizer
+    /// The same for tokens that are prepared by these steps. They are used however short the documents are, as a tokenizer
     /// that was asked for is.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl TableRecipe {
         Ok(self)
     }
 
-    /// Gives the recipe a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
+    /// The same with a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
     /// they are cut into tokens by: the [canonical name](tokenizer::canonical_name) of the tokenizer, and how it was prepared.
     ///
     /// # Errors
@@ -124,9 +124,9 @@ impl TableRecipe {
     /// What the settings resolve to for documents of this median length, and so many of them.
     ///
     /// # Errors
-    /// As for [`Recipe::prepare`].
+    /// As for [`AlgorithmFactory::prepare`].
     pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-        let Setup { mut algorithm, tokenizer, warnings, refusal } = self.prepare(median_tokens)?;
+        let PreparedAlgorithm { mut algorithm, tokenizer, warnings, refusal } = self.prepare(median_tokens)?;
         algorithm.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens }));
         let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
         let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
@@ -148,26 +148,26 @@ pub(super) const SHINGLE: &str = "shingle";
 /// Why a shingle is a single token.
 pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
 
-impl Recipe for TableRecipe {
-    fn prepare(&self, median_tokens: usize) -> Result<Setup, Error> {
-        let mut setup = (self.entry.prepare)(&self.settings, median_tokens)?;
+impl AlgorithmFactory for TableFactory {
+    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+        let mut prepared = (self.entry.prepare)(&self.settings, median_tokens)?;
         if self.settings.tokenizer_is_fixed() {
-            setup.tokenizer = None;
+            prepared.tokenizer = None;
         }
         match self.settings.lexicon() {
-            Some(lexicon) => setup.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
+            Some(lexicon) => prepared.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
             None if self.settings.file(&LEXICON)?.is_some() => {
                 return Err(Error::Usage(
-                    "`lexicon` names a file, which has to be read and given to the recipe".into(),
+                    "`lexicon` names a file, which has to be read and given to the factory".into(),
                 ));
             }
             None => {}
         }
         if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
-            setup.algorithm =
-                Box::new(WithoutCommon::new(setup.algorithm, share).with_origins(self.settings.origins()));
+            prepared.algorithm =
+                Box::new(WithoutCommon::new(prepared.algorithm, share).with_origins(self.settings.origins()));
         }
-        Ok(setup)
+        Ok(prepared)
     }
 
     fn depends_on_length(&self) -> bool {
