@@ -17,33 +17,33 @@ const VERSION: u32 = 1;
 
 /// The file.
 #[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with a version and what is accepted")]
+#[serde(deny_unknown_fields, expecting = "an object with version and accepted")]
 struct File {
     #[serde(deserialize_with = "known_version")]
     version: u32,
     accepted: Vec<Entry>,
 }
 
-/// Another version is an error of its line, like anything else that is wrong with a file.
+/// Reports another version with its line, like every other error in the file.
 fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
     match u32::deserialize(version)? {
         VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format!("it has version {other}, and this program reads version {VERSION}"))),
+        other => Err(D::Error::custom(format!("version {other}; this program reads version {VERSION}"))),
     }
 }
 
-/// An accepted finding. Its words identify it; paths and text are for people, except that whole files, whose words change,
-/// are identified by their paths too.
+/// An accepted finding. Its words identify it; paths and text are for people. Whole files, whose words change, are also
+/// identified by their paths.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
 pub struct Entry {
-    /// What it is: `file`, `passage` or `paragraph`.
+    /// `file`, `passage` or `paragraph`.
     pub kind: String,
-    /// The files, from the folder of the baseline.
+    /// The files, relative to the folder of the baseline.
     pub paths: [String; 2],
-    /// Hashes of the words of both places, the lesser first.
+    /// Hashes of the words of both places, the smaller first.
     pub fingerprint: String,
-    /// How the first place begins.
+    /// The beginning of the first place.
     pub text: String,
 }
 
@@ -61,7 +61,7 @@ impl Entry {
 }
 
 impl Entry {
-    /// What it connects: the words of its places; and of whole files, whose words change, the files.
+    /// The pairs that it connects: the words of its places and, for whole files, whose words change, the files.
     fn connections(&self) -> Vec<[String; 2]> {
         let (words, files) = (places(&self.fingerprint), self.files());
         match self.kind.as_str() {
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// Names of its files among places, if it is of whole files. Without words no file has one.
+    /// Names for its two files, if it is about whole files; else empty.
     fn files(&self) -> [String; 2] {
         match self.kind.as_str() {
             "file" => self.paths.each_ref().map(|path| format!("the file {path}")),
@@ -79,31 +79,31 @@ impl Entry {
     }
 }
 
-/// What becomes of a baseline that is to be updated.
+/// The result of updating a baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// It stays as it is, because not all files could be read.
+    /// The baseline is not changed, because some files could not be read.
     Refused,
-    /// It gets this text.
+    /// The baseline is replaced by this text.
     Written {
         /// The text of the file.
         text: String,
-        /// How many findings it accepts now, of those that were found.
+        /// How many of the findings it accepts now.
         accepted: usize,
         /// How many of them are new.
         new: usize,
-        /// How many entries it keeps for pages that were not asked for.
+        /// How many entries it keeps for pages outside of the checked paths.
         kept: usize,
-        /// How many it loses.
+        /// How many stale entries were dropped.
         dropped: usize,
     },
 }
 
 /// A baseline that was read.
 pub(super) struct Baseline {
-    /// The folder that it is in, which paths start from: absolute and without links.
+    /// Its folder, which paths are relative to: absolute and without links.
     folder: PathBuf,
-    /// None if the file does not exist.
+    /// `None` if the file does not exist.
     accepted: Option<Vec<Entry>>,
 }
 
@@ -111,13 +111,13 @@ impl Baseline {
     /// Reads a baseline. A file that does not exist accepts nothing.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a baseline: it must not be replaced either.
+    /// The file cannot be read, or is not a baseline. Such a file must not be replaced either.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let folder = place(path).parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Baseline { folder, accepted: read(path)? })
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     pub fn is_missing(&self) -> bool {
         self.accepted.is_none()
     }
@@ -126,15 +126,17 @@ impl Baseline {
         self.accepted.as_deref().unwrap_or_default()
     }
 
-    /// What it accepts, to be asked about what is found.
+    /// An index of its entries, for looking up findings.
     pub fn known(&self) -> Known<'_> {
         let words = self.entries().iter().map(|entry| places(&entry.fingerprint));
         let files = self.entries().iter().filter(|entry| entry.kind == "file").map(|entry| entry.paths.clone());
         Known { folder: &self.folder, words: words.collect(), files: files.collect() }
     }
 
-    /// Given what was read under some roots, marks the findings that are accepted, those that are not new before those that are; all of them, if the file is to be updated and all
-    /// pages could be read. Returns the entries that are stale: what they accept was not found, although the pages were read, or are gone.
+    /// Marks the accepted findings. Findings that are not new take entries before those that are. With `update`, all findings become
+    /// accepted, provided that all pages could be read.
+    ///
+    /// Returns the stale entries: they were not found, although their pages, under one of `roots`, were read or no longer exist.
     pub fn apply(
         &self,
         findings: &mut [Finding],
@@ -146,16 +148,16 @@ impl Baseline {
         let pages: BTreeSet<&Path> = tree.pages.iter().map(|page| page.place.as_path()).collect();
         let roots: Vec<PathBuf> = roots.iter().map(|root| place(root)).collect();
         let of = |path: &String| joined(&self.folder, Path::new(path));
-        // Findings in pages that exist and were not read may still be there: nothing else is accepted for them.
+        // Findings in pages that exist but were not read may still be valid: their entries accept nothing else.
         let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
         let may_accept = |path: &String| pages.contains(of(path).as_path()) || !exists(&of(path));
-        let was_asked_for =
+        let is_under_roots =
             |path: &String| pages.contains(of(path).as_path()) || roots.iter().any(|root| of(path).starts_with(root));
         let (mine, mut kept): (Vec<Entry>, Vec<Entry>) =
             self.entries().iter().cloned().partition(|entry| entry.paths.iter().all(may_accept));
         let (stale, others): (Vec<Entry>, Vec<Entry>) = accept(findings, is_new, &self.folder, mine)
             .into_iter()
-            .partition(|entry| entry.paths.iter().all(was_asked_for));
+            .partition(|entry| entry.paths.iter().all(is_under_roots));
         kept.extend(others);
         if !update {
             return (stale, None);
@@ -175,7 +177,7 @@ impl Baseline {
     }
 }
 
-/// What a baseline accepts.
+/// The entries of a baseline, by words and by files.
 pub(super) struct Known<'a> {
     folder: &'a Path,
     words: BTreeSet<[String; 2]>,
@@ -183,7 +185,7 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Whether it accepts a finding as it is, or as the same two files.
+    /// Whether it accepts a finding with these words, or between these two files.
     pub fn has(&self, pages: &[Arc<Page>], found: &find::Finding) -> bool {
         if self.words.is_empty() {
             return false;
@@ -204,7 +206,7 @@ fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
     }
 }
 
-/// What the baseline in a file of that name accepts.
+/// Parses the content of a baseline file. `path` is for messages.
 ///
 /// # Errors
 /// It is not a baseline: the error names the line.
@@ -225,7 +227,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
     })?;
     let is_conflict = |line: &str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
     if let Some(line) = text.lines().position(is_conflict) {
-        let what = "two versions that git could not merge; take one of them";
+        let what = "unresolved merge conflict: keep one of the versions";
         return Err(InvalidBaseline { is_conflict: true, ..invalid(line + 1, 1, what) });
     }
     let file: File = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
@@ -236,10 +238,10 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, InvalidBaseline> {
     Ok(file.accepted)
 }
 
-/// What an entry and a finding have in common if the one accepts the other.
+/// The parts of an entry that a finding must share to be accepted by it.
 type Key = (Option<String>, Option<[String; 2]>);
 
-/// When an entry accepts a finding, the strictest first.
+/// The keys by which an entry accepts a finding, the strictest first.
 const RULES: [fn(&Entry) -> Option<Key>; 3] = [
     |entry| Some((Some(entry.fingerprint.clone()), Some(entry.paths.clone()))),
     // The same two files, edited.
@@ -248,11 +250,12 @@ const RULES: [fn(&Entry) -> Option<Key>; 3] = [
     |entry| Some((Some(entry.fingerprint.clone()), None)),
 ];
 
-/// Marks the findings that are accepted. Each entry accepts one finding with its words: a third copy of an accepted pair is new. Returns
-/// the entries that accept nothing any more.
+/// Marks the findings that are accepted. Each entry accepts one finding with its words, so a third copy of an accepted pair is new.
+/// Returns the entries that accept no finding.
 ///
-/// Of n near-copies n − 1 pairs are reported and accepted. If one of them goes or is edited, other pairs of those that stay may be
-/// reported: within each group of places that accepted pairs connect, an entry that is left accepts another pair of different places.
+/// Of n near-copies, n − 1 pairs are reported and accepted. If one copy is removed or edited, other pairs of the remaining copies may
+/// be reported. Therefore, within each group of places that accepted pairs connect, an unused entry accepts another pair of
+/// different places.
 fn accept(
     findings: &mut [Finding],
     is_new: impl Fn(&Finding) -> bool,
@@ -273,7 +276,7 @@ fn accept(
         }
         for &new in order.iter().filter(|&&new| !findings[new].accepted).collect::<Vec<_>>() {
             if let Some(number) = rule(&found[new]).and_then(|key| by_key.get_mut(&key)?.pop()) {
-                let entry = entries[number].take().expect("an entry has one key");
+                let entry = entries[number].take().expect("each entry is taken once");
                 connected.extend(found[new].connections());
                 connected.push([places(&found[new].fingerprint)[0].clone(), places(&entry.fingerprint)[0].clone()]);
                 findings[new].accepted = true;
@@ -297,7 +300,7 @@ fn accept(
     left
 }
 
-/// Groups of places that pairs connect.
+/// Groups of places connected by pairs.
 struct Groups<'a> {
     numbers: BTreeMap<&'a str, usize>,
     groups: Vec<usize>,
@@ -322,13 +325,13 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The words of either place, by the parts of a fingerprint.
+/// The hashes of both places, from a fingerprint.
 fn places(fingerprint: &str) -> [String; 2] {
     let (a, b) = fingerprint.split_once('-').unwrap_or((fingerprint, fingerprint));
     [a, b].map(String::from)
 }
 
-/// The text of a baseline that accepts these.
+/// The text of a baseline with these entries.
 pub fn render(mut accepted: Vec<Entry>) -> String {
     accepted.sort_unstable_by(|x, y| (&x.paths, &x.fingerprint).cmp(&(&y.paths, &y.fingerprint)));
     serde_json::to_string_pretty(&File { version: VERSION, accepted }).expect("strings make JSON") + "\n"

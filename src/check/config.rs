@@ -1,8 +1,8 @@
-//! `dedup.toml`: what a project wants checked, and what it has accepted.
+//! `dedup.toml`: what a project checks, and what it accepts.
 //!
 //! ```
 //! use neardups::check::config::{Config, Settings};
-//! // The next dedup.toml from the current folder upward, and for this run a threshold over it.
+//! // The nearest dedup.toml, from the current folder upward, with one value overridden for this run.
 //! let config = Config::find(None)?;
 //! let settings = config.complete(Settings { min_words: Some(60), ..Settings::default() });
 //! let request = config.request(&settings)?;
@@ -27,42 +27,42 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use values::{Table, Toml, Value};
 
-/// The name of the file, which is looked for from the current folder upward.
+/// The name of the file. It is searched for from the current folder upward.
 pub const NAME: &str = "dedup.toml";
 
-/// The most that an option or key may ask for, in words.
+/// The largest minimum, in words, that an option or key may set.
 pub const MAX_WORDS: usize = 1_000_000;
 
-/// The most findings that an option or key may allow.
+/// The largest number of findings that an option or key may allow.
 pub const MAX_FINDINGS: u64 = u32::MAX as u64;
 
-/// What is asked of a check, as it is written down: in `[check]` of the file, or as options. Whatever is not written is none;
-/// [`Config::complete`] decides it.
+/// Settings of a check as they are written: in `[check]` of the file, or as options. What is not written is `None` or empty;
+/// [`Config::complete`] fills it in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Settings {
-    /// Files and folders. Paths of the file start from its folder.
+    /// Files and folders. Paths in the file are relative to its folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
-    /// Globs of files that are not checked, from the folder of the file.
+    /// Globs of files that are not checked, relative to the folder of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// The fewest words of a passage.
+    /// Minimum length of a passage, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
-    /// How similar passages are.
+    /// Minimum similarity of passages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passage_similarity: Option<f64>,
-    /// The fewest words of a paragraph.
+    /// Minimum length of a paragraph, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_words: Option<usize>,
-    /// How similar paragraphs are.
+    /// Minimum similarity of paragraphs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraph_similarity: Option<f64>,
-    /// How similar whole files are, or how much of one is in the other.
+    /// Minimum similarity of whole files, or minimum share of one that is contained in the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_similarity: Option<f64>,
-    /// What counts although it usually does not.
+    /// Content that counts although it does not by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Vec<Counted>>,
     /// The file of accepted findings.
@@ -74,7 +74,7 @@ pub struct Settings {
     /// Which findings make the check fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<FailOn>,
-    /// How many of them it takes more than.
+    /// The check fails if there are more of them than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_findings: Option<usize>,
     /// `[[check.allow]]`: files that may have copies of each other.
@@ -85,27 +85,27 @@ pub struct Settings {
     pub rule: Vec<Rule>,
 }
 
-/// `[[check.rule]]`: a finding that touches such a file must reach these too.
+/// `[[check.rule]]`: a finding in such a file must also reach these thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rule {
     /// Globs.
     pub paths: Vec<String>,
-    /// The fewest words.
+    /// Minimum length, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<usize>,
-    /// How similar the places are.
+    /// Minimum similarity of the places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
 }
 
 impl Settings {
-    /// The text of a file that says the same.
+    /// The text of a file with these settings.
     ///
     /// # Errors
     /// A path is not UTF-8, and so cannot be written in TOML.
     pub fn to_toml(&self) -> Result<String, Error> {
-        /// What is in the file.
+        /// The content of the file.
         #[derive(Serialize)]
         struct File<'a> {
             check: &'a Settings,
@@ -113,8 +113,8 @@ impl Settings {
         toml::to_string(&File { check: self }).map_err(|error| Error::Usage(format!("cannot print: {error}")))
     }
 
-    /// The same with paths that start from another folder instead of the current one. Both folders are absolute and without links.
-    pub fn starting_from(self, folder: &Path, here: &Path) -> Self {
+    /// The same settings with paths relative to another folder instead of the current one. Both folders are absolute and without links.
+    pub fn relative_to(self, folder: &Path, here: &Path) -> Self {
         let from = relative(folder, here);
         let report = |target: Target| Target { file: target.file.map(|file| joined(&from, &file)), ..target };
         Settings {
@@ -126,22 +126,22 @@ impl Settings {
     }
 }
 
-/// A file that was read, or an empty one if there is none.
+/// A configuration file that was read, or an empty configuration if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The file.
     pub path: Option<PathBuf>,
-    /// The folder that paths in it start from, relative to the current one.
+    /// The folder that its paths are relative to, itself relative to the current one.
     pub folder: PathBuf,
-    /// What it says.
+    /// Its settings.
     pub settings: Settings,
 }
 
 impl Config {
-    /// Reads a file; or the next one from the current folder upward, as far as the root of a repository.
+    /// Reads the given file; without one, the nearest from the current folder upward, up to the root of the repository.
     ///
     /// # Errors
-    /// The file cannot be read, or is wrong: the error names the line, the key and the value.
+    /// The file cannot be read or is invalid: the error names the line, the key and the value.
     pub fn find(given: Option<&Path>) -> Result<Self, Error> {
         let path = given.map(Path::to_path_buf);
         let Some(path) = path.map_or_else(upward, |path| Ok(Some(path)))? else {
@@ -153,17 +153,17 @@ impl Config {
         Ok(Config { path: Some(path), folder, settings })
     }
 
-    /// Where the folder of the file is: absolute, without links. The current folder if there is no file.
+    /// The folder of the file as an absolute path without links; the current folder if there is no file.
     ///
     /// # Errors
-    /// It does not exist any more.
+    /// The folder was removed.
     pub fn base(&self) -> Result<PathBuf, Error> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         fs::canonicalize(folder)
-            .map_err(|error| Error::input(format!("cannot tell where {} is", folder.display()), error))
+            .map_err(|error| Error::input(format!("cannot resolve the folder {}", folder.display()), error))
     }
 
-    /// What was given, over what the file says, over defaults. All paths start from the current folder.
+    /// The given settings; for the rest those of the file; for the rest defaults. All paths are relative to the current folder.
     pub fn complete(&self, given: Settings) -> Settings {
         let (file, defaults) = (&self.settings, find::Options::default());
         let from_here = |path: &PathBuf| self.folder.join(path);
@@ -198,10 +198,10 @@ impl Config {
         }
     }
 
-    /// The request of complete settings; what they do not say has its default.
+    /// The request for these settings; what they leave out has its default.
     ///
     /// # Errors
-    /// The folder of the file does not exist any more.
+    /// The folder of the file was removed.
     pub fn request(&self, settings: &Settings) -> Result<Request, Error> {
         let defaults = Request::default();
         let paths = settings.paths.clone().unwrap_or(defaults.paths);
@@ -228,21 +228,21 @@ impl Config {
         })
     }
 
-    /// What in the file does nothing, whatever is checked.
+    /// Warnings about settings of the file that never have an effect.
     pub fn notices(&self) -> Vec<String> {
         let name = self.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         let general = self.settings.min_words.unwrap_or(find::Options::default().min_words);
         let fewer = self.settings.rule.iter().filter_map(|rule| rule.min_words).filter(|&words| words < general);
         let notice = |words: usize| {
             format!(
-                "{name}: [[check.rule]] min-words = {words} does nothing for passages, of which all must have {general}: \
-                 rules ask for more"
+                "{name}: [[check.rule]] min-words = {words} has no effect on passages: min-words for all files is {general}, and a rule \
+                 can only raise it"
             )
         };
         fewer.map(notice).collect()
     }
 
-    /// Whether paths are all that the file is about: those in it, or the folder that it is in.
+    /// Whether these paths cover everything that the file applies to: its own paths, or its folder.
     fn is_whole(&self, paths: &[PathBuf]) -> Result<bool, Error> {
         let own: Option<Vec<_>> =
             self.settings.paths.as_ref().map(|paths| paths.iter().map(|path| self.folder.join(path)).collect());
@@ -278,24 +278,24 @@ fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Error> {
     })
 }
 
-/// The next file upward, by a path from here.
+/// The nearest file upward, by a path relative to the current folder.
 fn upward() -> Result<Option<PathBuf>, Error> {
-    let here = std::env::current_dir().map_err(|error| Error::input("cannot tell the current folder", error))?;
+    let here = std::env::current_dir().map_err(|error| Error::input("cannot find the current folder", error))?;
     let root = here.ancestors().position(|folder| folder.join(".git").exists());
     let steps = root.unwrap_or(here.ancestors().count() - 1);
     let paths = (0..=steps).map(|steps| std::iter::repeat_n("..", steps).chain([NAME]).collect::<PathBuf>());
     Ok(paths.into_iter().find(|path| path.is_file()))
 }
 
-/// The configuration in a file of that name.
+/// Parses the content of a configuration file. `path` is for messages.
 ///
 /// # Errors
-/// It is wrong: the error names the line, the key and the value.
+/// It is invalid: the error names the line, the key and the value.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings, Error> {
     read(&Toml { path, text: text_of(path, bytes)?, globs: Cell::default() })
 }
 
-/// What the file says.
+/// Reads the whole file.
 fn read(toml: &Toml) -> Result<Settings, Error> {
     let whole = toml.parse()?;
     let mut file = Table::whole(toml, &whole);
@@ -315,10 +315,10 @@ fn settings(mut table: Table) -> Result<Settings, Error> {
         paragraph_similarity: table.get("paragraph-similarity", share)?,
         file_similarity: table.get("file-similarity", share)?,
         count: table.get("count", |value| {
-            value.list("a list of words in quotes", |item| one_of(item, &Counted::ALL, Counted::name))
+            value.list("a list of quoted words", |item| one_of(item, &Counted::ALL, Counted::name))
         })?,
         baseline: table.get("baseline", path)?,
-        report: table.get("report", |value| value.list("a list of reports in quotes", report))?,
+        report: table.get("report", |value| value.list("a list of quoted reports", report))?,
         fail_on: table.get("fail-on", |value| one_of(value, &FailOn::ALL, FailOn::name))?,
         max_findings: table.get("max-findings", findings)?,
         allow: table.get("allow", allow)?.unwrap_or_default(),
@@ -337,13 +337,13 @@ fn allow(value: Value) -> Result<Vec<Allow>, Error> {
         let mut table = item.table("[[check.allow]]")?;
         let allow = Allow {
             paths: table.need("paths", GLOBS, some_globs)?,
-            reason: table.need("reason", &format!("{REASON}, in quotes"), |value| text(value, REASON))?,
+            reason: table.need("reason", &format!("{REASON}, as a quoted string"), |value| text(value, REASON))?,
         };
         table.done().map(|()| allow)
     })
 }
 
-/// A rule, which must ask for more than is asked of all files.
+/// A rule, which must be stricter than the settings for all files.
 fn rule(mut table: Table, settings: &Settings) -> Result<Rule, Error> {
     let paths = table.need("paths", GLOBS, some_globs)?;
     let min_words =
@@ -351,7 +351,7 @@ fn rule(mut table: Table, settings: &Settings) -> Result<Rule, Error> {
     let similarity =
         table.get("similarity", |value| share(value).and_then(|share| more_similar(value, share, settings)))?;
     if min_words.is_none() && similarity.is_none() {
-        return Err(table.wrong("asks for nothing: expected `min-words` or `similarity`"));
+        return Err(table.wrong("has no threshold: expected `min-words` or `similarity`"));
     }
     table.done().map(|()| Rule { paths, min_words, similarity })
 }
@@ -363,7 +363,7 @@ fn more_words(value: Value, words: usize, settings: &Settings) -> Result<usize, 
     match words > passage.min(paragraph) {
         true => Ok(words),
         false => Err(value.wrong(format!(
-            "rules ask for more than the rest: min-words is {passage} for all, paragraph-words {paragraph}"
+            "a rule must be stricter than the settings for all files: min-words is {passage}, paragraph-words {paragraph}"
         ))),
     }
 }
@@ -379,15 +379,15 @@ fn more_similar(value: Value, share: f64, settings: &Settings) -> Result<f64, Er
     match share > passage.min(paragraph).min(file) {
         true => Ok(share),
         false => Err(value.wrong(format!(
-            "rules ask for more than the rest: passage-similarity is {passage} for all, \
+            "a rule must be stricter than the settings for all files: passage-similarity is {passage}, \
              paragraph-similarity {paragraph}, file-similarity {file}"
         ))),
     }
 }
 
-const PATHS: &str = "a list of paths in quotes";
-const GLOBS: &str = "a list of globs in quotes";
-const REASON: &str = "why these may have copies";
+const PATHS: &str = "a list of quoted paths";
+const GLOBS: &str = "a list of quoted globs";
+const REASON: &str = "the reason why copies are accepted";
 
 fn words(value: Value) -> Result<usize, Error> {
     whole_number(value, 1..=MAX_WORDS as u64)
@@ -404,27 +404,27 @@ fn whole_number(value: Value, range: RangeInclusive<u64>) -> Result<usize, Error
 }
 
 fn share(value: Value) -> Result<f64, Error> {
-    // A text that is not a share stands for what is not a number.
+    // An empty string gives the error for what is not a number.
     let number = value.number().map_or(String::new(), |number| number.to_string());
     parse_share(&number).map_err(|expected| value.wrong(expected))
 }
 
-/// A share above 0, and 1 at most.
+/// Parses a share: a number above 0 and at most 1.
 ///
 /// # Errors
-/// It is none: the error says what is expected.
+/// It is not one: the error says what is expected.
 pub fn parse_share(typed: &str) -> Result<f64, String> {
     match typed.parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
-        _ => Err("expected a number above 0, and 1 at most, such as 0.8".into()),
+        _ => Err("expected a number above 0 and at most 1, such as 0.8".into()),
     }
 }
 
 fn text(value: Value, expected: &str) -> Result<String, Error> {
     match value.text() {
         Some(text) if !text.trim().is_empty() => Ok(text.into()),
-        Some(_) => Err(value.wrong(format!("expected {expected}, and the text is empty"))),
-        None => Err(value.wrong(format!("expected {expected}, in quotes"))),
+        Some(_) => Err(value.wrong(format!("expected {expected}, not an empty string"))),
+        None => Err(value.wrong(format!("expected {expected}, as a quoted string"))),
     }
 }
 
@@ -438,7 +438,7 @@ fn some_globs(value: Value) -> Result<Vec<String>, Error> {
 
 fn some<T>(value: Value, expected: &str, items: Vec<T>) -> Result<Vec<T>, Error> {
     match items.is_empty() {
-        true => Err(value.wrong(format!("expected {expected}, and there is none"))),
+        true => Err(value.wrong(format!("expected {expected}, not an empty list"))),
         false => Ok(items),
     }
 }
@@ -450,7 +450,7 @@ fn report(item: Value) -> Result<Target, Error> {
 fn one_of<T: Copy>(value: Value, known: &[T], name: fn(T) -> &'static str) -> Result<T, Error> {
     let word = value.text().and_then(|word| known.iter().copied().find(|&known| name(known) == word));
     let names = || known.iter().map(|&known| name(known)).collect::<Vec<_>>().join(", ");
-    word.ok_or_else(|| value.wrong(format!("expected one of {}, in quotes", names())))
+    word.ok_or_else(|| value.wrong(format!("expected one of {}, as a quoted string", names())))
 }
 
 #[cfg(test)]
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_read() {
+    fn printed_settings_parse_to_the_same() {
         let text = "[check]\npaths = [\"a\"]\nignore = [\"b/\"]\nmin-words = 50\nfile-similarity = 0.85\ncount = [\"code\"]\n\
             baseline = \"c\"\nreport = [\"html=d\"]\nfail-on = \"any\"\nmax-findings = 3\n\n\
             [[check.allow]]\npaths = [\"e\"]\nreason = \"f\"\n\n[[check.rule]]\npaths = [\"g\"]\nmin-words = 60\nsimilarity = 0.9\n";
@@ -507,7 +507,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_wrong_is_reported_with_its_line(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
+        fn an_error_names_a_line_of_the_file(bits in prop::collection::vec(prop::sample::select(&BITS), 0..30)) {
             let text = bits.concat();
             if let Err(error) = of(&text) {
                 let rest = error.strip_prefix("dedup.toml:").unwrap_or_else(|| panic!("{error}"));

@@ -1,25 +1,25 @@
-//! What keeps a check from running.
+//! Errors of a check.
 
 use std::fmt;
 
-/// Why a check could not run. It names no option: whoever has some adds them.
+/// Why a check could not run. Messages name no command-line option; the caller adds it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Globs that cannot be used.
+    /// Invalid globs.
     Globs {
-        /// Where they stand.
+        /// The list that they are in.
         list: List,
-        /// What is wrong with which of them.
+        /// Which glob is invalid, and why.
         message: String,
     },
     /// A file that is not a baseline.
     Baseline(InvalidBaseline),
-    /// It is not known what changed.
+    /// Git cannot tell what changed.
     Since(SinceError),
-    /// A baseline is to be updated, and the request names none.
+    /// The request updates a baseline but names none.
     NoBaseline,
-    /// A file that the check depends on cannot be read, or threads cannot be had.
+    /// A file that the check depends on cannot be read, or threads cannot be started.
     Run(crate::Error),
 }
 
@@ -45,26 +45,26 @@ pub struct InvalidBaseline {
     pub line: usize,
     /// The column in bytes, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem at that position.
     pub message: String,
-    /// Whether git left two versions in it.
+    /// Whether the file has unresolved merge conflicts.
     pub is_conflict: bool,
 }
 
-/// Why it is not known what changed.
+/// Why changes could not be determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SinceError {
-    /// There is no git, or no repository.
+    /// Git cannot be run, or there is no repository.
     Git(String),
-    /// What changed since a commit is not known.
+    /// Changes since a commit could not be determined.
     Reference {
-        /// The commit, as it was given.
+        /// The commit as given.
         reference: String,
         /// Why.
         message: String,
     },
-    /// What changed in a page is not known.
+    /// Changes of a page could not be determined.
     Page {
         /// Its path as given.
         path: String,
@@ -79,7 +79,7 @@ impl fmt::Display for Error {
             Error::Globs { message, .. } => f.write_str(message),
             Error::Baseline(error) => error.fmt(f),
             Error::Since(error) => error.fmt(f),
-            Error::NoBaseline => f.write_str("there is no baseline to update"),
+            Error::NoBaseline => f.write_str("no baseline to update: name its file"),
             Error::Run(error) => error.fmt(f),
         }
     }
@@ -102,7 +102,7 @@ impl fmt::Display for SinceError {
     }
 }
 
-// The errors inside have no source, and their text is shown already.
+// Inner errors have no source of their own, and their text is part of the message.
 impl std::error::Error for Error {}
 
 impl std::error::Error for InvalidBaseline {}

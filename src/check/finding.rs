@@ -1,4 +1,4 @@
-//! Findings for people: where both places are, what they share, and whether that was accepted.
+//! Findings for people: where both places are, what they share, and whether the finding is accepted.
 
 use super::find::{self, Kind};
 use super::pages::{Page, Stretch};
@@ -8,26 +8,26 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// The most characters of a heading that are shown.
-const HEADING: usize = 200;
+/// Maximum number of characters of a heading in a report.
+const MAX_HEADING: usize = 200;
 
-/// Something that stands in two places.
+/// A text that occurs in two places.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// Whether it is a file, a passage or a paragraph.
     pub kind: Kind,
     /// The earlier place, then the other.
     pub places: [Place; 2],
-    /// The number of the place that a reviewer should look at: the one that changed, else the later one.
+    /// The index of the place that a reviewer should look at: the one that changed, else the later one.
     pub primary: usize,
     /// How many words match.
     pub matched: usize,
     /// `2·matched / (words of both)`.
     pub similarity: f64,
-    /// How much of each place is in the other.
+    /// The share of each place that is contained in the other.
     pub contained: [f64; 2],
-    /// What identifies it: hashes of the words of both places, the lesser first.
+    /// Identifies the finding: hashes of the words of both places, the smaller first.
     pub fingerprint: String,
     /// The words that match, in the order of the earlier place.
     pub runs: Vec<Run>,
@@ -41,22 +41,22 @@ pub struct Finding {
 pub struct Place {
     /// The file.
     pub page: Arc<Page>,
-    /// Where it starts and ends there.
+    /// Its start and end in the file.
     pub stretch: Stretch,
-    /// Its words, by their numbers in the page.
+    /// Its words, by index in the page.
     pub words: Range<usize>,
-    /// The lines whose words are in the other place too; of a passage and a paragraph all.
+    /// The lines with words that the other place has too; for a passage or a paragraph, all lines.
     pub lines: Vec<RangeInclusive<usize>>,
-    /// The start of the heading that it stands under.
+    /// The heading that it is under, truncated if it is long.
     pub heading: Option<String>,
 }
 
-/// A part of the texts of two places, in the order of one of them.
+/// A part of two places, in the order of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// Words that both have.
+    /// Words that both places have.
     Shared([Range<usize>; 2]),
-    /// Words that only one has: in the first place, in the other.
+    /// Words that only one place has: those of the first place, those of the other.
     Edited([Range<usize>; 2]),
 }
 
@@ -77,14 +77,14 @@ impl Place {
                 Kind::File => found.runs.iter().map(of_run).collect(),
                 Kind::Passage | Kind::Paragraph => vec![stretch.start.line..=stretch.end.line],
             },
-            heading: page.heading(place.words.start).map(|heading| match first(heading, HEADING) {
+            heading: page.heading(place.words.start).map(|heading| match first(heading, MAX_HEADING) {
                 whole if whole == heading => whole.to_string(),
                 cut => format!("{cut}…"),
             }),
         }
     }
 
-    /// The path of its file as it was given.
+    /// The path of its file as given.
     pub fn path(&self) -> &str {
         &self.page.path
     }
@@ -94,7 +94,7 @@ impl Place {
         self.page.text(self.words.clone())
     }
 
-    /// The text of some of its words, and the white space after it: that between two words or two paragraphs, not more.
+    /// The text of some of its words, and the white space after it, at most that between two paragraphs.
     pub(super) fn text_of(&self, words: Range<usize>) -> (&str, &str) {
         if words.end == self.words.end {
             return (self.page.text(words), " ");
@@ -104,20 +104,20 @@ impl Place {
         (text, first(space, 2))
     }
 
-    /// Its first ten words, or as much of them as fits into 100 characters.
+    /// Its first ten words, truncated to 100 characters.
     pub(super) fn beginning(&self) -> String {
         let words: Vec<&str> = self.text().split_whitespace().take(10).map(|word| first(word, 100)).collect();
         first(&words.join(" "), 100).to_string()
     }
 }
 
-/// The first characters of a text.
-pub(super) fn first(text: &str, most: usize) -> &str {
-    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+/// At most this many characters from the start of a text.
+pub(super) fn first(text: &str, limit: usize) -> &str {
+    text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
 }
 
 impl Finding {
-    /// All that was found. The lines of a page are counted once.
+    /// All findings. The lines of each page are counted only once.
     pub(super) fn all(pages: &[Arc<Page>], found: Vec<find::Finding>) -> Vec<Self> {
         let mut lines = BTreeMap::new();
         for place in found.iter().flat_map(|found| [&found.a, &found.b]) {
@@ -145,7 +145,7 @@ impl Finding {
         (&self.places[self.primary], &self.places[1 - self.primary])
     }
 
-    /// What it is, as one word.
+    /// Its kind as one word.
     pub fn name(&self) -> &'static str {
         match self.kind {
             Kind::File => "file",
@@ -159,39 +159,39 @@ impl Finding {
         self.places[0].words.len().max(self.places[1].words.len())
     }
 
-    /// Whether all words of both match, wherever they stand.
+    /// Whether all words of both places match, in any order.
     pub(super) fn has_same_words(&self) -> bool {
         self.places.iter().all(|place| place.words.len() == self.matched)
     }
 
-    /// Whether what matches is in another order in the other place.
+    /// Whether the matching words are in another order in the other place.
     pub(super) fn is_reordered(&self) -> bool {
         !self.runs.is_sorted_by_key(|run| run.b)
     }
 
-    /// How alike the places are, for people. Never 100 if they differ.
+    /// The similarity in percent, rounded down. Never 100 if the places differ.
     pub fn percent(&self) -> u32 {
-        let most = if self.has_same_words() && !self.is_reordered() { 100 } else { 99 };
-        percent(2 * self.matched, self.places.iter().map(|place| place.words.len()).sum()).min(most)
+        let limit = if self.has_same_words() && !self.is_reordered() { 100 } else { 99 };
+        percent(2 * self.matched, self.places.iter().map(|place| place.words.len()).sum()).min(limit)
     }
 
-    /// Of a file that is contained in a larger one: which it is, and how much of it is there.
+    /// For a file contained in a larger one: which place it is, and the share in percent.
     fn part(&self) -> Option<(usize, u32)> {
         let [a, b] = self.places.each_ref().map(|place| percent(self.matched, place.words.len()));
         (self.kind == Kind::File && a.abs_diff(b) > 10).then_some(if a > b { (0, a) } else { (1, b) })
     }
 
-    /// Which place is a larger file that contains the other.
+    /// The index of the larger file that contains the other, if there is one.
     pub(super) fn whole(&self) -> Option<usize> {
         self.part().map(|(part, _)| 1 - part)
     }
 
-    /// One line that says what it is.
+    /// A description on one line.
     pub fn summary(&self) -> String {
         self.summary_with(|place| &place.page.path)
     }
 
-    /// The same with other names of the files.
+    /// [`summary`](Self::summary) with other names for the files.
     pub(super) fn summary_with<'a, S: AsRef<str>>(&'a self, name: impl Fn(&'a Place) -> S) -> String {
         let alike = || format!("{} words, {} % alike", self.words(), self.percent());
         match (self.part(), self.kind) {
@@ -204,11 +204,11 @@ impl Finding {
         }
     }
 
-    /// Both texts, in the order of one of the places. Whatever only the other has follows the run that it follows there.
+    /// Both texts, in the order of one of the places. Words that only the other place has follow the run that they follow there.
     pub(super) fn pieces(&self, order: usize) -> Vec<Piece> {
         let words = |side: usize, words: &Range<usize>| &self.places[side].page.words()[words.clone()];
         let shared = |piece| match piece {
-            // Too few words for a run, such as a heading between parts that stand in another order.
+            // Too few words for a run, such as a heading between parts in another order.
             Piece::Edited([a, b]) if words(0, &a) == words(1, &b) => Piece::Shared([a, b]),
             piece => piece,
         };
@@ -216,7 +216,7 @@ impl Finding {
     }
 }
 
-/// What identifies a finding: hashes of the words of both places, the lesser first.
+/// Identifies a finding: hashes of the words of both places, the smaller first.
 pub(super) fn fingerprint(pages: &[Arc<Page>], found: &find::Finding) -> String {
     let mut hashes = [&found.a, &found.b].map(|place| pages[place.document].hash(&place.words));
     hashes.sort_unstable();
@@ -234,14 +234,14 @@ fn percent(part: usize, whole: usize) -> u32 {
     (100 * part as u64 / whole.max(1) as u64) as u32
 }
 
-/// The words of two places by what they share: in one of the places what it has follows as it stands there.
+/// Splits the words of two places into shared and edited parts, in the order of one of them.
 fn pieces(places: [&Range<usize>; 2], runs: &[Run], order: usize) -> Vec<Piece> {
     let orders = [0, 1].map(|side| {
         let mut numbers: Vec<usize> = (0..runs.len()).collect();
         numbers.sort_by_key(|&run| words_of(&runs[run], side).start);
         numbers
     });
-    // Of both places: what stands before all runs, then what stands behind each of them.
+    // For both places: the words before all runs, then the words after each run.
     let own = [0, 1].map(|side| {
         let mut own = vec![0..0; runs.len() + 1];
         let (mut at, mut start) = (0, places[side].start);
@@ -254,11 +254,11 @@ fn pieces(places: [&Range<usize>; 2], runs: &[Run], order: usize) -> Vec<Piece> 
         own
     });
     let edited = |at: usize| Piece::Edited([own[0][at].clone(), own[1][at].clone()]);
-    let behind = |&run: &usize| [Piece::Shared([0, 1].map(|side| words_of(&runs[run], side))), edited(run + 1)];
+    let with_rest = |&run: &usize| [Piece::Shared([0, 1].map(|side| words_of(&runs[run], side))), edited(run + 1)];
     let has_words = |piece: &Piece| match piece {
         Piece::Shared(words) | Piece::Edited(words) => words.iter().any(|words| !words.is_empty()),
     };
-    [edited(0)].into_iter().chain(orders[order].iter().flat_map(behind)).filter(has_words).collect()
+    [edited(0)].into_iter().chain(orders[order].iter().flat_map(with_rest)).filter(has_words).collect()
 }
 
 #[cfg(test)]
@@ -268,21 +268,21 @@ mod tests {
 
     #[test]
     fn runs_in_another_order() {
-        // 0 1 [2 3] 4 [5 6 7], and there [10 11 12] 13 14 [15 16] 17.
+        // 0 1 [2 3] 4 [5 6 7], and in the other place [10 11 12] 13 14 [15 16] 17.
         let runs = [Run { a: 2, b: 15, tokens: 2 }, Run { a: 5, b: 10, tokens: 3 }];
         let pieces = |order| pieces([&(0..8), &(10..18)], &runs, order);
         let [one, two] = [Piece::Shared([2..4, 15..17]), Piece::Shared([5..8, 10..13])];
-        let [behind_one, behind_two] = [Piece::Edited([4..5, 17..18]), Piece::Edited([8..8, 13..15])];
+        let [after_one, after_two] = [Piece::Edited([4..5, 17..18]), Piece::Edited([8..8, 13..15])];
         let before = Piece::Edited([0..2, 10..10]);
-        let all = [before, one, behind_one, two, behind_two];
+        let all = [before, one, after_one, two, after_two];
         assert_eq!(pieces(0), all);
         assert_eq!(pieces(1), [0, 3, 4, 1, 2].map(|piece: usize| all[piece].clone()));
     }
 
     proptest! {
-        /// In its own order a place follows from its first to its last word, and of the other nothing is lost or shown twice.
+        /// One place has its words in order; the other has each of its words exactly once.
         #[test]
-        fn all_words_of_both_are_there(
+        fn pieces_contain_all_words_of_both_places(
             parts in prop::collection::vec((1usize..4, 0usize..3, 0usize..3), 0..8),
             shuffled in prop::collection::vec(any::<u8>(), 8),
             before in prop::array::uniform2(0usize..3),

@@ -1,25 +1,25 @@
-//! Globs as `.gitignore` has them, from a folder.
+//! Globs with the syntax of `.gitignore`, relative to a folder.
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 
-/// No path is longer, and the braces of a pattern that is not do not go too deep.
-pub const LONGEST: usize = 4096;
+/// Maximum length of a glob in bytes: no path is longer, and braces within this length do not nest too deep for the parser.
+pub const MAX_GLOB_BYTES: usize = 4096;
 
-/// The most globs that a configuration or a command line may have.
+/// Maximum number of globs in a configuration or on a command line.
 pub const MAX_GLOBS: usize = 4096;
 
-/// The most bytes that all of them may have. Compiled, they are some two hundred times as large.
+/// Maximum size of all of them in bytes. Compiled, they are about two hundred times as large.
 pub const MAX_BYTES: usize = 256 << 10;
 
-/// Patterns are compiled together up to so many bytes: the compiler of regular expressions has a limit of its own.
+/// Maximum size in bytes of patterns that are compiled together: the compiler of regular expressions has a limit of its own.
 const COMPILED_BYTES: usize = 16 << 10;
 
-/// So many patterns, or lists of them, are tried together before each is tried alone.
-const TOGETHER: usize = 64;
+/// How many patterns, or lists of patterns, are tried together before each is tried alone.
+const CHUNK: usize = 64;
 
-/// The globs that were counted so far.
+/// Number and size of the globs counted so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count {
     globs: usize,
@@ -27,10 +27,10 @@ pub struct Count {
 }
 
 impl Count {
-    /// Counts one more.
+    /// Counts one more glob.
     ///
     /// # Errors
-    /// It is one too many.
+    /// A limit is exceeded.
     pub fn add(&mut self, glob: &str) -> Result<(), String> {
         (self.globs, self.bytes) = (self.globs + 1, self.bytes + glob.len());
         match self.globs <= MAX_GLOBS && self.bytes <= MAX_BYTES {
@@ -44,32 +44,32 @@ impl Count {
     }
 }
 
-/// Patterns of paths. A name without a slash is found in any folder, and a folder stands for all that is in it.
+/// Patterns of paths. A name without a slash matches in any folder, and a folder matches everything in it.
 pub struct Globs {
     base: PathBuf,
-    /// As they were typed.
+    /// As typed.
     typed: Vec<String>,
     patterns: Vec<Gitignore>,
 }
 
 impl Globs {
-    /// Patterns from a folder, whose path is absolute and without links.
+    /// Compiles patterns relative to a folder, given as an absolute path without links.
     ///
     /// # Errors
-    /// One of them is wrong: the error names it.
+    /// A pattern is invalid: the error names it.
     pub fn new(base: &Path, patterns: &[String]) -> Result<Self, String> {
         Self::in_parts(base, patterns, COMPILED_BYTES)
     }
 
-    /// The same, compiled together up to so many bytes, which makes no difference.
-    fn in_parts(base: &Path, patterns: &[String], most: usize) -> Result<Self, String> {
+    /// [`new`](Self::new) with at most about `max_bytes` of patterns compiled together. The result does not depend on it.
+    fn in_parts(base: &Path, patterns: &[String], max_bytes: usize) -> Result<Self, String> {
         let (mut all, mut count) = (Vec::new(), Count::default());
         let (mut part, mut bytes) = (builder(base), 0);
         for pattern in patterns {
             count.add(pattern)?;
             check(pattern).and_then(|()| add(&mut part, pattern)).map_err(|why| format!("'{pattern}': {why}"))?;
             bytes += pattern.len();
-            if bytes >= most {
+            if bytes >= max_bytes {
                 all.push(std::mem::replace(&mut part, builder(base)));
                 bytes = 0;
             }
@@ -79,12 +79,13 @@ impl Globs {
         Ok(Globs { base: base.to_path_buf(), typed: patterns.to_vec(), patterns: built.collect::<Result<_, _>>()? })
     }
 
-    /// Whether they find a file, whose path is absolute and without links. Of a file elsewhere the names of all folders count.
+    /// Whether they match a file, given as an absolute path without links. Of a file outside of the folder, the names of all its
+    /// folders count.
     pub fn find(&self, place: &Path) -> bool {
         self.matched(&self.inside(place), false).is_ignore()
     }
 
-    /// What the last pattern that finds a path says of it; or else of the nearest folder above that one finds.
+    /// The result of the last pattern that matches the path, or else the nearest folder above it that a pattern matches.
     fn matched(&self, inside: &Path, is_folder: bool) -> Match<()> {
         let of = |(above, path): (usize, &Path)| {
             let parts = self.patterns.iter().rev();
@@ -93,12 +94,12 @@ impl Globs {
         inside.ancestors().enumerate().find_map(of).unwrap_or(Match::None)
     }
 
-    /// Those that find none of some places, as they were typed; of each is said whether it is a folder. One that takes files back
-    /// finds these.
+    /// The patterns, as typed, that match none of these paths. The flag of a path says whether it is a folder. A negated pattern
+    /// matches the files that it re-includes.
     ///
-    /// Cost: so many patterns at a time are tried on all places together, and each on the places that some of them find, up to the
-    /// first.
-    pub fn find_nothing(&self, places: &[(&Path, bool)]) -> Vec<&str> {
+    /// Cost: a chunk of patterns is tried on all paths at once; then each pattern on the paths that the chunk matches, up to the first
+    /// match.
+    pub fn unmatched(&self, places: &[(&Path, bool)]) -> Vec<&str> {
         let inside: Vec<(PathBuf, bool)> =
             places.iter().map(|(place, is_folder)| (self.inside(place), *is_folder)).collect();
         let of_some = |patterns: &[String]| {
@@ -108,7 +109,7 @@ impl Globs {
             }
         };
         let mut nothing = Vec::new();
-        for patterns in self.typed.chunks(TOGETHER) {
+        for patterns in self.typed.chunks(CHUNK) {
             let near: Vec<&(PathBuf, bool)> = inside.iter().filter(of_some(patterns)).collect();
             let finds = |pattern: &&String| near.iter().any(of_some(std::slice::from_ref(*pattern)));
             nothing.extend(patterns.iter().filter(|pattern| !finds(pattern)).map(String::as_str));
@@ -116,7 +117,7 @@ impl Globs {
         nothing
     }
 
-    /// A path from the folder.
+    /// A path relative to the folder.
     fn inside(&self, place: &Path) -> PathBuf {
         let names = place.strip_prefix(&self.base).unwrap_or(place).components();
         names.filter(|part| matches!(part, Component::Normal(_))).collect()
@@ -126,15 +127,15 @@ impl Globs {
 /// Lists of patterns.
 pub struct Lists {
     lists: Vec<Globs>,
-    /// What some of so many lists may find: all their patterns but those that take back.
+    /// For each chunk of lists, all their patterns except negated ones: a superset of what each list matches.
     together: Vec<Globs>,
 }
 
 impl Lists {
-    /// Lists from a folder, whose path is absolute and without links.
+    /// Compiles lists of patterns relative to a folder, given as an absolute path without links.
     ///
     /// # Errors
-    /// One of them is wrong: the error names it.
+    /// A pattern is invalid: the error names it.
     pub fn new(base: &Path, lists: &[&[String]]) -> Result<Self, String> {
         let finding = |lists: &[&[String]]| {
             let patterns = lists.iter().copied().flatten().filter(|pattern| !pattern.starts_with('!'));
@@ -142,30 +143,30 @@ impl Lists {
         };
         Ok(Lists {
             lists: lists.iter().map(|list| Globs::new(base, list)).collect::<Result<_, _>>()?,
-            together: lists.chunks(TOGETHER).map(finding).collect::<Result<_, _>>()?,
+            together: lists.chunks(CHUNK).map(finding).collect::<Result<_, _>>()?,
         })
     }
 
-    /// The numbers of the lists that find a file, whose path is absolute and without links; ascending.
+    /// The indices of the lists that match a file, given as an absolute path without links; ascending.
     ///
-    /// Cost: a part of the lists is tried one by one only if some of them finds the file.
+    /// Cost: the lists of a chunk are tried one by one only if one of them may match.
     pub fn find(&self, place: &Path) -> Vec<usize> {
-        let some = self.lists.chunks(TOGETHER).zip(&self.together).enumerate().filter(|(_, (_, all))| all.find(place));
+        let some = self.lists.chunks(CHUNK).zip(&self.together).enumerate().filter(|(_, (_, all))| all.find(place));
         some.flat_map(|(part, (lists, _))| {
             let found = lists.iter().enumerate().filter(|(_, list)| list.find(place));
-            found.map(move |(number, _)| TOGETHER * part + number)
+            found.map(move |(number, _)| CHUNK * part + number)
         })
         .collect()
     }
 }
 
-/// Whether a pattern is one.
+/// Checks a pattern.
 ///
 /// # Errors
-/// Why not.
+/// The pattern is invalid: the error says why.
 pub fn check(pattern: &str) -> Result<(), String> {
-    if pattern.len() > LONGEST {
-        return Err(format!("expected a glob of at most {LONGEST} bytes"));
+    if pattern.len() > MAX_GLOB_BYTES {
+        return Err(format!("expected a glob of at most {MAX_GLOB_BYTES} bytes"));
     }
     let mut builder = builder(Path::new("."));
     add(&mut builder, pattern)?;
@@ -174,21 +175,21 @@ pub fn check(pattern: &str) -> Result<(), String> {
 
 fn builder(base: &Path) -> GitignoreBuilder {
     let mut builder = GitignoreBuilder::new(base);
-    // Git takes a bracket that nothing closes for itself; here it is a slip.
+    // Git treats an unclosed bracket as a literal character; here it is probably a mistake.
     builder.allow_unclosed_class(false);
     builder
 }
 
 fn add(builder: &mut GitignoreBuilder, pattern: &str) -> Result<(), String> {
     let (not, name) = pattern.strip_prefix('!').map_or(("", pattern), |pattern| ("!", pattern));
-    // In a file of patterns these would be lines that say nothing.
+    // In a `.gitignore` these lines have no effect.
     if name.trim().is_empty() {
         return Err("expected a glob, such as old/ or *.txt".into());
     }
     if pattern.starts_with('#') {
-        return Err("a glob that starts with # is a comment; \\# stands for the character".into());
+        return Err("a glob that starts with # is a comment; write \\# for the character".into());
     }
-    // Here, and not in every folder.
+    // `./` anchors the pattern to this folder.
     let from_here = name.strip_prefix("./").map_or(name.to_string(), |rest| format!("/{rest}"));
     match builder.add_line(None, &format!("{not}{from_here}")) {
         Ok(_) => Ok(()),
@@ -204,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_find_what_all_find_together(
+        fn patterns_compiled_in_parts_match_the_same(
             globs in prop::collection::vec("!?(/|\\./)?[ab*]{1,2}(/[ab*]{1,2}){0,2}/?", 1..9),
             path in "[ab]{1,2}(/[ab]{1,2}){0,3}",
             is_folder: bool,
@@ -212,8 +213,8 @@ mod tests {
             let mut all = builder(Path::new("/docs"));
             globs.iter().for_each(|glob| add(&mut all, glob).unwrap());
             let expected = all.build().unwrap().matched_path_or_any_parents(&path, is_folder).map(drop);
-            for most in [0, 5, COMPILED_BYTES] {
-                let parts = Globs::in_parts(Path::new("/docs"), &globs, most).unwrap();
+            for max_bytes in [0, 5, COMPILED_BYTES] {
+                let parts = Globs::in_parts(Path::new("/docs"), &globs, max_bytes).unwrap();
                 prop_assert_eq!(format!("{:?}", parts.matched(Path::new(&path), is_folder)), format!("{expected:?}"));
             }
         }
@@ -221,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lists_find_what_each_finds_alone(
+        fn lists_match_what_each_matches_alone(
             lists in prop::collection::vec(prop::collection::vec("!?/?[ab*]{1,2}(/[ab*]{1,2}){0,2}/?", 1..3), 0..150),
             path in "[ab]{1,2}(/[ab]{1,2}){0,3}",
         ) {
@@ -230,7 +231,7 @@ mod tests {
             let expected: Vec<usize> = (0..lists.len()).filter(|&number| finds(&lists[number])).collect();
             let all: Vec<&[String]> = lists.iter().map(Vec::as_slice).collect();
             prop_assert_eq!(Lists::new(base, &all).unwrap().find(&place), expected);
-            // Each pattern by itself, whatever it does with what it finds.
+            // Each pattern by itself, whether it excludes or re-includes.
             let patterns = lists.concat();
             let nothing = |pattern: &&String| {
                 let builder = &mut builder(base);
@@ -240,17 +241,17 @@ mod tests {
             };
             let expected: Vec<&String> = patterns.iter().filter(nothing).collect();
             let globs = Globs::new(base, &patterns).unwrap();
-            prop_assert_eq!(globs.find_nothing(&[(&place, false)]), expected);
+            prop_assert_eq!(globs.unmatched(&[(&place, false)]), expected);
         }
     }
 
     #[test]
     fn too_many_are_refused_before_they_are_compiled() {
-        let most = vec!["a*b".to_string(); MAX_GLOBS];
-        assert!(Globs::new(Path::new("/"), &most).is_ok());
-        let error = Globs::new(Path::new("/"), &[most, vec!["c".into()]].concat()).err().unwrap();
+        let limit = vec!["a*b".to_string(); MAX_GLOBS];
+        assert!(Globs::new(Path::new("/"), &limit).is_ok());
+        let error = Globs::new(Path::new("/"), &[limit, vec!["c".into()]].concat()).err().unwrap();
         assert!(error.starts_with("too many globs: at most 4096 in all, and 256 KiB; "), "{error}");
-        let long = vec!["*a?[!b]{c,d}".repeat(LONGEST / 12); 1 + MAX_BYTES / (LONGEST / 12 * 12)];
+        let long = vec!["*a?[!b]{c,d}".repeat(MAX_GLOB_BYTES / 12); 1 + MAX_BYTES / (MAX_GLOB_BYTES / 12 * 12)];
         assert!(Globs::new(Path::new("/"), &long).err().unwrap().starts_with("too many globs"));
     }
 
@@ -289,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_one_is_named() {
+    fn an_invalid_glob_is_named() {
         for pattern in ["b{", "[", "[z-a]", "", " ", "!", "! ", "#", "#a", "a\\"] {
             let error = Globs::new(Path::new("/"), &["a".into(), pattern.into()]).err().unwrap();
             assert!(error.starts_with(&format!("'{pattern}': ")), "{error}");
             assert!(check(pattern).is_err(), "{pattern}");
         }
-        for depth in [LONGEST / 2 - 1, LONGEST] {
+        for depth in [MAX_GLOB_BYTES / 2 - 1, MAX_GLOB_BYTES] {
             assert!(check(&["{".repeat(depth), "}".repeat(depth)].join("a")).is_err(), "{depth}");
         }
         for pattern in ["\\#", "!a", "a b", "{a,b}", "**"] {
@@ -304,13 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn those_that_find_nothing() {
+    fn unmatched_patterns() {
         let typed = ["old/a.md", "old/", "!old/b.md", "!c.md", "*.rst", "./a.md", "build/", "c/"].map(String::from);
         let globs = Globs::new(Path::new("/home/docs"), &typed).unwrap();
         let places = [("old/a.md", false), ("old/b.md", false), ("build", true), ("c", false)]
             .map(|(name, is_folder)| (Path::new("/home/docs").join(name), is_folder));
         let places = places.each_ref().map(|(place, is_folder)| (place.as_path(), *is_folder));
-        assert_eq!(globs.find_nothing(&places), ["!c.md", "*.rst", "./a.md", "c/"]);
-        assert_eq!(globs.find_nothing(&[]), typed);
+        assert_eq!(globs.unmatched(&places), ["!c.md", "*.rst", "./a.md", "c/"]);
+        assert_eq!(globs.unmatched(&[]), typed);
     }
 }

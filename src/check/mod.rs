@@ -1,17 +1,17 @@
-//! Copies in documentation: files, passages and paragraphs that stand elsewhere with small edits.
+//! Copies in documentation: files, passages and paragraphs that occur more than once, with small edits.
 //!
 //! ```text
-//! request   what is asked, every value decided              (config: what dedup.toml says)
-//! walk      folders → files, without what .gitignore leaves out
-//! pages     files → prose → words with their places
-//! find      words → findings; knows no files
+//! request   what to check, with every value resolved         (config: dedup.toml)
+//! walk      folders → files, except those that .gitignore excludes
+//! pages     files → prose → words with their positions
+//! find      words → findings; independent of files
 //! rules, baseline, since   which findings count, which are accepted, which touch a change
 //! outcome   findings with both places, their lines and texts
-//! report    a text for each who reads them
+//! report    the outcome in one of several formats
 //! ```
 //!
-//! [`run`] does it all. Nothing is printed and nothing is written: reports, and the new text of a baseline, are returned.
-//! [`find`](mod@find), which works on words, is there without the feature `check` too.
+//! [`run`] does all of it. It prints and writes nothing: reports, and the new text of a baseline, are returned.
+//! [`find`](mod@find), which works on words, does not need the feature `check`.
 //!
 //! ```
 //! # #[cfg(feature = "check")] {

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The outcome of a check.
 
 use super::baseline::{Entry, Update};
 use super::finding::{Finding, Place};
@@ -14,12 +14,12 @@ use std::slice;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailOn {
-    /// Those that nobody accepted.
+    /// Findings that are not accepted.
     #[default]
     New,
-    /// Accepted ones too.
+    /// Accepted findings too.
     Any,
-    /// None at all.
+    /// No findings.
     None,
 }
 
@@ -36,21 +36,22 @@ impl FailOn {
         }
     }
 
-    /// The one of a name.
+    /// The variant with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         FailOn::ALL.into_iter().find(|fail_on| fail_on.name() == name)
     }
 }
 
-/// What a check found, and what it read. Iterated, it gives all findings, accepted ones too.
+/// The findings of a check, and counts of what it read. Iterating yields all findings, including accepted ones.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// All findings by their places, accepted ones too; with [`since`](super::Request::since), those that touch a change.
+    /// All findings ordered by their places, including accepted ones; with [`since`](super::Request::since), those that touch a
+    /// change.
     pub findings: Vec<Finding>,
-    /// What the baseline accepts and was not found, although the pages were checked or are gone.
+    /// Stale entries of the baseline: they were not found, although their pages were checked or no longer exist.
     pub stale: Vec<Entry>,
-    /// How many findings [`allow`](super::Request::allow) accepts. They are not among the others.
+    /// How many findings [`allow`](super::Request::allow) accepts. They are not in `findings`.
     pub allowed: usize,
     /// How many pages were read.
     pub pages: usize,
@@ -58,36 +59,36 @@ pub struct Outcome {
     pub words: usize,
     /// How many bytes were read.
     pub bytes: u64,
-    /// How many pages repeat themselves or others so much that not all of them was compared.
+    /// How many pages repeat themselves or others so much that they were compared only in part.
     pub cut_short: usize,
-    /// Files that could not be read, each with why.
+    /// Files that could not be read, each with the reason.
     pub failed: Vec<String>,
-    /// Warnings about files that were read, and about what was not followed.
+    /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
     /// Globs that match nothing.
     pub unused: Vec<Unused>,
-    /// What became of the baseline, if it is to be updated.
+    /// The update of the baseline, if one was requested.
     pub update: Option<Update>,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
-    /// How many of them it takes more than.
+    /// The check fails if there are more of them than this.
     pub max_findings: usize,
-    /// The root of the repository that the check ran in: reports for services that know it start paths there.
+    /// The root of the repository that the check ran in. Reports for code hosting services give paths relative to it.
     pub root: Option<PathBuf>,
 }
 
 impl Outcome {
-    /// The findings that people should act on: those that nobody accepted, or all with [`FailOn::Any`].
+    /// The findings to report: those that are not accepted, or all with [`FailOn::Any`].
     pub fn reported(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| !finding.accepted || self.fail_on == FailOn::Any)
     }
 
-    /// Whether there are more such findings than are allowed for.
+    /// Whether the check fails: there are more such findings than [`max_findings`](Self::max_findings).
     pub fn fails(&self) -> bool {
         self.fail_on != FailOn::None && self.reported().count() > self.max_findings
     }
 
-    /// The numbers, in a line.
+    /// The counts on one line.
     pub fn summary(&self) -> String {
         let accepted = self.findings.iter().filter(|finding| finding.accepted).count();
         let mut summary = format!(
@@ -104,13 +105,13 @@ impl Outcome {
         summary
     }
 
-    /// The path of a place for services that know the repository: from its root, unless the path is absolute as it was given or leads
-    /// out of it. Without a repository, from the current folder.
+    /// The path of a place for code hosting services: relative to the root of the repository, unless the given path is absolute or
+    /// leads out of it. Without a repository, relative to the current folder.
     pub(super) fn path<'a>(&self, place: &'a Place) -> Cow<'a, str> {
         self.below_root(place).map_or(Cow::Borrowed(&place.page.path), Cow::Owned)
     }
 
-    /// The path from the root of the repository, if that is how the place is shown.
+    /// The path relative to the root of the repository, if the place is shown that way.
     pub(super) fn below_root(&self, place: &Place) -> Option<String> {
         let is_relative = !Path::new(&place.page.path).is_absolute();
         let inside = place.page.place.strip_prefix(self.root.as_ref()?).ok()?;

@@ -1,4 +1,4 @@
-//! Pages: the files that are checked, their words, and where each word stands.
+//! Pages: the files that are checked, their words, and the position of each word.
 
 use super::find::{Document, word};
 use super::globs::Globs;
@@ -17,24 +17,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use walkdir::DirEntry;
 
-/// Brackets and quotes that belong to the word after them, even if there is no white space before them.
+/// Brackets and quotes that belong to the next word, even without white space before them.
 const OPENING: &str = "([{<«‹“‘„‚「『（［｛《〈【";
 
 /// A file that was read.
 #[derive(Debug)]
 pub struct Page {
-    /// Its path as given, with `/`.
+    /// Its path as given, with `/` as separator.
     pub path: String,
-    /// Where it is: absolute and without links.
+    /// Its absolute path without links.
     pub place: PathBuf,
     pub(super) source: String,
     pub(super) prose: Prose,
-    /// Each word by its hash, and where it stands in the prose.
+    /// The hash of each word, and its span in the prose.
     words: Vec<u64>,
     spans: Vec<Range<u32>>,
     /// The words of each block.
     blocks: Vec<Range<usize>>,
-    /// The hash of all words, once it was asked for.
+    /// The hash of all words, computed when first needed.
     hash: OnceLock<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Page {
         page
     }
 
-    /// As one of those of which the same is asked.
+    /// The page as input of the finder. Pages with the same scope have the same rules.
     pub(super) fn document(&self, scope: usize) -> Document<'_> {
         Document { words: &self.words, blocks: &self.blocks, scope }
     }
@@ -77,26 +77,26 @@ impl Page {
         &self.words
     }
 
-    /// A hash of some words. That of all is kept: what a large page holds is asked for with each page that it holds.
+    /// A hash of some words. The hash of all words is cached, because it is needed for each page contained in this one.
     pub(super) fn hash(&self, words: &Range<usize>) -> u64 {
         let hash = || (sequence_hash(&self.words[words.clone()], 0) >> 64) as u64;
         if *words == (0..self.words.len()) { *self.hash.get_or_init(hash) } else { hash() }
     }
 
-    /// The text of words as a reader sees it: what stands between them, and the punctuation at both ends, up to the end of the block.
+    /// The text of words as a reader sees it, with the text between them and the punctuation at both ends, within the block.
     pub(super) fn text(&self, words: Range<usize>) -> &str {
         let Some(block) = words.clone().next_back().and_then(|last| self.block(last)) else { return "" };
         let end = self.start_of(words.end).min(self.prose.blocks()[block].text.end);
         self.prose.text()[self.start_of(words.start)..end].trim_end()
     }
 
-    /// The same up to the next word and what belongs to that: the texts of words that follow each other make up the text of all.
+    /// The text of words up to where the text of the next word starts: the texts of consecutive words add up to the whole text.
     pub(super) fn text_to_next(&self, words: Range<usize>) -> &str {
         &self.prose.text()[self.start_of(words.start)..self.start_of(words.end)]
     }
 
-    /// Where the text of a word starts: after white space, or with brackets and quotes that open at it. Where there is neither, what
-    /// stands between two words belongs to the first of them.
+    /// The start of a word's text: after white space, or at brackets and quotes that open before it. Otherwise, characters between two
+    /// words belong to the first.
     fn start_of(&self, word: usize) -> usize {
         let text = self.prose.text();
         let Some(span) = self.spans.get(word) else { return text.len() };
@@ -111,12 +111,11 @@ impl Page {
         span.start as usize - own
     }
 
-    /// The words just before and just after others, at most so many of either, as far as they are in the same blocks; and whether the
-    /// blocks have more of them.
-    pub(super) fn around(&self, words: &Range<usize>, most: usize) -> [(Range<usize>, bool); 2] {
+    /// The words before and after a range, at most `limit` on each side and within the same blocks; and whether the blocks have more.
+    pub(super) fn around(&self, words: &Range<usize>, limit: usize) -> [(Range<usize>, bool); 2] {
         let block = |word: usize| self.block(word).map(|block| self.blocks[block].clone());
-        let start = block(words.start).map_or(words.start, |block| block.start.max(words.start.saturating_sub(most)));
-        let end = words.clone().next_back().and_then(block).map_or(words.end, |block| block.end.min(words.end + most));
+        let start = block(words.start).map_or(words.start, |block| block.start.max(words.start.saturating_sub(limit)));
+        let end = words.clone().next_back().and_then(block).map_or(words.end, |block| block.end.min(words.end + limit));
         let more = |word: Option<usize>, next: usize| word.and_then(|word| self.block(word)) == self.block(next);
         [
             (start..words.start, start < words.start && more(start.checked_sub(1), start)),
@@ -124,13 +123,13 @@ impl Page {
         ]
     }
 
-    /// The number of the block that a word is in.
+    /// The index of the block that a word is in.
     fn block(&self, word: usize) -> Option<usize> {
         let block = self.blocks.partition_point(|block| block.end <= word);
         (block < self.blocks.len()).then_some(block)
     }
 
-    /// Where words stand in the prose.
+    /// The span of words in the prose.
     fn span(&self, words: Range<usize>) -> Range<usize> {
         match self.spans.get(words.clone()) {
             Some([first, .., last]) => first.start as usize..last.end as usize,
@@ -139,13 +138,13 @@ impl Page {
         }
     }
 
-    /// Where words stand in the file, whose lines these are.
+    /// The position of words in the file, which has these lines.
     pub(super) fn stretch(&self, words: Range<usize>, lines: &Lines) -> Stretch {
         let source = self.prose.source_of(self.span(words));
         Stretch { start: lines.position(source.start), end: lines.position(source.end) }
     }
 
-    /// The heading that words stand under.
+    /// The heading that a word is under.
     pub(super) fn heading(&self, word: usize) -> Option<&str> {
         let block = &self.prose.blocks()[self.block(word)?];
         let heading = match block.kind {
@@ -156,33 +155,33 @@ impl Page {
     }
 }
 
-/// What was read, and what was not.
+/// The files that were read, and those that were not.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// By path.
+    /// Ordered by path.
     pub pages: Vec<Arc<Page>>,
-    /// Files that could not be read, each with why.
+    /// Files that could not be read, each with the reason.
     pub failed: Vec<String>,
-    /// Files that globs leave out.
+    /// Files excluded by globs.
     pub left_out: Vec<PathBuf>,
-    /// What is hidden, or left out by `.gitignore` and its like; and whether it is a folder.
+    /// Hidden files and folders, and those excluded by `.gitignore` and similar files. The flag marks folders.
     pub skipped: Vec<(PathBuf, bool)>,
-    /// Files that could not be read, or are not text: where they are, and their paths as given.
+    /// Files that could not be read or are not text: their absolute paths, and their paths as given.
     pub unread: Vec<(PathBuf, String)>,
-    /// Warnings about files that were read, and about what was not followed.
+    /// Warnings about files that were read, and about links and ignore files that were not followed.
     pub notices: Vec<String>,
     /// Bytes read.
     pub bytes: u64,
 }
 
-/// The most bytes of a page: nobody wrote a longer one.
-const LONGEST: u64 = 64 << 20;
+/// Maximum size of a page in bytes. A larger file is not documentation.
+const MAX_PAGE_BYTES: u64 = 64 << 20;
 
-/// What of a tree is read.
+/// Which files are read, and how.
 pub(super) struct Selection {
-    /// Globs of files that are left out.
+    /// Globs of files to exclude.
     pub ignored: [Globs; 2],
-    /// Files that this program wrote, and writes again.
+    /// Files written by this program: reports and the baseline.
     pub written: Vec<PathBuf>,
     pub walk: Walk,
     /// Whether source files are pages of documentation.
@@ -196,8 +195,7 @@ impl Selection {
     }
 }
 
-/// Reads all pages under some paths. A file that is named is read whatever it is called; in folders, those whose name says what markup
-/// they have.
+/// Reads all pages under some paths. A named file is read whatever its extension; in folders, only files with a known extension.
 pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     let mut tree = Tree::default();
     let files = files(paths, selection, &mut tree);
@@ -210,7 +208,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
                 tree.unread.push(place);
             }
             Ok(None) => {
-                tree.notices.push(format!("{}: not text, left out", place.1));
+                tree.notices.push(format!("{}: skipped: not text", place.1));
                 tree.unread.push(place);
             }
             Ok(Some((page, bytes, repair))) => {
@@ -228,15 +226,15 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
     tree
 }
 
-/// A page with its length in bytes, and what had to be done to get its text. `None` if it is not text.
+/// A page, its size in bytes, and a notice about its encoding. `None` if it is not text.
 type Read = Result<Option<(Page, u64, Option<String>)>, String>;
 
 fn read_page(file: Named, options: &prose::Options) -> Read {
     let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
-    File::open(&file.path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(format!("{}: longer than 64 MiB, which no page is", file.name));
+    File::open(&file.path).and_then(|file| file.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > MAX_PAGE_BYTES {
+        return Err(format!("{}: larger than 64 MiB, the limit for a page", file.name));
     }
     if let Some(what) = source::opaque(&bytes) {
         return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
@@ -253,7 +251,7 @@ fn read_page(file: Named, options: &prose::Options) -> Read {
     Ok(text.map(|(text, repair)| (Page::new(file, text, options), length, repair)))
 }
 
-/// Whether the name of a file says that it holds records of data.
+/// Whether the extension of a file is that of data records.
 fn is_data(path: &Path) -> bool {
     let is = |extension: &str| ["jsonl", "ndjson", "json", "csv", "tsv", "warc", "wet"].contains(&extension);
     path.extension().is_some_and(|extension| is(&extension.to_string_lossy().to_ascii_lowercase()))
@@ -261,24 +259,24 @@ fn is_data(path: &Path) -> bool {
 
 /// A file to read.
 struct Named {
-    /// As it is shown.
+    /// Its path as shown.
     name: String,
     path: PathBuf,
-    /// Where it is: absolute, without links.
+    /// Its absolute path without links.
     place: PathBuf,
     markup: Markup,
-    /// Whether the file itself was given, not a folder that it is in.
+    /// Whether the file itself was named, not a folder that contains it.
     given: bool,
 }
 
-/// The files under some paths, by their names. What is reached in two ways is one file.
+/// The files under some paths, by name. A file reached by two paths is listed once.
 fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named> {
     let (mut files, mut links) = (BTreeMap::new(), BTreeMap::new());
     let places: Vec<PathBuf> =
         paths.iter().map(|root| fs::canonicalize(root).unwrap_or_else(|_| root.clone())).collect();
     for (root, place) in paths.iter().zip(&places) {
         if root.as_os_str() == "-" {
-            tree.failed.push("-: files and folders are checked, not standard input".into());
+            tree.failed.push("-: standard input cannot be checked: name files or folders".into());
             continue;
         }
         selection.walk.under(root, place, &mut |found| match found {
@@ -305,7 +303,7 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
             Found::Notice(notice) => tree.notices.push(notice),
         });
     }
-    // What a link leads to may be read anyway.
+    // The target of a link may be read anyway.
     let is_seen =
         |target: &PathBuf| files.range(target.clone()..).next().is_some_and(|(place, _)| place.starts_with(target));
     links.retain(|_, (_, target)| !target.as_ref().is_some_and(is_seen));
@@ -313,7 +311,7 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
         1 => format!("{first}: a link, not followed"),
         many => format!("{first}: a link, not followed, and {} more", many - 1),
     }));
-    // Folders may be in each other.
+    // One folder may contain another.
     tree.failed.sort_unstable();
     tree.notices.sort_unstable();
     tree.notices.dedup();
@@ -322,7 +320,7 @@ fn files(paths: &[PathBuf], selection: &Selection, tree: &mut Tree) -> Vec<Named
     files
 }
 
-/// What was met under a path, if it is a file to read.
+/// The entry of a folder as a file to read, if it is one.
 fn named(entry: &DirEntry, place: PathBuf, docstrings: bool) -> Option<Named> {
     let given = entry.depth() == 0;
     let is_file = match given {
@@ -347,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_belongs_to_the_word_that_it_stands_at() {
+    fn punctuation_belongs_to_the_adjacent_word() {
         let page = page("“See (the end), f(x) – he says」「yes」.\n\n***\n\n(Another one.)\n");
         let text = |words: Range<usize>| (page.text(words.clone()), page.text_to_next(words));
         assert_eq!(page.words().len(), 10);
@@ -362,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_words_ends_with_the_block() {
+    fn words_around_a_range_end_with_the_block() {
         let page = page("one two three four five six.\n\nseven eight nine\n");
         assert_eq!(page.around(&(3..5), 2), [(1..3, true), (5..6, false)]);
         assert_eq!(page.around(&(0..1), 2), [(0..0, false), (1..3, true)]);
@@ -373,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_that_follow_each_other_make_up_the_whole(
+        fn consecutive_texts_add_up_to_the_whole(
             source in "([a-z中]{1,3}|[(“)”.,–*]| |\n\n){0,40}",
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {

@@ -1,17 +1,17 @@
-//! Paths: relative to each other, as they are shown, and the repositories that they are in.
+//! Paths: relative to each other, as shown in messages, and the repositories that they are in.
 
 use crate::replace::resolve;
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs};
 
-/// A path as it is shown: with `/`, and without a leading `./`.
+/// A path as shown in messages: with `/`, and without a leading `./`.
 pub fn shown(path: &Path) -> String {
     let shown = path.to_string_lossy();
     let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
     shown.strip_prefix("./").map(String::from).unwrap_or(shown)
 }
 
-/// Where a file is, or will be, however it is named: absolute and without links, as far as that is known.
+/// The canonical path of a file that may not exist yet: absolute and without links, as far as that can be found out.
 pub fn place(path: &Path) -> PathBuf {
     resolve(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -21,7 +21,7 @@ pub fn current_repository() -> Option<PathBuf> {
     repository_of(&fs::canonicalize(env::current_dir().ok()?).ok()?)
 }
 
-/// The nearest folder from a place upward that has a `.git`. The place is without links, and so is the folder.
+/// The nearest folder from a path upward that has a `.git`. The path is without links, and so is the folder.
 pub fn repository_of(place: &Path) -> Option<PathBuf> {
     place.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
 }
@@ -33,7 +33,7 @@ pub fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to.components().skip(shared)).collect()
 }
 
-/// A path joined to a folder, without detours. The path to the folder has no links.
+/// A path joined to a folder, with leading `..` resolved. The path to the folder has no links.
 pub fn joined(folder: &Path, path: &Path) -> PathBuf {
     let mut joined = folder.to_path_buf();
     let mut rest = path.components().filter(|part| *part != Component::CurDir).peekable();
@@ -43,7 +43,7 @@ pub fn joined(folder: &Path, path: &Path) -> PathBuf {
             _ => joined.push(".."),
         }
     }
-    // Whatever follows a name stays, since that may be a link.
+    // A `..` after a name stays, because the name may be a link.
     joined.extend(rest);
     if joined.as_os_str().is_empty() { PathBuf::from(".") } else { joined }
 }

@@ -1,4 +1,4 @@
-//! What is asked of a check, with every value decided.
+//! The request for a check, with every value resolved.
 
 use super::find;
 use super::outcome::FailOn;
@@ -8,7 +8,7 @@ use super::walk::Walk;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What counts although it usually does not.
+/// Content that counts although it does not by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
@@ -22,7 +22,7 @@ pub enum Counted {
     Licences,
     /// Tables of contents.
     Contents,
-    /// Source files, of which only docstrings and comments that document count.
+    /// Docstrings and documentation comments of source files.
     Docstrings,
 }
 
@@ -49,48 +49,48 @@ impl Counted {
         }
     }
 
-    /// The one of a name.
+    /// The variant with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         Counted::ALL.into_iter().find(|counted| counted.name() == name)
     }
 }
 
-/// What is asked of a check.
+/// What to check, and how.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Files and folders. A file is read whatever it is called; of folders, the files whose names end as those of pages do.
+    /// Files and folders. A named file is read whatever its extension; in folders, only files with the extension of a page.
     pub paths: Vec<PathBuf>,
-    /// The folder that [`ignore`](Self::ignore), [`allow`](Self::allow) and [`rules`](Self::rules) start from.
+    /// The folder that [`ignore`](Self::ignore), [`allow`](Self::allow) and [`rules`](Self::rules) are relative to.
     pub folder: PathBuf,
     /// Globs as in `.gitignore` of files that are not checked.
     pub ignore: Vec<String>,
-    /// The same, from the current folder.
+    /// The same, relative to the current folder.
     pub ignore_here: Vec<String>,
     /// How folders are walked.
     pub walk: Walk,
-    /// What counts although it usually does not.
+    /// Content that counts although it does not by default.
     pub count: Vec<Counted>,
-    /// How long and how similar findings are.
+    /// Minimum length and similarity of findings.
     pub find: find::Options,
     /// Files that may have copies of each other.
     pub allow: Vec<Allow>,
-    /// Files of which more is asked.
+    /// Files with stricter thresholds.
     pub rules: Vec<Rule>,
-    /// Whether the paths are all that the globs in [`folder`](Self::folder) are about: those of them that match nothing are then
-    /// in [`Outcome::unused`](super::Outcome::unused).
+    /// Whether the paths cover everything that the globs in [`folder`](Self::folder) apply to. If so, globs that match nothing
+    /// are reported in [`Outcome::unused`](super::Outcome::unused).
     pub is_whole: bool,
     /// The file of accepted findings.
     pub baseline: Option<PathBuf>,
-    /// Whether all that is found becomes accepted. The new text of the baseline is in
+    /// Whether to accept all findings. The new text of the baseline is in
     /// [`Outcome::update`](super::Outcome::update); nothing is written.
     pub update_baseline: bool,
-    /// A commit of git: only findings that touch a line changed since are wanted.
+    /// A git commit: only findings that touch a line changed since then are reported.
     pub since: Option<String>,
-    /// Reports that will be written. None of them is written here, but files of earlier runs are not read as pages.
+    /// Reports that the caller will write. The check only needs them to skip reports of earlier runs.
     pub reports: Vec<Target>,
     /// Which findings make the check fail.
     pub fail_on: FailOn,
-    /// How many of them it takes more than.
+    /// The check fails if there are more of them than this.
     pub max_findings: usize,
     /// Worker threads; 0 means one a core.
     pub threads: usize,

@@ -1,4 +1,4 @@
-//! Which findings count: some files may have copies, and of some more is asked.
+//! Which findings count: some files may have copies, and some have stricter thresholds.
 
 use super::error::{Error, List};
 use super::find::{Finding, Kind, Place, size};
@@ -10,46 +10,46 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Copies between files that these globs match are accepted.
+/// Accepts copies between files that match these globs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Allow {
     /// Globs as in `.gitignore`. Both places of a finding must be in one of these files.
     pub paths: Vec<String>,
-    /// Why.
+    /// Why they are accepted.
     pub reason: String,
 }
 
-/// A finding that touches a file that these globs match must reach these thresholds too.
+/// A finding in a file that matches these globs must also reach these thresholds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Globs as in `.gitignore`.
     pub paths: Vec<String>,
-    /// The fewest words.
+    /// Minimum length, in words.
     pub min_words: Option<usize>,
-    /// How similar the places are; of a file, also how much of it is in the other.
+    /// Minimum similarity of the places; for a file, also the minimum share that is contained in the other.
     pub similarity: Option<Threshold>,
 }
 
-/// What is asked of some files.
+/// The rules of a request.
 pub(super) struct Rules {
     allow: Lists,
     finding: Lists,
     rules: Vec<Rule>,
 }
 
-/// What is done with a finding that reaches what the rules ask.
+/// What happens to a finding that reaches the thresholds of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Reported,
-    /// Copies between these files are as they should be.
+    /// Copies between these files are accepted.
     Allowed,
 }
 
 impl Rules {
-    /// Globs start from a folder, whose path is absolute and without links.
+    /// `base` is the folder that globs are relative to, as an absolute path without links.
     ///
     /// # Errors
-    /// Some cannot be used together.
+    /// A glob is invalid, or there are too many.
     pub fn new(base: &Path, allow: &[Allow], rules: &[Rule]) -> Result<Self, Error> {
         let lists = |list: List, lists: Vec<&[String]>| {
             Lists::new(base, &lists).map_err(|message| Error::Globs { list, message })
@@ -61,7 +61,7 @@ impl Rules {
         })
     }
 
-    /// The same, for these pages.
+    /// The rules that apply to each of these pages.
     pub fn of<'a>(&'a self, pages: &'a [Arc<Page>]) -> Scopes<'a> {
         let mut numbers = BTreeMap::new();
         let mut scopes = Vec::new();
@@ -76,14 +76,14 @@ impl Rules {
     }
 }
 
-/// The numbers of the entries and rules that are about a page, ascending.
+/// The indices of the entries and rules that apply to a page, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Scope {
     allow: Vec<usize>,
     rules: Vec<usize>,
 }
 
-/// What is asked of each page.
+/// The rules that apply to each page.
 pub(super) struct Scopes<'a> {
     /// The number of the scope of each page.
     pub of_page: Vec<usize>,
@@ -93,7 +93,7 @@ pub(super) struct Scopes<'a> {
 }
 
 impl Scopes<'_> {
-    /// What is done with a finding. `None` if it does not reach what the rules ask of these files.
+    /// What happens to a finding. `None` if it does not reach the thresholds for these files.
     pub fn verdict(&self, finding: &Finding) -> Option<Verdict> {
         let [a, b] = [&finding.a, &finding.b].map(|place| &self.scopes[self.of_page[place.document]]);
         let mut rules = a.rules.iter().chain(&b.rules).map(|&number| &self.rules[number]);
@@ -107,23 +107,23 @@ impl Scopes<'_> {
 
     fn reaches(&self, finding: &Finding, rule: &Rule) -> bool {
         let [a, b] = [&finding.a, &finding.b].map(|place| place.words.len());
-        // A file counts too if enough of it is in the other.
+        // A file also counts if enough of it is contained in the other.
         let [part, whole] = match finding.kind {
             Kind::File => [finding.matched, a.min(b)],
             Kind::Passage | Kind::Paragraph => [2 * finding.matched, a + b],
         };
         rule.similarity.is_none_or(|least| least.reached_by(part as u64, whole as u64))
-            && rule.min_words.is_none_or(|fewest| self.is_long(finding, fewest))
+            && rule.min_words.is_none_or(|min_words| self.is_long(finding, min_words))
     }
 
-    /// Whether it has so many words, which count as they do for the options: of passages, those that do not match twice.
-    fn is_long(&self, finding: &Finding, fewest: usize) -> bool {
+    /// Whether it has at least `min_words`, counted as for the options: in passages, words that do not match count twice.
+    fn is_long(&self, finding: &Finding, min_words: usize) -> bool {
         let words = |place: &Place| &self.pages[place.document].words()[place.words.clone()];
         let [a, b] = [words(&finding.a), words(&finding.b)];
         let longer = if b.len() > a.len() { b } else { a };
         let size = match finding.kind {
-            // Each word is half a one at least. What a large page holds is not counted anew with each page that it holds.
-            Kind::File if longer.len() >= 2 * fewest => return true,
+            // Each word counts at least half. This avoids counting a large page again for each page that it contains.
+            Kind::File if longer.len() >= 2 * min_words => return true,
             Kind::File | Kind::Paragraph => size(a).max(size(b)),
             Kind::Passage => {
                 let words = self.pages[finding.a.document].words();
@@ -131,6 +131,6 @@ impl Scopes<'_> {
                 (2 * size(longer)).saturating_sub(matched)
             }
         };
-        size >= fewest
+        size >= min_words
     }
 }

@@ -1,4 +1,4 @@
-//! The run: what is asked → pages → findings.
+//! The run: request → pages → findings.
 
 use super::baseline::Baseline;
 use super::error::{Error, List, SinceError};
@@ -18,20 +18,20 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Checks: reads the pages and finds what is copied among them.
+/// Reads the pages and finds the copies among them.
 ///
-/// Files that cannot be read are in [`Outcome::failed`], and do not stop it. Nothing is written.
+/// Files that cannot be read are listed in [`Outcome::failed`] and do not stop the check. Nothing is written.
 ///
 /// # Errors
-/// The request cannot be followed: globs are wrong, the baseline cannot be read or is not one, git does not know what changed.
+/// A glob is invalid, the baseline cannot be read or is not one, or git cannot tell what changed.
 pub fn run(request: &Request) -> Result<Outcome, Error> {
     Check::new(request)?.read()?.find()
 }
 
-/// A check in steps, for whoever looks at what was read before it is compared: [`run`] takes them all at once.
+/// A check in steps, for callers that inspect the pages before they are compared. [`run`] takes all steps at once.
 pub struct Check<'a> {
     request: &'a Request,
-    /// The folder that globs start from: absolute and without links.
+    /// The folder that globs are relative to: absolute and without links.
     base: PathBuf,
     rules: Rules,
     selection: Selection,
@@ -43,7 +43,7 @@ impl<'a> Check<'a> {
     /// Reads the baseline, and prepares globs and threads.
     ///
     /// # Errors
-    /// Globs are wrong, or the baseline cannot be read or is not one.
+    /// A glob is invalid, or the baseline cannot be read or is not one.
     pub fn new(request: &'a Request) -> Result<Self, Error> {
         let base = folder(&request.folder)?;
         let rules = Rules::new(&base, &request.allow, &request.rules)?;
@@ -59,7 +59,7 @@ impl<'a> Check<'a> {
         Ok(Check { request, base, rules, selection, baseline, pool })
     }
 
-    /// Whether the file of the baseline does not exist. Nothing is accepted then.
+    /// Whether the baseline file does not exist, so that nothing is accepted.
     pub fn lacks_baseline(&self) -> bool {
         self.baseline.as_ref().is_some_and(Baseline::is_missing)
     }
@@ -67,7 +67,7 @@ impl<'a> Check<'a> {
     /// Reads the pages.
     ///
     /// # Errors
-    /// Git does not know what changed.
+    /// Git cannot tell what changed.
     pub fn read(self) -> Result<Pages<'a>, Error> {
         let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
         let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection));
@@ -75,7 +75,7 @@ impl<'a> Check<'a> {
         Ok(Pages { check: self, changes, tree, unused })
     }
 
-    /// Globs that match nothing of what was read.
+    /// Globs that match none of the files that were found.
     fn unused(&self, tree: &Tree) -> Result<Vec<Unused>, Error> {
         let [here, ignored] = &self.selection.ignored;
         if !self.request.is_whole {
@@ -99,7 +99,7 @@ pub struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// What was read.
+    /// The pages that were read.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -109,10 +109,10 @@ impl Pages<'_> {
         &self.unused
     }
 
-    /// Finds what is copied.
+    /// Finds the copies.
     ///
     /// # Errors
-    /// Git does not know what changed in one of the pages.
+    /// Git cannot tell what changed in one of the pages.
     pub fn find(self) -> Result<Outcome, Error> {
         let Pages { check: Check { request, rules, baseline, pool, .. }, changes, tree, unused } = self;
         if let Some(changes) = &changes {
@@ -128,7 +128,7 @@ impl Pages<'_> {
         };
         if let Some(changes) = &changes {
             findings.retain_mut(|finding| touched(finding, changes));
-            // What a change does not touch was not asked for.
+            // With `since`, entries elsewhere were not checked.
             stale.clear();
         }
         Ok(Outcome {
@@ -150,7 +150,7 @@ impl Pages<'_> {
     }
 }
 
-/// What the finder found and the rules leave.
+/// The findings that remain after the rules.
 struct Found {
     findings: Vec<find::Finding>,
     allowed: usize,
@@ -162,7 +162,7 @@ fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find
     let documents: Vec<Document> =
         tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
     let known = baseline.map(Baseline::known);
-    // What is accepted is chosen before what is as long: whatever the pages are called, the same pairs are found.
+    // Of findings of equal length, accepted ones come first: the choice does not depend on the names of the pages.
     let judge = |finding: &find::Finding| {
         let number = scopes.verdict(finding)? as usize;
         let is_known = known.as_ref().is_some_and(|known| known.has(&tree.pages, finding));
@@ -174,11 +174,11 @@ fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find
     Found { allowed: all - findings.len(), findings, cut_short }
 }
 
-/// Where a folder is: absolute, without links.
+/// A folder as an absolute path without links.
 fn folder(path: &Path) -> Result<PathBuf, Error> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let found = fs::canonicalize(path);
-    found.map_err(|error| crate::Error::input(format!("cannot tell where {} is", path.display()), error).into())
+    found.map_err(|error| crate::Error::input(format!("cannot resolve the folder {}", path.display()), error).into())
 }
 
 fn globs(base: &Path, globs: &[String], list: List) -> Result<Globs, Error> {
@@ -204,7 +204,7 @@ fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
     })
 }
 
-/// Refuses pages of which it is not known what changed.
+/// Refuses pages whose changes git cannot tell.
 fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
     let unknown = tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
     match unknown {
@@ -213,7 +213,7 @@ fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
     }
 }
 
-/// Whether one of the places changed; that one becomes the primary one.
+/// Whether one of the places changed. If so, it becomes the primary place.
 fn touched(finding: &mut Finding, changes: &Changes) -> bool {
     match touches(finding, changes) {
         [_, true] => finding.primary = 1,

@@ -1,4 +1,4 @@
-//! What changed since a commit, as git has it.
+//! The lines that changed since a commit, according to git.
 
 use super::error::SinceError;
 use std::collections::BTreeMap;
@@ -9,36 +9,37 @@ use std::process::Command;
 use std::rc::Rc;
 use std::{env, fs};
 
-/// The lines that changed, by file. Of new files that is all; a folder that is new as a whole stands for all files in it.
+/// The lines that changed, by file. A new file has one range with all lines; a new folder stands for all files in it.
 type Lines = BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>;
 
-/// Variables that change what git prints of differences, or how it reads paths.
-const TASTE: [&str; 5] =
+/// Environment variables that change the format of diffs, or how git reads paths.
+const OUTPUT_VARIABLES: [&str; 5] =
     ["GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
 
-/// Settings of whoever called, such as what folders are safe: they hold for submodules too.
-const SETTINGS: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
+/// Environment variables with settings of the caller, such as safe folders: they apply to submodules too.
+const SETTINGS_VARIABLES: [&str; 2] = ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
 
-/// What changed in a repository and its submodules.
+/// The changes in a repository and its submodules.
 pub(super) struct Changes {
-    /// The folder of the repository.
+    /// The root of the repository.
     top: PathBuf,
     lines: Lines,
-    /// Submodules of which it is not known, each with why.
+    /// Submodules whose changes could not be determined, each with the reason.
     unknown: BTreeMap<PathBuf, String>,
 }
 
 impl Changes {
-    /// What differs between the working tree and where its branch left `reference`, and files that git does not know yet. A
-    /// submodule is compared with the commit that it was at there.
+    /// Differences between the working tree and its merge base with `reference`, and untracked files. A submodule is compared with
+    /// the commit that it had at the merge base.
     ///
     /// # Errors
-    /// There is no git or no repository, or the commit is not there.
+    /// Git cannot be run, there is no repository, or no such commit.
     pub fn since(reference: &str) -> Result<Self, SinceError> {
         let wrong = |message: String| SinceError::Reference { reference: reference.into(), message };
         let top = Repository::here().map_err(SinceError::Git)?;
         let commit = top.commit(reference).map_err(|_| {
-            let shallow = top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|says| says.starts_with(b"true"));
+            let shallow =
+                top.git(["rev-parse", "--is-shallow-repository"]).is_ok_and(|printed| printed.starts_with(b"true"));
             let hint = match shallow {
                 true => "; this clone is shallow: fetch more of it (for actions/checkout, fetch-depth: 0)",
                 false => "",
@@ -52,12 +53,12 @@ impl Changes {
         while let Some((submodule, base)) = submodules.pop() {
             match changes.add(&submodule, &base) {
                 Ok(inside) => submodules.extend(inside),
-                // Of no account if no page is in it.
+                // This matters only if a page is in the submodule.
                 Err(message) => {
                     let why = match submodule.commit(&base) {
-                        // Nothing is wrong, but the commit is not there.
+                        // The commit is missing, for example in a shallow clone.
                         Err(message) if message.is_empty() => {
-                            format!("that has to be fetched: it has no commit {base}")
+                            format!("without the commit {base}: fetch it")
                         }
                         _ => format!("that git cannot compare with {base}: {message}"),
                     };
@@ -68,13 +69,13 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Adds what changed in a repository since a commit, and gives its submodules, each with the commit that it was at there.
+    /// Adds the changes of a repository since a commit. Returns its submodules, each with the commit that it had then.
     fn add(&mut self, repository: &Repository, base: &str) -> Result<Vec<(Repository, String)>, String> {
         changed(repository, base, &mut self.lines)?;
         submodules(repository, base, &mut self.lines)
     }
 
-    /// Why nothing is known of a file, whose path is absolute and without links.
+    /// Why the changes of a file could not be determined, if so. The path is absolute and without links.
     pub fn unknown(&self, place: &Path) -> Option<String> {
         if !place.starts_with(&self.top) {
             return Some("is not in the repository that this folder is in".to_string());
@@ -83,9 +84,9 @@ impl Changes {
         Some(format!("is in a submodule {why}"))
     }
 
-    /// Whether one of those lines of a file changed, whose path is absolute and without links.
+    /// Whether one of these lines of a file changed. The path is absolute and without links.
     pub fn touch(&self, place: &Path, lines: &[RangeInclusive<usize>]) -> bool {
-        // A repository within, of which git knows nothing, is there as a folder.
+        // An untracked repository inside is listed as a folder.
         let within = place.ancestors().take_while(|folder| folder.starts_with(&self.top));
         let changed = within.filter_map(|path| self.lines.get(path)).next().map(Vec::as_slice).unwrap_or_default();
         lines.iter().any(|lines| {
@@ -96,25 +97,25 @@ impl Changes {
     }
 }
 
-/// A repository that git is asked about.
+/// A repository that git runs in.
 struct Repository {
     folder: PathBuf,
-    /// Variables that say where a repository is, and more of it.
+    /// Names of the environment variables that are specific to a repository.
     local: Rc<[String]>,
-    /// Whether they are about this one.
+    /// Whether these variables apply to this one.
     is_given: bool,
 }
 
 impl Repository {
-    /// The one that the current folder is in.
+    /// The repository of the current folder.
     ///
-    /// In a hook, variables say where the repository is and its index. They are of use only where nothing else says so:
-    /// where they name no working tree, git takes the current folder for the top of it, which it need not be.
+    /// In a hook, environment variables name the repository and its index. They are used only if the repository is not found
+    /// without them: if they name no working tree, git takes the current folder for its root, which may be wrong.
     fn here() -> Result<Self, String> {
         let within = |local, is_given| Repository { folder: PathBuf::from("."), local, is_given };
         let local = line(within(Rc::default(), true).git(["rev-parse", "--local-env-vars"])?);
         let local: Rc<[String]> =
-            local.split_whitespace().filter(|name| !SETTINGS.contains(name)).map(String::from).collect();
+            local.split_whitespace().filter(|name| !SETTINGS_VARIABLES.contains(name)).map(String::from).collect();
         let top = |is_given| within(local.clone(), is_given).git(["rev-parse", "--show-toplevel"]);
         let (top, is_given) = match env::var_os("GIT_WORK_TREE") {
             None => top(false).map(|top| (top, false)).or_else(|_| top(true).map(|top| (top, true)))?,
@@ -124,7 +125,7 @@ impl Repository {
         Ok(Repository { folder: fs::canonicalize(&top).unwrap_or(top), local, is_given })
     }
 
-    /// One within this one.
+    /// A repository inside this one.
     fn inner(&self, folder: PathBuf) -> Self {
         Repository { folder, local: self.local.clone(), is_given: false }
     }
@@ -135,12 +136,12 @@ impl Repository {
         self.git(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map(line)
     }
 
-    /// What git prints, or why it failed.
+    /// The output of git, or the reason why it failed.
     fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Vec<u8>, String> {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.folder).args(args);
         let foreign = self.local.iter().filter(|_| !self.is_given).map(String::as_str);
-        for name in TASTE.into_iter().chain(foreign) {
+        for name in OUTPUT_VARIABLES.into_iter().chain(foreign) {
             command.env_remove(name);
         }
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
@@ -152,7 +153,7 @@ impl Repository {
     }
 }
 
-/// What differs between a commit and the working tree of a repository, and files that git does not know yet.
+/// Differences between a commit and the working tree of a repository, and untracked files.
 fn changed(repository: &Repository, base: &str, lines: &mut Lines) -> Result<(), String> {
     let options = [
         "--no-color",
@@ -163,7 +164,7 @@ fn changed(repository: &Repository, base: &str, lines: &mut Lines) -> Result<(),
         "--inter-hunk-context=0",
     ];
     let diff = |how: &[&str]| repository.git(["diff"].iter().chain(&options).chain(how).chain(&[base, "--"]));
-    // What became a file from something else comes in two parts, of which git gives the name once.
+    // A change of type (such as a link that became a file) is printed as two diffs but as one name: it is listed separately.
     let names = diff(&["--name-only", "-z", "--diff-filter=dt"])?;
     let patch = diff(&["--unified=0", "--diff-filter=dt"])?;
     let other = diff(&["--name-only", "-z", "--diff-filter=T"])?;
@@ -177,7 +178,7 @@ fn changed(repository: &Repository, base: &str, lines: &mut Lines) -> Result<(),
     Ok(())
 }
 
-/// The submodules of a repository, each with the commit that it was at there. One that was not there yet is new as a whole.
+/// The submodules of a repository, each with the commit that it had at `base`. A submodule added since is new as a whole.
 fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(Repository, String)>, String> {
     let mut submodules = Vec::new();
     for entry in ended_by_zero(&outer.git(["ls-files", "--stage", "-z"])?) {
@@ -187,7 +188,7 @@ fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(
         };
         let name = path_of(name);
         let place = outer.folder.join(&name);
-        // Without a repository of its own git would answer for the one around it.
+        // Without a repository of its own, git would answer for the outer one.
         if !place.join(".git").exists() {
             continue;
         }
@@ -200,7 +201,7 @@ fn submodules(outer: &Repository, base: &str, lines: &mut Lines) -> Result<Vec<(
     Ok(submodules)
 }
 
-/// What `-z` makes git print.
+/// Splits the output of `git … -z`.
 fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed.split(|&byte| byte == 0).filter(|name| !name.is_empty())
 }
@@ -208,7 +209,7 @@ fn ended_by_zero(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The lines that each file of a patch without context adds.
 fn sections(patch: &[u8]) -> Vec<Vec<RangeInclusive<usize>>> {
     let mut sections: Vec<Vec<RangeInclusive<usize>>> = Vec::new();
-    // Lines of the hunk that are still to come: whatever they look like, they are content.
+    // Remaining lines of the hunk: these are content, whatever they look like.
     let mut content = 0;
     for line in patch.split(|&byte| byte == b'\n') {
         if content > 0 && matches!(line.first(), Some(b'+' | b'-')) {
@@ -218,20 +219,20 @@ fn sections(patch: &[u8]) -> Vec<Vec<RangeInclusive<usize>>> {
         } else if line.starts_with(b"Binary files ")
             && let Some(section) = sections.last_mut()
         {
-            // In UTF-16, say: git does not tell which lines.
+            // For example UTF-16: git does not print which lines.
             section.push(1..=usize::MAX);
         } else if let Some((removed, start, added)) = hunk(line)
             && let Some(section) = sections.last_mut()
         {
             content = removed + added;
-            // Where lines were taken away, those around the gap changed.
+            // Where lines were removed, the lines on both sides of the gap count as changed.
             section.push(if added == 0 { start..=start + 1 } else { start..=start + added - 1 });
         }
     }
     sections
 }
 
-/// `@@ -1,2 +3,4 @@`: how many lines went, where those that came start, how many they are.
+/// `@@ -1,2 +3,4 @@`: the number of removed lines, the first added line, the number of added lines.
 fn hunk(line: &[u8]) -> Option<(usize, usize, usize)> {
     let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|&byte| byte == b'@').next()?).ok()?;
     let (old, new) = line.trim_end().split_once(" +")?;
@@ -240,7 +241,7 @@ fn hunk(line: &[u8]) -> Option<(usize, usize, usize)> {
     Some((count(old)?, start, count(new)?))
 }
 
-/// The one line that git prints.
+/// The single line that git printed.
 fn line(printed: Vec<u8>) -> String {
     String::from_utf8_lossy(&printed).trim_end_matches(['\r', '\n']).to_string()
 }

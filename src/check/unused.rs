@@ -5,16 +5,16 @@ use super::globs::Globs;
 use super::pages::Tree;
 use std::path::Path;
 
-/// A glob that matches no page that was met.
+/// A glob that matches none of the pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
-    /// Where it stands.
+    /// The list that it is in.
     pub list: List,
     /// The glob.
     pub glob: String,
 }
 
-/// Those of some lists that match nothing of a tree. If there is nothing at all, the globs are not to blame.
+/// The globs in these lists that match nothing in a tree. Empty if the tree is empty.
 pub(super) fn unused(tree: &Tree, lists: &[(List, &Globs)]) -> Vec<Unused> {
     if tree.pages.is_empty() && tree.left_out.is_empty() {
         return Vec::new();
@@ -23,8 +23,8 @@ pub(super) fn unused(tree: &Tree, lists: &[(List, &Globs)]) -> Vec<Unused> {
     let skipped = tree.skipped.iter().map(|(place, is_folder)| (place.as_path(), *is_folder));
     let places: Vec<(&Path, bool)> = files.map(|place| (place.as_path(), false)).chain(skipped).collect();
     let of_list = |&(list, globs): &(List, &Globs)| {
-        let nothing: Vec<String> = globs.find_nothing(&places).into_iter().map(String::from).collect();
-        nothing.into_iter().map(move |glob| Unused { list, glob })
+        let unmatched: Vec<String> = globs.unmatched(&places).into_iter().map(String::from).collect();
+        unmatched.into_iter().map(move |glob| Unused { list, glob })
     };
     lists.iter().flat_map(of_list).collect()
 }

@@ -1,10 +1,10 @@
-//! Folders, walked without what `.gitignore` and its like leave out.
+//! Walks folders without the files that `.gitignore` and similar files exclude.
 //!
-//! The rules are git's: of the files that match a path the nearest counts, and the last line of it. Only files up to the root
-//! of a repository count; where there is none, those up to the current folder. Such files are part of a contribution too, so they
-//! are read within bounds here, and only their patterns are left to the `ignore` crate.
+//! The rules are those of git: of the ignore files with a pattern for a path, the nearest decides, by its last matching line. Ignore
+//! files count up to the root of the repository or, without one, up to the current folder. They may come from an untrusted contribution,
+//! so they are read here within limits, and only their patterns are passed to the `ignore` crate.
 
-use super::globs::LONGEST;
+use super::globs::MAX_GLOB_BYTES;
 use super::paths::shown;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
@@ -13,31 +13,31 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// The most bytes of patterns that are followed for a file: compiled, they are two hundred times as large.
-const MAX_PATTERNS: u64 = 256 << 10;
+/// Maximum size in bytes of the patterns that apply to a file. Compiled, they are about two hundred times as large.
+const MAX_PATTERN_BYTES: u64 = 256 << 10;
 
-/// What a walk comes upon.
+/// An item of a walk.
 pub(super) enum Found {
-    /// Whatever is there, with its place: absolute, without links.
+    /// A file or folder, with its absolute path without links.
     Entry(DirEntry, PathBuf),
-    /// A place that is left out, and whether it is a folder.
+    /// The path of an excluded file or folder, and whether it is a folder.
     LeftOut(PathBuf, bool),
-    /// What could not be read, and why.
+    /// A file or folder that could not be read, with the reason.
     Failed(String),
-    /// A file of patterns that is not followed, and why.
+    /// An ignore file that is not followed, with the reason.
     Notice(String),
 }
 
 /// How folders are walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
-    /// Whether hidden files are walked too.
+    /// Whether to include hidden files.
     pub hidden: bool,
-    /// Whether `.gitignore` and its like count.
+    /// Whether `.gitignore` and similar files count.
     pub ignore_files: bool,
 }
 
-/// Without hidden files, and without what is ignored.
+/// Without hidden and ignored files.
 impl Default for Walk {
     fn default() -> Self {
         Walk { hidden: false, ignore_files: true }
@@ -45,7 +45,7 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// Walks what a path leads to, in the order of names. Links are not followed, except from the path itself, which is never left out.
+    /// Walks a file or folder, in the order of names. Links are not followed, except the root itself, which is never excluded.
     ///
     /// Cost: each file is matched with the patterns of all folders that it is in.
     pub(super) fn under(self, root: &Path, place: &Path, each: &mut dyn FnMut(Found)) {
@@ -84,16 +84,16 @@ impl Walk {
         }
     }
 
-    /// A hidden file that some pattern takes back is walked.
+    /// A hidden file is walked if a pattern re-includes it.
     fn leaves_out(self, folders: &[Folder], entry: &DirEntry, place: &Path, is_folder: bool) -> bool {
-        match said(folders, place, is_folder) {
+        match decision(folders, place, is_folder) {
             Match::None => !self.hidden && entry.file_name().as_encoded_bytes().starts_with(b"."),
-            said => said.is_ignore(),
+            decision => decision.is_ignore(),
         }
     }
 }
 
-/// The folders above one of which the files of patterns count, the outermost first.
+/// The folders above a folder whose ignore files count, the outermost first.
 fn above(place: &Path) -> Vec<&Path> {
     let here = std::env::current_dir().and_then(fs::canonicalize).ok();
     let repository = place.ancestors().find(|folder| folder.join(".git").exists());
@@ -103,21 +103,21 @@ fn above(place: &Path) -> Vec<&Path> {
     above
 }
 
-/// What the files of patterns of a folder say.
+/// The ignore files of a folder.
 struct Folder {
-    /// Those of `.ignore`, of `.gitignore`, and at the top those of the repository and of the user. The earlier ones count more.
+    /// Patterns of `.ignore` and `.gitignore` and, at the root, those of the repository and of the user. Earlier ones take precedence.
     patterns: [Gitignore; 4],
-    /// Whether what is above does not count: this is the root of a repository.
+    /// Whether this is the root of a repository, so that folders above do not count.
     is_repository: bool,
-    /// So many bytes of patterns folders in it may have.
+    /// How many bytes of patterns its subfolders may still have.
     room: u64,
 }
 
 impl Folder {
-    /// Adds a folder at a place to those that it is in; and the path that it was given by.
+    /// Adds a folder to those that contain it. `given` is its path as it was reached.
     fn push(folders: &mut Vec<Self>, place: &Path, given: &Path, each: &mut dyn FnMut(Found)) {
         let is_repository = place.join(".git").exists();
-        let mut room = folders.last().map_or(MAX_PATTERNS, |folder| folder.room);
+        let mut room = folders.last().map_or(MAX_PATTERN_BYTES, |folder| folder.room);
         let exclude = is_repository.then(|| git_folder(place)).flatten().map(|git| git.join("info/exclude"));
         let users = (is_repository || folders.is_empty()).then(gitconfig_excludes_path).flatten();
         let files = [Some(given.join(".ignore")), Some(given.join(".gitignore")), exclude, users];
@@ -132,8 +132,8 @@ impl Folder {
     }
 }
 
-/// What folders, the outermost first, say of a place.
-fn said(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
+/// The decision of these folders, the outermost first, on a path.
+fn decision(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
     let first = folders.iter().rposition(|folder| folder.is_repository).unwrap_or(0);
     for kind in 0..4 {
         for folder in folders[first..].iter().rev() {
@@ -146,29 +146,32 @@ fn said(folders: &[Folder], place: &Path, is_folder: bool) -> Match<()> {
     Match::None
 }
 
-/// The patterns of a file, from a folder. What is not a pattern matches nothing, as git has it; a file that does not exist has none.
+/// The patterns of an ignore file, relative to a folder. Invalid patterns match nothing, as in git; a missing file has none.
 ///
 /// # Errors
-/// Why the file is not followed, to be put after its name.
+/// The reason why the file is not followed, as text to append to its name.
 fn patterns(folder: &Path, file: &Path, room: &mut u64) -> Result<Gitignore, String> {
     let bytes = bytes(file, *room + 1).map_err(|error| format!(": cannot read: {error}"))?.unwrap_or_default();
     let Some(left) = room.checked_sub(bytes.len() as u64) else {
-        return Err(format!(": with those of the folders above more than {} KiB of patterns", MAX_PATTERNS >> 10));
+        return Err(format!(
+            ": more than {} KiB of patterns, together with those of the folders above",
+            MAX_PATTERN_BYTES >> 10
+        ));
     };
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(folder);
     for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        if line.len() > LONGEST {
+        if line.len() > MAX_GLOB_BYTES {
             return Err(format!(":{}: a line of {} bytes", number + 1, line.len()));
         }
         _ = builder.add_line(None, &without_braces(line));
     }
-    let patterns = builder.build().map_err(|error| format!(": too many patterns, or too long ones: {error}"))?;
+    let patterns = builder.build().map_err(|error| format!(": too many or too long patterns: {error}"))?;
     *room = left;
     Ok(patterns)
 }
 
-/// A pattern in which braces stand for themselves, as they do for git.
+/// A pattern with its braces escaped: git treats them as literal characters.
 fn without_braces(line: &str) -> String {
     let mut escaped = false;
     let of = |c: char| {
@@ -179,7 +182,7 @@ fn without_braces(line: &str) -> String {
     line.chars().flat_map(of).collect()
 }
 
-/// The folder that all work trees of a repository share, which `.git` is or leads to.
+/// The git folder that all work trees of a repository share.
 fn git_folder(repository: &Path) -> Option<PathBuf> {
     let git = repository.join(".git");
     if git.is_dir() {
@@ -191,21 +194,21 @@ fn git_folder(repository: &Path) -> Option<PathBuf> {
 }
 
 fn first_line(file: &Path) -> Option<String> {
-    let bytes = bytes(file, LONGEST as u64).ok()??;
+    let bytes = bytes(file, MAX_GLOB_BYTES as u64).ok()??;
     String::from_utf8(bytes).ok()?.lines().next().map(String::from)
 }
 
-/// The start of a regular file, if it is one: a pipe or device may have no end.
-fn bytes(file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+/// The start of a regular file; `None` for others, because a pipe or device may have no end.
+fn bytes(file: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     if !fs::metadata(file).is_ok_and(|found| found.is_file()) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    File::open(file)?.take(limit).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
 
-/// What could not be read, and why.
+/// A message that something could not be read.
 fn unread(error: &walkdir::Error) -> String {
     match (error.path(), error.io_error()) {
         (Some(path), Some(error)) => format!("{}: cannot read: {error}", shown(path)),
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_patterns_count_up_to_the_root_of_the_repository() {
+    fn ignore_files_count_up_to_the_root_of_the_repository() {
         let above = [(".gitignore", "*.md"), (".ignore", "*.md"), ("r/docs/a.md", ""), ("r/docs/b.txt", "")];
         let with = |more: &[(&'static str, &'static str)]| [&above, more].concat();
         assert_eq!(files(&with(&[("r/.git/HEAD", "")]), "r/docs"), ["r/docs/a.md", "r/docs/b.txt"]);
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_repository_keeps_for_itself() {
+    fn info_exclude_counts() {
         let own = [("r/.git/info/exclude", "a.md"), ("r/a.md", ""), ("r/b.md", "")];
         assert_eq!(files(&own, "r"), ["r/b.md"]);
         let submodule =
@@ -287,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_stand_for_themselves() {
+    fn braces_are_literal() {
         assert_eq!(
             files(&[(".gitignore", "{a,b}\n\\{c\\}"), ("a", ""), ("b", ""), ("{a,b}", ""), ("{c}", "")], ""),
             ["a", "b"]
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn which_patterns_count_more() {
+    fn precedence_of_patterns() {
         let with = |more: &[(&'static str, &'static str)]| files(&[&[("d/a", ""), ("d/.h", "")], more].concat(), "");
         assert_eq!(with(&[]), ["d/a"]);
         assert_eq!(with(&[(".gitignore", "!.h")]), ["d/.h", "d/a"]);
@@ -308,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn files_of_patterns_are_read_within_bounds() {
+    fn ignore_files_are_read_within_limits() {
         let of = |text: &str| {
             let folder = tree(&[("a", ""), ("b/a", ""), ("b/.gitignore", text)]);
             let (files, messages) = walked(folder.path(), "", Walk::default());
-            // No other folder's files of patterns are touched.
+            // Ignore files of other folders are not affected.
             assert!(files.contains("a"));
             (files.len(), messages)
         };
@@ -320,22 +323,22 @@ mod tests {
         assert_eq!(of(&braces(20)), (1, vec![]));
         let deep = braces(100_000);
         assert_eq!(of(&deep), (2, vec!["b/.gitignore:3: a line of 200001 bytes: the file is not followed".into()]));
-        assert_eq!(of(&braces(LONGEST / 2 - 1)), (1, vec![]));
+        assert_eq!(of(&braces(MAX_GLOB_BYTES / 2 - 1)), (1, vec![]));
         assert_eq!(of("a\n[z-a]\n{\n"), (1, vec![]));
-        let long = "a\n".repeat(MAX_PATTERNS as usize / 2);
+        let long = "a\n".repeat(MAX_PATTERN_BYTES as usize / 2);
         assert_eq!(of(&long), (1, vec![]));
-        let longer =
-            "b/.gitignore: with those of the folders above more than 256 KiB of patterns: the file is not followed";
+        let longer = "b/.gitignore: more than 256 KiB of patterns, together with those of the folders above: the file is not followed";
         assert_eq!(of(&(long + "a")), (2, vec![longer.into()]));
     }
 
     #[test]
-    fn the_bound_is_for_all_folders_that_a_file_is_in() {
+    fn the_limit_is_shared_by_all_folders_above_a_file() {
         let half = format!("#{}\n", "a".repeat(4000)).repeat(35);
         let with = |name: &'static str, text: &str| (name, format!("{half}{text}"));
-        let said = [with("b/.gitignore", "a"), with("b/c/.ignore", "x"), with("d/.gitignore", "a")];
+        let ignore_files = [with("b/.gitignore", "a"), with("b/c/.ignore", "x"), with("d/.gitignore", "a")];
         let names = ["b/a", "b/c/x", "b/c/y", "d/a", "d/b"].map(|name| (name, ""));
-        let folder = tree(&said.iter().map(|(name, text)| (*name, text.as_str())).chain(names).collect::<Vec<_>>());
+        let folder =
+            tree(&ignore_files.iter().map(|(name, text)| (*name, text.as_str())).chain(names).collect::<Vec<_>>());
         let (files, messages) = walked(folder.path(), "", Walk::default());
         assert_eq!(files, ["b/c/x", "b/c/y", "d/b"].map(String::from).into());
         assert_eq!(messages.len(), 1);
@@ -344,14 +347,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_has_no_end_is_not_read() {
+    fn endless_ignore_files_are_not_read() {
         let folder = tree(&[("a", ""), ("b/a", "")]);
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(".gitignore")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(".git")).unwrap();
         assert_eq!(walked(folder.path(), "", Walk::default()), (["a", "b/a"].map(String::from).into(), vec![]));
     }
 
-    /// The files that git would ask about.
+    /// The untracked files according to git.
     fn unknown_to_git(folder: &Path) -> BTreeSet<String> {
         let list = ["ls-files", "--others", "--exclude-standard"];
         let out = Command::new("git").current_dir(folder).args(list).stderr(Stdio::inherit()).output().unwrap();
@@ -383,12 +386,12 @@ mod tests {
         #[test]
         fn as_git_does(
             names in prop::collection::btree_set("([ab]/){0,2}[xy]\\.md", 1..12),
-            said in prop::collection::vec(("([ab]/){0,1}", prop::collection::vec(prop::sample::select(&LINES), 1..4)), 0..4),
+            ignore_files in prop::collection::vec(("([ab]/){0,1}", prop::collection::vec(prop::sample::select(&LINES), 1..4)), 0..4),
         ) {
-            let said: Vec<(String, String)> =
-                said.iter().map(|(folder, lines)| (format!("{folder}.gitignore"), lines.join("\n"))).collect();
+            let ignore_files: Vec<(String, String)> =
+                ignore_files.iter().map(|(folder, lines)| (format!("{folder}.gitignore"), lines.join("\n"))).collect();
             let names = names.iter().map(|name| (name.as_str(), ""));
-            let all = said.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(names);
+            let all = ignore_files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(names);
             let folder = tree(&all.chain([(".git/HEAD", "ref: refs/heads/main\n")]).collect::<Vec<_>>());
             for part in ["objects", "refs"] {
                 fs::create_dir(folder.path().join(".git").join(part)).unwrap();

@@ -1,4 +1,4 @@
-//! Values of a TOML file with their places, so that what is wrong is reported with file, line, key and value.
+//! Values of a TOML file with their positions, so that errors name file, line, key and value.
 
 use super::super::globs;
 use crate::Error;
@@ -9,14 +9,14 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The most characters of a value that are shown.
-const SHOWN: usize = 100;
+/// Maximum number of characters of a value in a message.
+const MAX_SHOWN: usize = 100;
 
 /// A file.
 pub struct Toml<'a> {
     pub path: &'a Path,
     pub text: &'a str,
-    /// The globs in it that were read so far.
+    /// Number and size of its globs read so far.
     pub globs: Cell<globs::Count>,
 }
 
@@ -31,14 +31,14 @@ impl<'a> Toml<'a> {
             let line = self.text.lines().nth(self.line(place) - 1).unwrap_or_default();
             let value = line.split_once('=').map_or("", |(_, value)| value.trim_start());
             let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            // The parser may have thought of a number.
+            // The parser's own message may be about a number.
             let is_text = word.starts_with(char::is_alphabetic) && !["true", "false", "inf", "nan"].contains(&word);
             let why = if is_text { "not a value (strings must be quoted)" } else { error.message().trim_end() };
             self.wrong(place, &format!("`{}`: {why}", shown(line)))
         })
     }
 
-    /// Where keys are nested too deep, of which the parser does not say the place: the first line up to which it says so.
+    /// The first line where keys are nested too deep. The parser reports this error without a position.
     ///
     /// Cost: the file is parsed once for each doubling of its lines.
     fn too_deep(&self) -> usize {
@@ -52,7 +52,7 @@ impl<'a> Toml<'a> {
         starts[starts.partition_point(|start| !is_too_deep(start)).min(starts.len() - 1)]
     }
 
-    /// The line of a place, counted from 1.
+    /// The line of a byte offset, counted from 1.
     fn line(&self, place: usize) -> usize {
         1 + self.text.as_bytes()[..place.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
     }
@@ -66,21 +66,21 @@ impl<'a> Toml<'a> {
     }
 }
 
-/// A text in a line, cut if it is long.
+/// A text on one line, truncated if it is long.
 fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let more = if line.chars().nth(SHOWN).is_some() { "…" } else { "" };
-    line.chars().take(SHOWN).collect::<String>() + more
+    let more = if line.chars().nth(MAX_SHOWN).is_some() { "…" } else { "" };
+    line.chars().take(MAX_SHOWN).collect::<String>() + more
 }
 
-/// A table, of which values are taken by their keys.
+/// A table whose values are read by key.
 pub struct Table<'a> {
     toml: &'a Toml<'a>,
-    /// As it stands above it.
+    /// The header as written in the file.
     header: &'static str,
     place: usize,
     entries: &'a DeTable<'a>,
-    /// The keys that were asked for.
+    /// The keys that were read.
     known: Vec<&'static str>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Table<'a> {
         Table { toml, header: "", place: 0, entries: table.get_ref(), known: Vec::new() }
     }
 
-    /// The value of a key, if it is there.
+    /// The value of a key, if the table has it.
     ///
     /// # Errors
     /// Those of `read`.
@@ -104,10 +104,10 @@ impl<'a> Table<'a> {
         value.map(|value| read(Value { toml: self.toml, key, is_item: false, value })).transpose()
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     ///
     /// # Errors
-    /// Those of `read`; or it is not there, which says what is expected.
+    /// Those of `read`; or the key is missing: the error says what is expected.
     pub fn need<T>(
         &mut self,
         key: &'static str,
@@ -117,27 +117,27 @@ impl<'a> Table<'a> {
         self.get(key, read)?.ok_or_else(|| self.wrong(&format!("has no `{key}`: expected {expected}")))
     }
 
-    /// What is wrong with the table.
+    /// An error about the table.
     pub fn wrong(&self, what: &str) -> Error {
         self.toml.wrong(self.place, &format!("`{}` {what}", self.header))
     }
 
-    /// Says that no other keys are known.
+    /// Checks that all keys were read.
     ///
     /// # Errors
-    /// There is another: the error names it, and the nearest that is known.
+    /// A key is unknown: the error names it, and the most similar known key.
     pub fn done(self) -> Result<(), Error> {
         let others = self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref()));
         let Some(first) = others.min_by_key(|key| key.span().start) else { return Ok(()) };
         let hint = match nearest(first.get_ref(), &self.known) {
             Some(known) => format!("did you mean `{known}`?"),
-            None => format!("known are {}", self.known.join(", ")),
+            None => format!("expected one of {}", self.known.join(", ")),
         };
         Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", shown(first.get_ref()))))
     }
 }
 
-/// The known word that has the most pairs of letters in common with one that was typed, if it has enough.
+/// The known word most similar to the typed one by pairs of letters, if it is similar enough.
 fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
     let pairs = |word: &str| {
         let mut pairs: Vec<u64> =
@@ -161,7 +161,7 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// What is wrong with it.
+    /// An error about the value.
     pub fn wrong(&self, what: impl AsRef<str>) -> Error {
         let (place, key, what) = (self.value.span(), self.key, what.as_ref());
         let value = self.toml.part(place.clone());
@@ -176,12 +176,12 @@ impl<'a> Value<'a> {
         self.toml.wrong(place.start, &format!("{what_it_is}: {what}"))
     }
 
-    /// A glob, which counts towards the most that a file may have.
+    /// A glob, which counts towards the limit for a file.
     ///
     /// # Errors
-    /// It is not a glob, or one too many.
+    /// It is not a glob, or exceeds the limit.
     pub fn glob(&self) -> Result<&'a str, Error> {
-        let glob = self.text().ok_or_else(|| self.wrong("expected a glob in quotes"))?;
+        let glob = self.text().ok_or_else(|| self.wrong("expected a glob as a quoted string"))?;
         let mut count = self.toml.globs.get();
         let is_glob = count.add(glob).and_then(|()| globs::check(glob));
         self.toml.globs.set(count);
@@ -200,7 +200,7 @@ impl<'a> Value<'a> {
         self.value.get_ref().as_float().map_or_else(whole, |number| number.as_str().parse().ok())
     }
 
-    /// A text.
+    /// A string.
     pub fn text(&self) -> Option<&'a str> {
         self.value.get_ref().as_str()
     }
@@ -217,7 +217,7 @@ impl<'a> Value<'a> {
     /// The table under a header.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not a table.
     pub fn table(&self, header: &'static str) -> Result<Table<'a>, Error> {
         let entries =
             self.value.get_ref().as_table().ok_or_else(|| self.wrong(format!("expected a table, {header}")))?;

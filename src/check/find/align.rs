@@ -1,21 +1,20 @@
-//! Common runs to passages: runs are chained, what is between them is aligned, and the chain is cut where too little is
-//! equal.
+//! From common runs to passages: chains runs, aligns the gaps between them, and cuts the chain where too little is equal.
 
 use super::grams::Text;
 use super::lcs::{Lcs, push};
 use crate::passages::Run;
 use crate::similarity::Threshold;
 
-/// Runs further apart than this many words, in either document, are not of one passage.
-const GAP: usize = 32;
+/// Maximum gap in words, in either document, between runs of one passage.
+const MAX_GAP: usize = 32;
 
-/// The alignment reaches so many words beyond the first and the last run.
-const REACH: usize = 16;
+/// How many words the alignment extends beyond the first and the last run.
+const END_WORDS: usize = 16;
 
-/// A run is chained to one of so many before it.
-const BACK: usize = 32;
+/// Number of preceding runs that a run may be chained to.
+const CHAIN_WINDOW: usize = 32;
 
-/// A chain of runs while it is looked for: one a run, which is its last.
+/// The best chain that ends with a run.
 #[derive(Clone, Copy)]
 struct Link {
     /// Words in its runs, less those between them.
@@ -26,8 +25,8 @@ struct Link {
     start: usize,
 }
 
-/// The passages that the common runs of two documents make: each a list of equal runs, ascending in both. The runs are by
-/// their place in the second document. Chains with fewer than `least` words in runs are not looked at.
+/// The passages formed by the common runs of two documents: each a list of equal runs, ascending in both. The input is ordered by
+/// place in the second document. Chains with fewer than `least` words in runs are skipped.
 pub(super) fn passages(
     text: &Text,
     runs: &[Run],
@@ -50,13 +49,13 @@ fn words_of(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.tokens).sum()
 }
 
-/// The runs in chains: each run is in one chain, and a chain rises in both documents. The best chain is taken first.
+/// Splits runs into chains: each run is in one chain, and a chain ascends in both documents. The best chain is taken first.
 fn chains(runs: &[Run], own: bool) -> Vec<Vec<Run>> {
     let mut links: Vec<Link> = Vec::with_capacity(runs.len());
     for (i, run) in runs.iter().enumerate() {
         let words = run.tokens as i64;
         let mut best = Link { score: words, before: None, start: run.b };
-        for j in (i.saturating_sub(BACK)..i).rev() {
+        for j in (i.saturating_sub(CHAIN_WINDOW)..i).rev() {
             let (Some((gap, overlap)), link) = (step(&runs[j], run), links[j]) else { continue };
             let score = link.score + words - (gap + overlap) as i64;
             if score > best.score && !(own && run.a + run.tokens > link.start) {
@@ -85,17 +84,17 @@ fn chains(runs: &[Run], own: bool) -> Vec<Vec<Run>> {
     chains
 }
 
-/// How many words are between two runs that follow each other, and in how many they overlap. `None` if they do not follow
-/// each other, or are too far apart.
+/// The number of words between two consecutive runs, and the number of words in which they overlap. `None` if they are not
+/// consecutive, or too far apart.
 fn step(before: &Run, after: &Run) -> Option<(usize, usize)> {
     let ends = (before.a + before.tokens, before.b + before.tokens);
     let overlap = ends.0.saturating_sub(after.a).max(ends.1.saturating_sub(after.b));
     let gap = (after.a + overlap - ends.0).max(after.b + overlap - ends.1);
     let rises = before.a < after.a && before.b < after.b && overlap < after.tokens && overlap < before.tokens;
-    (rises && gap <= GAP).then_some((gap, overlap))
+    (rises && gap <= MAX_GAP).then_some((gap, overlap))
 }
 
-/// The chain with what is equal between its runs, and around it.
+/// The chain, with equal words between its runs and around it added.
 fn aligned(text: &Text, chain: &[Run], own: bool, lcs: &mut Lcs) -> Vec<Run> {
     let words = &text.words;
     let mut runs = Vec::new();
@@ -104,7 +103,7 @@ fn aligned(text: &Text, chain: &[Run], own: bool, lcs: &mut Lcs) -> Vec<Run> {
     if !own {
         let (from_a, from_b) = (text.range(text.document_at(a)).start, text.range(text.document_at(b)).start);
         let reversed =
-            |start: usize, end: usize| words[start.max(end.saturating_sub(REACH))..end].iter().rev().copied();
+            |start: usize, end: usize| words[start.max(end.saturating_sub(END_WORDS))..end].iter().rev().copied();
         let (head_a, head_b): (Vec<u64>, Vec<u64>) = (reversed(from_a, a).collect(), reversed(from_b, b).collect());
         lcs.common(&head_a, &head_b, &mut between);
         for run in between.drain(..).rev() {
@@ -121,7 +120,7 @@ fn aligned(text: &Text, chain: &[Run], own: bool, lcs: &mut Lcs) -> Vec<Run> {
     }
     if !own {
         let (to_a, to_b) = (text.range(text.document_at(a - 1)).end, text.range(text.document_at(b - 1)).end);
-        lcs.common(&words[a..to_a.min(a + REACH)], &words[b..to_b.min(b + REACH)], &mut between);
+        lcs.common(&words[a..to_a.min(a + END_WORDS)], &words[b..to_b.min(b + END_WORDS)], &mut between);
         between.drain(..).for_each(|gap| push(&mut runs, Run { a: a + gap.a, b: b + gap.b, ..gap }));
     }
     runs
@@ -148,7 +147,7 @@ fn similar_parts(runs: &[Run], similarity: Threshold) -> Vec<Vec<Run>> {
         score -= numerator * (run.a - a + run.b - b) as i128;
         end = Some((run.a + run.tokens, run.b + run.tokens));
         let mut part = Part { runs: i..i + 1, scores: [score; 2], lower: None };
-        // At a threshold of 1 a run still counts for something.
+        // At a threshold of 1 a run still scores above 0.
         score += (2 * (denominator - numerator)).max(1) * run.tokens as i128;
         part.scores[1] = score;
         loop {

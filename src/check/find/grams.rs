@@ -1,25 +1,25 @@
-//! Where the same few words in a row stand: the runs that a document has in common with those before it, and with itself.
+//! Finds equal runs of a few words: the common runs of a document with earlier ones and with itself.
 
 use crate::hash::shingle_hashes;
 use crate::passages::Run;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How many words in a row must be equal for two places to meet.
+/// How many consecutive words must be equal for two places to be paired.
 ///
-/// Of n words with e of them changed, ⌈(n − e)/(e + 1)⌉ in a row are left at least: 4 for a long text with every fifth word
-/// changed, 3 for 15 words with 3 changed; and with 3 of 15 changed at random, 454 of the 455 ways leave 4.
+/// Of n words with e changed, at least ⌈(n − e)/(e + 1)⌉ consecutive words are unchanged: 4 for a long text with every fifth word
+/// changed, 3 for 15 words with 3 changed. With 3 of 15 changed at random, 454 of the 455 choices leave 4.
 pub(super) const GRAM: usize = 4;
 
-/// A place meets so many of the first places with its words, and so many of those next before it. The first ones are where
-/// copies of one original meet; the next ones are where versions of a page meet that drifted away from the first.
-const FIRST: usize = 3;
-const NEXT: usize = 3;
+/// A place is paired with this many of the first places with the same words, and this many of the nearest before it. The first
+/// connect copies of one original; the nearest connect versions of a page that drifted away from the first.
+const FIRST_PAIRED: usize = 3;
+const NEAREST_PAIRED: usize = 3;
 
-/// The words of all documents one after the other. A place is a number of a word here.
+/// The words of all documents, concatenated. A place is an index into them.
 pub(super) struct Text {
     pub words: Vec<u64>,
-    /// Where each document begins, and where the last one ends.
+    /// The start of each document, and the end of the last.
     starts: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Text {
         self.starts[document]..self.starts[document + 1]
     }
 
-    /// How many words these places count for.
+    /// The size of the words at these places.
     pub fn size(&self, places: Range<usize>) -> usize {
         super::size(&self.words[places])
     }
@@ -55,18 +55,18 @@ impl Text {
 
 /// For each place, the other places where the same [`GRAM`] words begin.
 pub(super) struct Grams {
-    /// Places of what stands more than once, by their words, then ascending.
+    /// Places whose words occur more than once, grouped by words, ascending in each group.
     places: Vec<usize>,
-    /// Where each group of equal words begins in `places`, and where the last one ends.
+    /// The start of each group of equal words in `places`, and the end of the last.
     groups: Vec<usize>,
-    /// The group of each place, or [`ALONE`].
+    /// The group of each place, or [`UNIQUE`].
     group_of: Vec<usize>,
 }
 
-const ALONE: usize = usize::MAX;
+const UNIQUE: usize = usize::MAX;
 
 impl Grams {
-    /// Memory: 24 bytes a word, and 16 more while it is made.
+    /// Memory: 24 bytes a word, and 16 more during construction.
     pub fn new(text: &Text) -> Self {
         let mut hashed: Vec<(u64, usize)> = Vec::with_capacity(text.words.len());
         let mut hashes = Vec::new();
@@ -76,7 +76,7 @@ impl Grams {
             hashed.extend(hashes.iter().copied().zip(places.start..));
         }
         hashed.par_sort_unstable();
-        let mut grams = Grams { places: Vec::new(), groups: vec![0], group_of: vec![ALONE; text.words.len()] };
+        let mut grams = Grams { places: Vec::new(), groups: vec![0], group_of: vec![UNIQUE; text.words.len()] };
         for group in hashed.chunk_by(|x, y| x.0 == y.0).filter(|group| group.len() > 1) {
             for &(_, place) in group {
                 grams.group_of[place] = grams.groups.len() - 1;
@@ -87,21 +87,21 @@ impl Grams {
         grams
     }
 
-    /// How many groups have so many places that not all of them meet.
+    /// How many groups have so many places that not all pairs are compared.
     pub fn frequent(&self) -> usize {
         (0..self.groups.len() - 1).filter(|&group| self.is_frequent(group)).count()
     }
 
     fn is_frequent(&self, group: usize) -> bool {
-        self.groups[group + 1] - self.groups[group] > FIRST + NEXT + 1
+        self.groups[group + 1] - self.groups[group] > FIRST_PAIRED + NEAREST_PAIRED + 1
     }
 
-    /// How many of these places are in no frequent run of four words among them.
+    /// How many of these places are outside of frequent runs of four words.
     pub fn rare(&self, places: Range<usize>) -> usize {
         let (mut rare, mut end) = (places.len(), places.start);
         for place in places.start..(places.end + 1).saturating_sub(GRAM) {
             let group = self.group_of[place];
-            if group != ALONE && self.is_frequent(group) {
+            if group != UNIQUE && self.is_frequent(group) {
                 rare -= place + GRAM - end.max(place);
                 end = place + GRAM;
             }
@@ -109,47 +109,47 @@ impl Grams {
         rare
     }
 
-    /// The places before this one that it meets.
+    /// The earlier places that this one is paired with.
     fn before(&self, place: usize) -> impl Iterator<Item = usize> {
         let group = match self.group_of[place] {
-            ALONE => &[],
+            UNIQUE => &[],
             group => &self.places[self.groups[group]..self.groups[group + 1]],
         };
         let before = &group[..group.partition_point(|&other| other < place)];
-        let first = before.len().min(FIRST);
-        let next = before.len().saturating_sub(NEXT).max(first);
-        before[..first].iter().chain(&before[next..]).copied()
+        let first = before.len().min(FIRST_PAIRED);
+        let nearest = before.len().saturating_sub(NEAREST_PAIRED).max(first);
+        before[..first].iter().chain(&before[nearest..]).copied()
     }
 
-    /// The pairs of places where these places meet others, as the distance and the later one. Of pairs that follow each
-    /// other only the first: it is extended over the others.
-    fn meetings(&self, places: Range<usize>) -> Vec<(usize, usize)> {
-        let mut met = Vec::new();
+    /// The pairs of these places with earlier ones, as the distance and the later place. Of consecutive pairs only the first: it is
+    /// extended over the others.
+    fn pairs(&self, places: Range<usize>) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
         let (mut last, mut now): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for b in places {
             std::mem::swap(&mut last, &mut now);
             now.clear();
             now.extend(self.before(b));
-            met.extend(now.iter().filter(|&&a| a == 0 || !last.contains(&(a - 1))).map(|&a| (b - a, b)));
+            pairs.extend(now.iter().filter(|&&a| a == 0 || !last.contains(&(a - 1))).map(|&a| (b - a, b)));
         }
-        met
+        pairs
     }
 
-    /// The common runs of a document with those before it and with earlier parts of itself, each as long as it can be, with
-    /// the number of the other document, by that and their places: `b` is the place in this document. A run that meets
-    /// itself is cut so that it does not.
+    /// The maximal common runs of a document with earlier ones and with earlier parts of itself. Each comes with the index of the other
+    /// document; they are ordered by that and by place, where `b` is the place in this document. A run that would overlap its own copy is
+    /// shortened.
     ///
-    /// The flag says that the document repeats itself so much that runs were left shorter than they could be.
+    /// The flag says that the document repeats itself so much that runs were cut short.
     ///
-    /// Cost: linear in the words, times [`REACH`] at worst.
+    /// Cost: linear in the words, times [`MAX_RUN_RATIO`] at worst.
     pub fn runs(&self, text: &Text, document: usize) -> (Vec<(usize, Run)>, bool) {
         let own = text.range(document);
-        let mut met = self.meetings(own.clone());
-        // By diagonals: a run is extended from its first pair of places only.
-        met.sort_unstable();
-        let (mut runs, mut steps) = (Vec::new(), REACH * own.len());
+        let mut pairs = self.pairs(own.clone());
+        // Ordered by diagonal: a run is extended from its first pair only.
+        pairs.sort_unstable();
+        let (mut runs, mut steps) = (Vec::new(), MAX_RUN_RATIO * own.len());
         let (mut diagonal, mut end) = (0, 0);
-        for (apart, b) in met {
+        for (apart, b) in pairs {
             if apart == diagonal && b < end {
                 continue;
             }
@@ -168,10 +168,10 @@ impl Grams {
     }
 }
 
-/// A document's common runs have so many words together, times its own, before they are cut short.
-const REACH: usize = 64;
+/// Maximum total length of the common runs of a document, as a multiple of its own length.
+const MAX_RUN_RATIO: usize = 64;
 
-/// The run through `b` on a diagonal, within two documents, beginning at `least` or later in the second.
+/// The run through `b` on a diagonal, within two documents, starting at `least` or later in the second.
 fn extend(
     words: &[u64],
     apart: usize,
@@ -181,14 +181,14 @@ fn extend(
     steps: usize,
 ) -> Run {
     let a = b - apart;
-    // Never longer than it is apart: the two places of a run in one document do not overlap.
-    let most = steps.max(GRAM);
+    // Never longer than the distance: the two places of a run in one document do not overlap.
+    let limit = steps.max(GRAM);
     let same = |(x, y): &(&u64, &u64)| x == y;
-    let after = words[a..other.end].iter().zip(&words[b..own.end]).take(apart.min(most)).take_while(same).count();
+    let after = words[a..other.end].iter().zip(&words[b..own.end]).take(apart.min(limit)).take_while(same).count();
     if after == 0 {
         return Run { a, b, tokens: 0 };
     }
-    let back = (a - other.start).min(b - own.start.max(least)).min(apart - after).min(most);
+    let back = (a - other.start).min(b - own.start.max(least)).min(apart - after).min(limit);
     let before = words[..a].iter().rev().zip(words[..b].iter().rev()).take(back).take_while(same).count();
     Run { a: a - before, b: b - before, tokens: before + after }
 }

@@ -1,24 +1,24 @@
 //! The longest common subsequence of two short stretches of words, with the words that it keeps.
 //!
-//! The table of lengths is kept as bits: whether a length grows from one word of `a` to the one before it (Hyyrö, *Bit-parallel
-//! LCS-length computation revisited*, AWOCA 2004), 64 words at a time, and the way through it is found from them.
+//! The table of lengths is stored as bits: whether a length grows from one word of `a` to the one before it (Hyyrö, *Bit-parallel
+//! LCS-length computation revisited*, AWOCA 2004), 64 words at a time. The path is reconstructed from these bits.
 
 use crate::passages::Run;
 
-/// Bits of a block.
+/// Number of bits in a block.
 const BITS: usize = u64::BITS as usize;
 
-/// The table, whose memory is used again.
+/// The table. Its memory is reused.
 #[derive(Default)]
 pub(super) struct Lcs {
-    /// A row for no word of `b`, for its last one, its last two, and so on. Bit `k` is not set if the longest common subsequence
-    /// with those is longer with the last `k + 1` words of `a` than with the last `k`.
+    /// A row for each suffix of `b`, the empty one first. Bit `k` is clear if the longest common subsequence with that suffix is longer
+    /// for the last `k + 1` words of `a` than for the last `k`.
     rows: Vec<u64>,
     places: Places,
 }
 
 impl Lcs {
-    /// Appends the runs of a longest common subsequence, in their order. Of several the one that keeps words early.
+    /// Appends the runs of a longest common subsequence, in order. Of several, the one that keeps earlier words.
     ///
     /// Cost: the product of the lengths, divided by 64, in time and bits; callers bound the lengths.
     pub fn common(&mut self, a: &[u64], b: &[u64], runs: &mut Vec<Run>) {
@@ -29,7 +29,7 @@ impl Lcs {
         push(runs, Run { a: a.len() - tail, b: b.len() - tail, tokens: tail });
     }
 
-    /// [`common`](Self::common) of what is between equal ends, `before` words from the beginning.
+    /// [`common`](Self::common) between equal ends, `before` words after the start.
     fn middle(&mut self, a: &[u64], b: &[u64], before: usize, runs: &mut Vec<Run>) {
         if a.is_empty() || b.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl Lcs {
         }
     }
 
-    /// Makes the rows.
+    /// Fills the rows.
     fn fill(&mut self, a: &[u64], b: &[u64]) {
         let Lcs { rows, places } = self;
         let blocks = a.len().div_ceil(BITS);
@@ -86,13 +86,13 @@ impl Lcs {
     }
 }
 
-/// Where each word of a stretch stands in it, as bits: a small hash table.
+/// The positions of each word of a stretch, as bits: a small hash table.
 #[derive(Default)]
 struct Places {
-    /// The number of a word from 1, by its hash; 0 if there is none. A power of two, at least twice the words.
+    /// The number of a word, from 1, by hash; 0 for a free slot. The length is a power of two, at least twice the number of words.
     slots: Vec<u32>,
     words: Vec<u64>,
-    /// For each word its places from the end.
+    /// For each word, its positions from the end.
     bits: Vec<u64>,
     blocks: usize,
 }
@@ -121,10 +121,10 @@ impl Places {
         Some(&self.bits[number * self.blocks..][..self.blocks])
     }
 
-    /// Where a word is, or would be. There is always a free slot.
+    /// The slot of a word, or the free slot for it. There is always a free slot.
     fn slot(&self, word: u64) -> usize {
         let last = self.slots.len() - 1;
-        // Words are hashes already; their lowest bits say what kind they are of.
+        // Words are hashes already; their lowest two bits are flags.
         let mut slot = (word >> 2) as usize & last;
         while let Some(number) = (self.slots[slot] as usize).checked_sub(1)
             && self.words[number] != word
@@ -135,7 +135,7 @@ impl Places {
     }
 }
 
-/// Appends a run, or makes the last one longer if it goes on.
+/// Appends a run, or extends the last one if the run continues it.
 pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
     match runs.last_mut() {
         _ if run.tokens == 0 => {}
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By the table of lengths, cell by cell.
+    /// The plain version: a table of lengths, cell by cell.
     fn by_table(a: &[u64], b: &[u64]) -> Vec<Run> {
         let mut longest = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in (0..a.len()).rev() {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept() {
+    fn kept_words() {
         let run = |a, b, tokens| Run { a, b, tokens };
         let common = |a: &str, b: &str| {
             let words = |text: &str| text.bytes().map(u64::from).collect::<Vec<u64>>();
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_the_table_has_it(
+        fn equals_the_plain_version(
             a in prop::collection::vec(0u64..9, 0..300),
             b in prop::collection::vec(0u64..9, 0..300),
             (c, d) in (prop::collection::vec(0u64..200, 0..70), prop::collection::vec(0u64..200, 0..70)),

@@ -1,49 +1,45 @@
-//! The finder: documents as words in, files, passages and paragraphs that stand elsewhere with small edits out.
+//! The finder: takes documents as words, and returns files, passages and paragraphs that occur more than once, with small edits.
 //!
-//! [`find`] is given the words with the places of their blocks, and knows nothing of files and markup. Words are
-//! hashes of folded words without punctuation, made by [`word`], so that copies in other case, with other punctuation or
-//! wrapped at another column are equal by construction.
+//! [`find`] gets words and the ranges of their blocks; it does not depend on files and markup. Words are hashes, made by [`word`],
+//! of folded words without punctuation. Copies that differ in case, punctuation or line breaks are therefore equal by construction.
 //!
 //! # What is found
 //!
-//! * **Passages**: stretches of at least [`Options::min_words`] words, wherever they begin and end, that are similar enough.
-//! * **Paragraphs**: blocks of at least [`Options::paragraph_words`] words, and at most 400, that are similar enough as a
-//!   whole.
-//! * **Files**: documents that are similar enough as a whole, or of which one is contained in the other, wherever its
-//!   passages stand there.
+//! * **Passages**: similar stretches of at least [`Options::min_words`] words, regardless of blocks.
+//! * **Paragraphs**: blocks of [`Options::paragraph_words`] to 400 words that are similar as a whole.
+//! * **Files**: documents that are similar as a whole, or of which one is contained in the other, in any order of its passages.
 //!
-//! For these numbers a Han or Kana character is half a word: Chinese has about 1.5 of them for each word of English, Japanese
-//! more than two.
+//! For these minima, a Han or Kana character counts as half a word: Chinese has about 1.5 of them for each word of English,
+//! Japanese more than two.
 //!
-//! Similar is `2·matched / (|a| + |b|)`, over words: `matched` are those that an alignment keeps, so words in another order
-//! count as edits. Of whole files what matters is the words in common passages, in whatever order they are.
+//! Similarity is `2·matched / (|a| + |b|)` over words. `matched` counts the words that an alignment keeps, so words in another order
+//! count as edits. For whole files it counts the words in common passages, in any order.
 //!
 //! # How
 //!
-//! Places with the same four words in a row meet and are extended to common runs; runs that rise in both documents
-//! are chained; what is between them is aligned exactly; and the chain is cut into the stretches that score above the
-//! threshold. It ends with a block if it would reach less than four words into the next. Paragraphs with a common run are
-//! compared exactly.
+//! Places with the same four consecutive words are paired and extended to common runs. Runs that ascend in both documents are
+//! chained, the gaps between them are aligned exactly, and the chain is cut into stretches that score above the threshold. A stretch
+//! that would reach less than four words into the next block ends with its block. Paragraphs with a common run are compared exactly.
 //!
-//! # What is not told
+//! # What is not reported
 //!
-//! * What is told already: findings that are told connect the words that match, and a finding is told if half of its
-//!   matching words, or [`Options::min_words`], are not connected yet, by whatever other findings. So n copies of a passage give
-//!   n − 1 findings, or a few more if they were edited, and not n²; and of whatever has copies at least half is in a finding,
-//!   so those that touch a document are enough to judge it.
-//! * What says little: of the words that match, half as many as the minimum must be different words with a letter. Tables of
-//!   numbers and rows of the same word are not found.
-//! * What is written alike: within one document, paragraphs that are shorter than a passage may have half as many edits.
-//! * What is a turn of phrase: paragraphs that are shorter than a passage, with edits, if of the words that match fewer than
-//!   half of [`Options::paragraph_words`] are left without the runs of four that stand in many places. "Django 4.1.6 fixes a
-//!   security issue and a bug in 4.1.5" is a copy of none of its like. Without edits it would be one, however often it stands.
-//! * What is contained in a larger file and has fewer words than two passages: it is a passage and not a file.
+//! * Redundant findings. Reported findings connect their matching words, and a finding is reported if half of its matching words,
+//!   or [`Options::min_words`] of them, are not connected yet. So n copies of a passage give n − 1 findings, or a few more if they
+//!   were edited, rather than n². At least half of the words of every copy are in a finding, so the findings in a document are
+//!   enough to judge it.
+//! * Low content: the matching words must include half the minimum of distinct words with a letter. Tables of numbers and
+//!   repetitions of one word are not found.
+//! * Parallel wording: within one document, paragraphs shorter than a passage may have only half as many edits.
+//! * Set phrases: edited paragraphs shorter than a passage, if fewer than half of [`Options::paragraph_words`] matching words remain
+//!   without the runs of four words that occur in many places. "Django 4.1.6 fixes a security issue and a bug in 4.1.5" is not a copy
+//!   of similar sentences. Without edits it would be a copy, however often it occurs.
+//! * Contained files with fewer words than two passages: they are reported as passages, not as files.
 //!
 //! # Cost
 //!
-//! Linear in the words, but for a sort. A place meets at most six of those before it where the same four words stand; how
-//! many runs of four words stand more often than that is [`Found::frequent`]. Texts that repeat themselves without end, and
-//! paragraphs with the same words as many others, are cut short, which is [`Found::cut_short`].
+//! Linear in the words, except for a sort. A place is paired with at most six earlier places with the same four words;
+//! [`Found::frequent`] counts the runs of four words that occur more often. The comparison is cut short for texts that repeat
+//! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 
 mod align;
 mod grams;
@@ -63,20 +59,20 @@ use rayon::prelude::*;
 use select::Candidate;
 use std::ops::Range;
 
-/// A document as it is looked at here.
+/// A document as input of the finder.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// Its words, each by [`word`].
     pub words: &'a [u64],
-    /// Its blocks, such as paragraphs, headings, items and cells: places among the words, ascending and disjoint. What is in
-    /// no block can be in a passage all the same.
+    /// Its blocks, such as paragraphs, headings, items and cells: ranges of words, ascending and disjoint. Words outside of blocks
+    /// can still be in a passage.
     pub blocks: &'a [Range<usize>],
-    /// A number for what is asked of it: whoever judges findings treats documents of the same number alike.
+    /// Identifies the rules for this document: the judge treats documents with the same number alike.
     pub scope: usize,
 }
 
-/// The hash of a word, which the caller has folded and freed of punctuation. Its lowest bit is set if it has no letter, and
-/// the next one if it is a single Han or Kana character.
+/// The hash of a word that is already folded and without punctuation. Its lowest bit is set if the word has no letter, and the
+/// next one if it is a single Han or Kana character.
 pub fn word(folded: &str) -> u64 {
     let has_letter = folded.chars().any(char::is_alphabetic);
     let mut characters = folded.chars();
@@ -88,24 +84,24 @@ fn has_letter(word: u64) -> bool {
     word & 1 == 0
 }
 
-/// How many words these hashes, made by [`word`], count for: a Han or Kana character is half a word.
+/// The size of these words, made by [`word`]: a Han or Kana character counts as half a word.
 pub fn size(words: &[u64]) -> usize {
     words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
 }
 
-/// What is looked for.
+/// Minimum lengths and similarities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The fewest words of a passage, in the longer of its two places, a Han or Kana character being half a word. Those that do
-    /// not match count twice: a copy with edits has them at its ends too, and is found from the first to the last words that match.
+    /// Minimum length of a passage, in words of the longer place; a Han or Kana character counts as half a word. Words that do not
+    /// match count twice: an edited copy also has edits at its ends, but is found only from the first to the last matching words.
     pub min_words: usize,
-    /// How similar passages are.
+    /// Minimum similarity of passages.
     pub passage_similarity: Threshold,
-    /// The fewest words of a paragraph, in the same way.
+    /// Minimum length of a paragraph, in words of the longer one; a Han or Kana character counts as half a word.
     pub paragraph_words: usize,
-    /// How similar paragraphs are.
+    /// Minimum similarity of paragraphs.
     pub paragraph_similarity: Threshold,
-    /// How similar whole files are; and how much of a file is contained in another.
+    /// Minimum similarity of whole files, and minimum share of a file that is contained in another.
     pub file_similarity: Threshold,
 }
 
@@ -123,7 +119,7 @@ impl Default for Options {
     }
 }
 
-/// What a finding is of.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Whole documents.
@@ -137,16 +133,16 @@ pub enum Kind {
 /// A stretch of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The number of the document, from 0.
+    /// The index of the document.
     pub document: usize,
-    /// The numbers of its words there.
+    /// Its words, by index in the document.
     pub words: Range<usize>,
 }
 
-/// Something that stands in two places.
+/// A text that occurs in two places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// Whether it is a file, a passage or a paragraph.
     pub kind: Kind,
     /// The place in the earlier document, or earlier in the same one.
     pub a: Place,
@@ -154,8 +150,8 @@ pub struct Finding {
     pub b: Place,
     /// How many words match.
     pub matched: usize,
-    /// The words that match: common runs by word numbers of the two documents. What is not in a run was edited. In the order
-    /// of the first document and, but for files, of the second one too.
+    /// The matching words: common runs by word index in the two documents. Words outside of runs were edited. Ordered by the first
+    /// document and, except for files, also by the second.
     pub runs: Vec<Run>,
 }
 
@@ -165,38 +161,38 @@ impl Finding {
         Similarity::ratio(2 * self.matched as u64, (self.a.words.len() + self.b.words.len()) as u64)
     }
 
-    /// How much of each place is in the other: `matched / |a|` and `matched / |b|`.
+    /// The share of each place contained in the other: `matched / |a|` and `matched / |b|`.
     pub fn containment(&self) -> [Similarity; 2] {
         [&self.a, &self.b].map(|place| Similarity::ratio(self.matched as u64, place.words.len() as u64))
     }
 }
 
-/// What was found, and what bounds did to it.
+/// The findings, and the effects of limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// By the documents and places: first `a`, then `b`.
+    /// Ordered by document and place: first `a`, then `b`.
     pub findings: Vec<Finding>,
-    /// How many different runs of four words stand in so many places that not all of them met: phrases of everyday language,
-    /// and what was copied often. Two copies can go unnoticed only if all that they have in common is that frequent.
+    /// How many distinct runs of four words occur in so many places that not all pairs were compared: common phrases, and text that
+    /// was copied often. Two copies can be missed only if everything that they share is that frequent.
     pub frequent: usize,
-    /// How many documents repeat themselves or others so much that common runs were cut short. Copies in them can be missing,
-    /// or be told in parts.
+    /// How many documents repeat themselves or others so much that common runs were cut short. Copies in them can be missing or be
+    /// reported in parts.
     pub cut_short: usize,
 }
 
-/// The copies among documents.
+/// Finds the copies among documents.
 ///
-/// The same findings for any number of threads. Documents in another order give the same copies, but which of many
-/// is told as the copy of which can differ.
+/// The findings do not depend on the number of threads. With the documents in another order, the same texts are found, but paired
+/// differently where there are more than two copies.
 ///
-/// Cost: linear in the words, but for a sort.
-/// Memory: up to 32 bytes a word, 16 more at first, and what is found; ten times as much for the words of a document that
-/// repeats itself everywhere.
+/// Cost: linear in the words, except for a sort.
+/// Memory: up to 32 bytes a word, 16 more at first, plus the findings; ten times as much for a document that repeats itself
+/// throughout.
 ///
 /// ```
 /// use neardups::check::find::{Document, Kind, Options, find, word};
 /// let words = |text: &str| text.split_whitespace().map(word).collect::<Vec<u64>>();
-/// let one = words("the index is written once an hour and read again when the server starts or is told to");
+/// let one = words("the index is written once an hour and read again when the server starts or is forced to");
 /// let two = words("the index is written twice an hour and read again when the server starts or is asked to");
 /// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17], scope: 0 });
 /// let found = find(&documents, &Options::default());
@@ -207,21 +203,21 @@ pub fn find(documents: &[Document], options: &Options) -> Found {
     find_judged(documents, options, |_| Some(Judgement::default()))
 }
 
-/// What becomes of a finding that is told.
+/// The judgement on a finding that may be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Judgement {
-    /// Findings of one number stand in for each other, and not for those of another. 0 is that of ordinary ones: of documents
-    /// that are equal and told so with this number, the first stands for the others in findings of all numbers.
+    /// Findings with the same number make each other redundant; those with different numbers do not. 0 is for ordinary findings: of
+    /// equal documents reported with this number, the first represents the others in findings of all numbers.
     pub number: usize,
-    /// Of findings with as many matching words, those of a lesser rank are chosen first.
+    /// Of findings with equally many matching words, those with a lower rank are chosen first.
     pub rank: usize,
 }
 
-/// [`find`] with somebody who judges each finding before it is chosen what is told: `None` is not told, and does not stand in
-/// for anything else. A file that is not told is judged again by its passages and paragraphs.
+/// [`find`] with a judge for each finding, called before redundant findings are dropped. `None` drops the finding; it then makes no
+/// other finding redundant. If a whole file is dropped, its passages and paragraphs are judged instead.
 ///
-/// A judge looks at what a finding is, and at [`Document::scope`]. Of what stands in more than seven places not all meet
-/// ([`Found::frequent`]): if those that do are not told, others may not be either.
+/// The judge may depend on the finding and on [`Document::scope`]. Of a text that occurs in more than seven places, not all pairs are
+/// compared ([`Found::frequent`]): if those that are compared are dropped, the others may be missed.
 pub fn find_judged(
     documents: &[Document],
     options: &Options,
@@ -235,8 +231,8 @@ pub fn find_judged(
     let (frequent, cut_short) = (grams.frequent(), found.iter().filter(|(_, cut_short)| *cut_short).count());
     drop(grams);
     let candidates = found.into_iter().flat_map(|(candidates, _)| candidates).collect();
-    let told = select::told(candidates, search.text.words.len(), options);
-    findings.extend(told.iter().map(|told| told.finding(&search.text, &firsts)));
+    let selected = select::select(candidates, search.text.words.len(), options);
+    findings.extend(selected.iter().map(|candidate| candidate.finding(&search.text, &firsts)));
     findings.sort_by_cached_key(|finding| {
         let [a, b] = [&finding.a, &finding.b].map(|place| (place.document, place.words.start, place.words.end));
         (a, b, finding.kind)
@@ -244,7 +240,7 @@ pub fn find_judged(
     Found { findings, frequent, cut_short }
 }
 
-/// The numbers of the documents for which no earlier one stands, and the findings that tell the others.
+/// The indices of the documents that are not represented by an earlier equal one, and the findings for the others.
 fn copies(
     documents: &[Document],
     options: &Options,
@@ -278,14 +274,14 @@ fn copies(
     (firsts, findings)
 }
 
-/// Whether equal documents of these words are a finding.
+/// Whether equal documents with these words are a finding.
 fn is_file(words: &[u64], options: &Options) -> bool {
     let run = Run { a: 0, b: 0, tokens: words.len() };
-    size(words) >= options.paragraph_words && says_enough(words, &[run], options.paragraph_words)
+    size(words) >= options.paragraph_words && has_content(words, &[run], options.paragraph_words)
 }
 
-/// Whether the matching words of a finding are half as many different words with a letter as it must have words at least.
-fn says_enough(words: &[u64], runs: &[Run], least: usize) -> bool {
+/// Whether the matching words include at least half of `least` distinct words with a letter.
+fn has_content(words: &[u64], runs: &[Run], least: usize) -> bool {
     let matched = runs.iter().flat_map(|run| &words[run.a..run.a + run.tokens]).copied();
     let mut different: Vec<u64> = matched.filter(|&word| has_letter(word)).collect();
     different.sort_unstable();
@@ -293,13 +289,13 @@ fn says_enough(words: &[u64], runs: &[Run], least: usize) -> bool {
     2 * different.len() >= least
 }
 
-/// What becomes of a finding, and the finding.
+/// A candidate that may be reported, with its judgement.
 type Judged = (Judgement, Candidate);
 
-/// Documents, of equal ones only the first if it stands for the others.
+/// The documents to compare: of equal ones only the first, if it represents the others.
 struct Search<'a, Judge> {
     documents: Vec<Document<'a>>,
-    /// The number of each among all.
+    /// The index of each among all documents.
     numbers: &'a [usize],
     text: Text,
     paragraphs: Vec<Paragraphs>,
@@ -319,13 +315,13 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         Search { documents, numbers, text, paragraphs, options, judge }
     }
 
-    /// What a document has in common with those before it and with itself, and whether that was cut short.
+    /// The candidates of a document with earlier ones and with itself, and whether the comparison was cut short.
     fn before(&self, grams: &Grams, own: usize) -> (Vec<Judged>, bool) {
         let (runs, cut_short) = grams.runs(&self.text, own);
         let (mut lcs, mut found) = (Lcs::default(), Vec::new());
         let mut compared = self.paragraphs[own].compared();
-        for met in runs.chunk_by(|x, y| x.0 == y.0) {
-            let (documents, runs) = ([met[0].0, own], met.iter().map(|met| met.1).collect::<Vec<Run>>());
+        for common in runs.chunk_by(|x, y| x.0 == y.0) {
+            let (documents, runs) = ([common[0].0, own], common.iter().map(|(_, run)| *run).collect::<Vec<Run>>());
             match self.equal(documents) {
                 Some(file) => found.extend(self.judged(file)),
                 None => found.extend(self.parts(grams, documents, &runs, &mut compared, &mut lcs)),
@@ -334,12 +330,12 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         (found, cut_short || compared.cut_short)
     }
 
-    /// What becomes of a candidate, if it is told.
+    /// The candidate with its judgement, unless it is dropped.
     fn judged(&self, candidate: Candidate) -> Option<Judged> {
         Some(((self.judge)(&candidate.finding(&self.text, self.numbers))?, candidate))
     }
 
-    /// The finding that two documents are equal.
+    /// The candidate for two equal documents.
     fn equal(&self, [a, b]: [usize; 2]) -> Option<Candidate> {
         let places = [a, b].map(|document| self.text.range(document));
         let run = Run { a: places[0].start, b: places[1].start, tokens: places[0].len() };
@@ -347,7 +343,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         (a != b && one == other && is_file(one, self.options)).then(|| Candidate::new(Kind::File, places, vec![run]))
     }
 
-    /// What two documents have in common, given their common runs: one file, or passages and paragraphs.
+    /// The candidates of two documents with these common runs: one file, or passages and paragraphs.
     fn parts(
         &self,
         grams: &Grams,
@@ -359,12 +355,12 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         let Search { text, options, .. } = self;
         let blocks = [a, b].map(|document| self.documents[document].blocks);
         let starts = [a, b].map(|document| text.range(document).start);
-        // Of a passage at the least similarity more than half is in common runs, but now and then far less.
+        // More than half of a passage at the minimum similarity is usually in common runs, but sometimes far less.
         let least = options.min_words.div_ceil(3);
         let mut found = Vec::new();
         for mut runs in align::passages(text, runs, a == b, least, options.passage_similarity, lcs) {
             trim::trim(&mut runs, blocks, starts);
-            let enough = says_enough(&text.words, &runs, options.min_words);
+            let enough = has_content(&text.words, &runs, options.min_words);
             found.extend(
                 Candidate::passage(runs).filter(|passage| enough && passage.is_long_and_similar(text, options)),
             );
@@ -372,7 +368,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         let paragraphs = [&self.paragraphs[a], &self.paragraphs[b]];
         for (places, runs) in paragraphs::similar(text, runs, a == b, paragraphs, options, compared, lcs) {
             let paragraph = Candidate::new(Kind::Paragraph, places, runs);
-            if says_enough(&text.words, &paragraph.runs, options.paragraph_words) && !self.is_phrase(grams, &paragraph)
+            if has_content(&text.words, &paragraph.runs, options.paragraph_words) && !self.is_phrase(grams, &paragraph)
             {
                 found.push(paragraph);
             }
@@ -383,7 +379,7 @@ impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
         }
     }
 
-    /// Whether two short paragraphs that differ have hardly more in common than what stands in many places.
+    /// Whether two short, different paragraphs share little more than frequent phrases.
     fn is_phrase(&self, grams: &Grams, paragraph: &Candidate) -> bool {
         let is_short = paragraph.places.iter().all(|place| self.text.size(place.clone()) < self.options.min_words);
         let is_equal = paragraph.places.iter().all(|place| place.len() == paragraph.matched);

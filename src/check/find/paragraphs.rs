@@ -1,4 +1,4 @@
-//! Paragraphs that are nearly the same: blocks with a common run, compared as a whole.
+//! Near-equal paragraphs: blocks with a common run, compared as a whole.
 
 use super::grams::{GRAM, Text};
 use super::lcs::Lcs;
@@ -7,48 +7,48 @@ use crate::passages::Run;
 use crate::similarity::overlap_at_least;
 use std::ops::Range;
 
-/// Longer blocks are not compared as a whole: what they have in common is a passage.
-const LONGEST: usize = 400;
+/// Maximum length in words of a block that is compared as a whole. What longer blocks share is a passage.
+const MAX_WORDS: usize = 400;
 
-/// A paragraph is compared with so many others that have as many words in common with it as it needs. Those are its copies,
-/// but in a text that was made so that they are not.
-const MOST: u32 = 32;
+/// Maximum number of comparisons of a paragraph with others that share enough words with it. Except in adversarial texts, those are
+/// its copies.
+const MAX_COMPARISONS: u32 = 32;
 
-/// How many others each paragraph of a document was compared with.
+/// Counts the comparisons of each paragraph of a document.
 pub(super) struct Compared {
     times: Vec<u32>,
-    /// Whether there were too many for one of them.
+    /// Whether a paragraph reached the limit.
     pub cut_short: bool,
 }
 
 impl Compared {
-    /// Whether a paragraph may be compared with one more.
+    /// Counts one more comparison. Returns whether the paragraph may be compared.
     fn one_more(&mut self, paragraph: usize) -> bool {
         self.times[paragraph] += 1;
-        self.cut_short |= self.times[paragraph] > MOST;
-        self.times[paragraph] <= MOST
+        self.cut_short |= self.times[paragraph] > MAX_COMPARISONS;
+        self.times[paragraph] <= MAX_COMPARISONS
     }
 }
 
 /// The paragraphs of a document.
 pub(super) struct Paragraphs {
     places: Vec<Range<usize>>,
-    /// How many words each counts for.
+    /// The size of each, in words.
     sizes: Vec<usize>,
-    /// The words of each, ascending.
+    /// The words of each, sorted.
     sorted: Vec<Vec<u64>>,
 }
 
 impl Paragraphs {
-    /// The blocks that are long enough to be similar to one with the fewest words that there must be, and not too long.
-    /// Blocks that reach beyond the words, or back into the one before, are left out.
+    /// The blocks with a length that allows a similar paragraph of the minimum length. Blocks that are out of range, or overlap the one
+    /// before, are skipped.
     pub fn new(document: &Document, start: usize, options: &Options) -> Self {
         let shortest = options.paragraph_words.div_ceil(2).max(1);
         let (mut places, mut sizes, mut sorted) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0;
         for block in document.blocks {
             let Some(words) = document.words.get(block.clone()) else { continue };
-            if block.start < end || !(shortest..=LONGEST).contains(&words.len()) {
+            if block.start < end || !(shortest..=MAX_WORDS).contains(&words.len()) {
                 continue;
             }
             end = block.end;
@@ -61,12 +61,12 @@ impl Paragraphs {
         Paragraphs { places, sizes, sorted }
     }
 
-    /// None of them is compared with any yet.
+    /// Counters at zero.
     pub fn compared(&self) -> Compared {
         Compared { times: vec![0; self.places.len()], cut_short: false }
     }
 
-    /// The numbers of those that share a [`GRAM`] or more with these places.
+    /// The indices of those that share at least [`GRAM`] words with these places.
     fn within(&self, places: &Range<usize>) -> Range<usize> {
         let first = self.places.partition_point(|own| own.end < places.start + GRAM);
         let end = self.places.partition_point(|own| own.start + GRAM <= places.end);
@@ -74,8 +74,8 @@ impl Paragraphs {
     }
 }
 
-/// How many words two paragraphs of so many words together must have in common. The items of a list are often written alike:
-/// within one document, paragraphs that are shorter than a passage may have half as many edits.
+/// How many words two paragraphs with `both` words in total must share. The items of a list are often worded alike: within one
+/// document, paragraphs shorter than a passage may have only half as many edits.
 fn needed(both: usize, are_items: bool, options: &Options) -> usize {
     let edits = both - options.paragraph_similarity.min_overlap(both);
     let edits = if are_items { edits / 2 } else { edits };
@@ -96,8 +96,8 @@ pub(super) fn similar(
     for run in runs {
         for j in b.within(&(run.b..run.b + run.tokens)) {
             let shared = run.b.max(b.places[j].start)..(run.b + run.tokens).min(b.places[j].end);
-            let there = shared.start - run.b + run.a..shared.end - run.b + run.a;
-            pairs.extend(a.within(&there).map(|i| (i, j)));
+            let other = shared.start - run.b + run.a..shared.end - run.b + run.a;
+            pairs.extend(a.within(&other).map(|i| (i, j)));
         }
     }
     pairs.sort_unstable();
@@ -112,7 +112,7 @@ pub(super) fn similar(
             }
             let is_short = sizes[0] + sizes[1] < options.min_words.saturating_mul(2);
             let needed = needed(places[0].len() + places[1].len(), own && is_short, options);
-            // A subsequence keeps no more than the words that both have, in whatever order.
+            // A common subsequence has no more words than both share in any order.
             overlap_at_least(&a.sorted[i], &b.sorted[j], needed).filter(|_| compared.one_more(j))?;
             let mut runs = Vec::new();
             lcs.common(&text.words[places[0].clone()], &text.words[places[1].clone()], &mut runs);

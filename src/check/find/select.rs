@@ -1,4 +1,4 @@
-//! Of all that was found, what is told: whole files before their parts, and nothing that is told already.
+//! Selects the candidates to report: whole files before their parts, and no redundant ones.
 
 use super::grams::Text;
 use super::{Finding, Judgement, Kind, Options, Place};
@@ -7,7 +7,7 @@ use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A finding by places among all words.
+/// A possible finding, by places among the words of all documents.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub kind: Kind,
@@ -28,7 +28,7 @@ impl Candidate {
         Some(Candidate::new(Kind::Passage, places, runs))
     }
 
-    /// Whether it is what a passage must be.
+    /// Whether it reaches the minimum length and similarity of a passage.
     pub fn is_long_and_similar(&self, text: &Text, options: &Options) -> bool {
         let [a, b] = [0, 1].map(|i| self.places[i].len());
         let longer = text.size(self.places[usize::from(b > a)].clone());
@@ -37,7 +37,7 @@ impl Candidate {
             && options.passage_similarity.reached_by(2 * self.matched as u64, (a + b) as u64)
     }
 
-    /// With the numbers of the documents, and words by their numbers there.
+    /// The finding, by index of the document and of the words in it.
     pub fn finding(&self, text: &Text, numbers: &[usize]) -> Finding {
         let documents = self.places.clone().map(|places| text.document_at(places.start));
         let starts = documents.map(|document| text.range(document).start);
@@ -51,58 +51,58 @@ impl Candidate {
     }
 }
 
-/// Those that are news, of each number by itself: files first, then what has most words that match, then by rank, then the
-/// earliest.
-pub(super) fn told(mut candidates: Vec<(Judgement, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
+/// Drops redundant candidates, separately for each number. Files come first, then candidates with more matching words, then by rank,
+/// then by place.
+pub(super) fn select(mut candidates: Vec<(Judgement, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
         let Judgement { number, rank } = *judgement;
         (number, candidate.kind != Kind::File, Reverse(candidate.matched), rank, candidate.kind, a, b)
     });
-    let mut told = Vec::new();
+    let mut selected = Vec::new();
     for group in candidates.chunk_by(|x, y| x.0.number == y.0.number) {
-        // Words that are connected by what is told.
+        // Words connected by selected candidates.
         let mut connected = UnionFind::new(words);
-        let news = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));
-        told.extend(news.map(|(_, candidate)| candidate.clone()));
+        let new = group.iter().filter(|(_, candidate)| connect(&mut connected, candidate, options));
+        selected.extend(new.map(|(_, candidate)| candidate.clone()));
     }
-    told
+    selected
 }
 
-/// Connects the words that match if that is news: if half of them, or the words of a passage, are not connected yet.
+/// Connects the matching words, unless the candidate is redundant. It is not if half of its matching words, or as many as a passage
+/// needs, are not connected yet. Returns whether the words were connected.
 fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Options) -> bool {
     let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
     let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
-    let is_news = pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
-    if is_news {
+    let is_new = pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
+    if is_new {
         pairs().for_each(|(a, b)| _ = connected.union(a, b));
     }
-    is_news
+    is_new
 }
 
-/// A document that is contained in another has so many times the words of a passage. A shorter one, such as a page of a few
-/// words and a licence, has a passage in common with it.
-const CONTAINED: usize = 2;
+/// Minimum length of a contained document, as a multiple of [`Options::min_words`]. A shorter one, such as a page of a few words and a
+/// licence, is reported as a passage.
+const CONTAINED_PASSAGES: usize = 2;
 
-/// The finding that two documents are near-equal as a whole, or that one is contained in the other, if what they have in
-/// common is enough for that.
+/// The candidate for two documents that are near-equal as a whole, or of which one contains the other, if they share enough.
 pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options: &Options) -> Option<Candidate> {
     let (one, other) = (text.range(a), text.range(b));
     let shorter = if one.len() <= other.len() { one.clone() } else { other.clone() };
     let both = one.len() + other.len();
     let enough = |matched: usize| {
         let contained = options.file_similarity.reached_by(matched as u64, shorter.len() as u64)
-            && text.size(shorter.clone()) >= options.min_words.saturating_mul(CONTAINED);
+            && text.size(shorter.clone()) >= options.min_words.saturating_mul(CONTAINED_PASSAGES);
         contained || options.file_similarity.reached_by(2 * matched as u64, both as u64)
     };
-    // Most documents have little in common: no need to look closer.
+    // Most documents share too little: skip them early.
     if a == b || !enough(found.iter().map(|candidate| candidate.matched).sum()) {
         return None;
     }
-    // The longest first, each word of either document once.
+    // Longest runs first; each word of either document counts once.
     let mut order: Vec<Run> = found.iter().flat_map(|candidate| &candidate.runs).copied().collect();
     order.sort_unstable_by_key(|run| (Reverse(run.tokens), *run));
-    // Of a document that holds many others, no more than what it has of this one.
+    // For a large document that contains many others, only the part that it shares with this one.
     let span = |start: fn(&Run) -> usize| {
         let ends = order.iter().map(|run| (start(run), start(run) + run.tokens));
         ends.fold((usize::MAX, 0), |(first, last), (start, end)| (first.min(start), last.max(end)))

@@ -1,4 +1,4 @@
-//! The differences between two places in a line of text, marked as `git diff --word-diff` marks them.
+//! The differences between two places on one line, marked as in `git diff --word-diff`.
 
 use super::super::find::Kind;
 use super::super::finding::{Finding, Piece, Place, first};
@@ -6,16 +6,16 @@ use super::marked::{Mark, Marked};
 use crate::readable::counted;
 use std::ops::Range;
 
-/// Shared words that are shown on either side of a difference of whole files.
-const AROUND: usize = 5;
+/// Number of shared words shown on either side of a difference between whole files.
+const CONTEXT_WORDS: usize = 5;
 
-/// The most words that only one of two whole files has and that are shown as they are; of more, the first ones.
-const LONG: usize = 30;
-const FIRST: usize = 10;
+/// Maximum length in words of an edit between whole files that is shown completely; of a longer one, the first words are shown.
+const MAX_EDIT_WORDS: usize = 30;
+const FIRST_EDIT_WORDS: usize = 10;
 
-/// How the places differ, in about so many characters: `[-words-]` that the place looked at does not have, `{+words+}` that only it has.
-/// What they share is shown too, of whole files a few words around each difference.
-pub(super) fn word_diff(copy: &Finding, most: usize) -> Marked {
+/// The differences in about `limit` characters: `[-words-]` are missing from the primary place, `{+words+}` only it has. Shared words are
+/// shown too; for whole files, a few around each difference.
+pub(super) fn word_diff(copy: &Finding, limit: usize) -> Marked {
     let (primary, pieces) = (copy.primary, copy.pieces(copy.primary));
     let is_edit = |piece: Option<&Piece>| matches!(piece, Some(Piece::Edited(_)));
     let is_file = copy.kind == Kind::File;
@@ -23,12 +23,12 @@ pub(super) fn word_diff(copy: &Finding, most: usize) -> Marked {
         let order = if copy.is_reordered() { " in another order" } else { "" };
         return Marked::default().text(&format!("The same words{order}."));
     }
-    let mut diff = Diff { text: Marked::default(), length: 0, most, is_file };
+    let mut diff = Diff { text: Marked::default(), length: 0, limit, is_file };
     if copy.is_reordered() {
         diff.text.push("Some of it is in another order. ");
     }
     for (number, piece) in pieces.iter().enumerate() {
-        if diff.length >= most {
+        if diff.length >= limit {
             diff.end(pieces[number..].iter().filter(|piece| is_edit(Some(piece))).count());
             break;
         }
@@ -49,30 +49,30 @@ pub(super) fn word_diff(copy: &Finding, most: usize) -> Marked {
     diff.text
 }
 
-/// How many of the words that only one place has are shown. What a larger file has besides the one that it contains is of no interest.
+/// How many words of an edit are shown. Words of a larger file outside of the contained one are not shown.
 fn shown(copy: &Finding, side: usize, words: usize) -> usize {
-    match copy.kind == Kind::File && words > LONG {
+    match copy.kind == Kind::File && words > MAX_EDIT_WORDS {
         true if copy.whole() == Some(side) => 0,
-        true => FIRST,
+        true => FIRST_EDIT_WORDS,
         false => words,
     }
 }
 
-/// What only the other place has, and what only this one has, with what is put around it.
+/// The delimiters of words that only the other place has, and of words that only the primary place has.
 const MARKS: [(Mark, [&str; 2]); 2] = [(Mark::Removed, ["[-", "-]"]), (Mark::Added, ["{+", "+}"])];
 
 struct Diff {
     text: Marked,
-    /// How many characters of the places are shown, and how many may be.
+    /// Number of characters shown so far, and the limit.
     length: usize,
-    most: usize,
+    limit: usize,
     is_file: bool,
 }
 
 impl Diff {
-    /// Words that both have, between differences or not.
+    /// Adds shared words. `beside` says whether an edit is before and after them.
     fn shared(&mut self, place: &Place, words: Range<usize>, beside: [bool; 2]) {
-        let [head, tail] = beside.map(|beside| if beside { AROUND } else { 0 });
+        let [head, tail] = beside.map(|beside| if beside { CONTEXT_WORDS } else { 0 });
         if !self.is_file || words.len() <= head + tail {
             self.put(place.text_of(words));
             return;
@@ -88,10 +88,10 @@ impl Diff {
         }
     }
 
-    /// Words that only the other place has, and those that only this one has.
-    fn edited(&mut self, gone: (&Place, Range<usize>, usize), come: (&Place, Range<usize>, usize)) {
+    /// Adds words that only the other place has, and words that only the primary place has.
+    fn edited(&mut self, removed: (&Place, Range<usize>, usize), added: (&Place, Range<usize>, usize)) {
         let mut after = "";
-        for ((place, words, shown), (mark, [open, close])) in [gone, come].into_iter().zip(MARKS) {
+        for ((place, words, shown), (mark, [open, close])) in [removed, added].into_iter().zip(MARKS) {
             if words.is_empty() {
                 continue;
             }
@@ -100,7 +100,7 @@ impl Diff {
             self.text.push(open);
             self.put((text, ""));
             if shown < words.len() {
-                let left = format!("{}{}", if shown > 0 { " " } else { "" }, left_out(words.len() - shown));
+                let left = format!("{}{}", if shown > 0 { " " } else { "" }, omitted(words.len() - shown));
                 self.length += left.chars().count();
                 self.text.push(&left);
             }
@@ -111,9 +111,9 @@ impl Diff {
         self.space(after);
     }
 
-    /// A text and the white space after it, as far as there is room.
+    /// Adds a text and the white space after it, up to the limit.
     fn put(&mut self, (text, space): (&str, &str)) {
-        let shown = first(text, self.most.saturating_sub(self.length).max(20));
+        let shown = first(text, self.limit.saturating_sub(self.length).max(20));
         self.length += shown.chars().count();
         self.text.push(&shown.replace("\n\n", PARAGRAPH));
         if shown.len() < text.len() {
@@ -126,7 +126,7 @@ impl Diff {
         self.text.push(&space.replace("\n\n", PARAGRAPH));
     }
 
-    /// That there is more, and how many differences are in that.
+    /// Adds a note that the rest is omitted, with its number of differences.
     fn end(&mut self, edits: usize) {
         self.text.trim_end();
         if !self.text.ends_with("…") {
@@ -138,10 +138,10 @@ impl Diff {
     }
 }
 
-/// A mark for words that are not shown.
-pub(super) fn left_out(words: usize) -> String {
+/// A note in place of omitted words.
+pub(super) fn omitted(words: usize) -> String {
     format!("… {} …", counted(words as u64, "word"))
 }
 
-/// Paragraphs follow each other in a line.
+/// Separates paragraphs on one line.
 const PARAGRAPH: &str = " ¶ ";

@@ -1,25 +1,25 @@
-//! Reports of earlier runs, recognised by how they start: they are not read as pages.
+//! Recognises reports of earlier runs by their first lines, so that they are not read as pages.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// What a report for a browser has at its start.
+/// The first lines of a report for a browser.
 const HTML: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
 
-/// What distinguishes it from other pages, before its title.
+/// The tag before its title that distinguishes it from other pages.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"dedup check\">\n";
 
-/// A report for people in a file that would be empty otherwise, and could not be distinguished from an empty page.
+/// The report for people without findings: an empty file could not be distinguished from an empty page.
 pub(super) const NO_COPIES: &str = "No copies.\n";
 
-/// Whether a file is a report of an earlier run, as its start shows. Only reports for people and browsers are recognised; the others
-/// are seldom called like pages.
+/// Whether a file starts like a report of an earlier run. Only reports for people and browsers are recognised; the others rarely have
+/// the extension of a page.
 pub fn is_report(path: &Path) -> bool {
     start(path).is_some_and(|text| starts_report(&text))
 }
 
-/// Whether a file is a report for browsers, which is never taken for something else.
+/// Whether a file is a report for browsers. These are recognised reliably.
 pub fn is_html_report(path: &Path) -> bool {
     start(path).is_some_and(|text| is_html(&text))
 }
@@ -27,13 +27,13 @@ pub fn is_html_report(path: &Path) -> bool {
 /// The start of a file.
 fn start(path: &Path) -> Option<String> {
     let mut start = Vec::new();
-    // The names of two files, each as long as a path can be, and with what stands for control characters.
+    // Enough for two paths of maximum length with escaped control characters.
     let is_read = fs::metadata(path).is_ok_and(|found| found.is_file())
         && File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start)).is_ok();
     is_read.then(|| String::from_utf8_lossy(&start).into_owned())
 }
 
-/// Whether a text starts as reports for people and browsers do.
+/// Whether a text starts like a report for people or browsers.
 fn starts_report(text: &str) -> bool {
     let mut lines = text.lines();
     let copy = [lines.next(), lines.next(), lines.next()];
@@ -53,13 +53,13 @@ fn starts_report(text: &str) -> bool {
     is_human || is_html(text)
 }
 
-/// Whether a text starts as reports for browsers do.
+/// Whether a text starts like a report for browsers.
 fn is_html(text: &str) -> bool {
     let head = text.strip_prefix(HTML).and_then(|head| head.split_once("<title>"));
     head.is_some_and(|(head, _)| head.ends_with(GENERATOR))
 }
 
-/// What follows the path, line and column of a place.
+/// The rest of a line after path, line and column.
 fn after_place(line: &str) -> Option<&str> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     line.match_indices(": ").find_map(|(end, _)| {
@@ -77,7 +77,7 @@ mod tests {
     const COPY: &str = "a.md:6:1: paragraph of 57 words, 94 % alike\nb.md:6:1: the other place\n    The same words.\n";
 
     #[test]
-    fn reports_are_known() {
+    fn reports_are_recognised() {
         for text in [
             COPY,
             "a: b.md:6:1: 90 % of a: b.md is in c.md\nc.md:1:1: the other place, under “C”\n    x\n\nmore",
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_place() {
+    fn the_rest_after_a_place() {
         for (line, expected) in [
             ("a:1:2: b", Some("b")),
             ("a: b:1:2: c: d", Some("c: d")),

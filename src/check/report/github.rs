@@ -4,7 +4,7 @@ use super::super::outcome::Outcome;
 use crate::readable::{escaped, escaped_lines};
 use std::fmt::Write;
 
-/// Accepted findings are left out. What the runner shows of them, and prints in its log, is escaped. Paths start where the repository does.
+/// Omits accepted findings. Texts shown or logged by the runner are escaped. Paths are relative to the root of the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut out = String::new();
     for copy in outcome.reported() {
@@ -27,7 +27,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
     out
 }
 
-/// As the runner unescapes them.
+/// Escapes data so that the runner restores it.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

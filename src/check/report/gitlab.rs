@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 
-/// Accepted findings are left out. Fingerprints are of the words and the files, so that they outlive a move within a file.
-/// Paths start where the repository does.
+/// Omits accepted findings. Fingerprints depend on words and files, so that they survive a move within a file. Paths are relative to
+/// the root of the repository.
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut seen = BTreeMap::<String, usize>::new();
     let issues: Vec<Value> = outcome
@@ -16,11 +16,11 @@ pub(super) fn render(outcome: &Outcome) -> String {
             let (here, there) = copy.primary_first();
             let [path, other] = [here, there].map(|place| outcome.path(place));
             let summary = copy.summary_with(|place| outcome.path(place));
-            let known_by = format!("{}\n{path}\n{other}", copy.fingerprint);
-            // The same copy more than once in the same files.
-            let times = seen.entry(known_by.clone()).or_default();
+            let identity = format!("{}\n{path}\n{other}", copy.fingerprint);
+            // The same copy may occur more than once in the same files.
+            let times = seen.entry(identity.clone()).or_default();
             *times += 1;
-            let digest = Sha1::digest(format!("{known_by}\n{times}"));
+            let digest = Sha1::digest(format!("{identity}\n{times}"));
             json!({
                 "description": escaped(&format!("Copied: {summary}; the other place is {other}:{}", there.stretch.start.line)),
                 "check_name": format!("copied-{}", copy.name()),

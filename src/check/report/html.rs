@@ -1,9 +1,9 @@
-//! One page for a browser, which needs nothing else: texts side by side, filters, and a map of which files copy which.
+//! A self-contained page for a browser: texts side by side, filters, and a map of copies between files.
 
 use super::super::baseline::Entry;
 use super::super::finding::{Finding, Piece, first};
 use super::super::outcome::Outcome;
-use super::diff::left_out;
+use super::diff::omitted;
 use crate::readable::escaped;
 use minijinja::value::Serde;
 use minijinja::{Environment, escape_formatter};
@@ -11,20 +11,20 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files on the map: those of the pairs with the most copied words.
-const ON_MAP: usize = 24;
+/// Maximum number of files on the map. Pairs with more copied words come first.
+const MAX_MAP_FILES: usize = 24;
 
-/// The most characters of a text that are shown.
-const SHOWN: usize = 20_000;
+/// Maximum number of characters shown of a text.
+const MAX_SHOWN: usize = 20_000;
 
-/// Words that are shown before and after a passage, as far as the same paragraph has them.
-const AROUND: usize = 8;
+/// Number of words of the same paragraph shown before and after a passage.
+const CONTEXT_WORDS: usize = 8;
 
-/// The most bytes that are shown around a passage: what is longer is not made of words.
-const LONGEST: usize = 400;
+/// Maximum number of bytes shown before or after a passage. Longer text does not consist of words.
+const MAX_CONTEXT_BYTES: usize = 400;
 
-/// The most words that are shown of what a larger file has between the words of one that it contains.
-const LONG: usize = 20;
+/// Maximum number of words shown of a larger file between the words of a contained one.
+const MAX_OWN_WORDS: usize = 20;
 
 #[derive(Serialize)]
 struct Page<'a> {
@@ -57,7 +57,7 @@ struct Side<'a> {
     end: String,
     heading: Option<&'a str>,
     parts: Vec<Part<'a>>,
-    /// The element for what only this place has.
+    /// The HTML element for words that only this place has.
     own: &'static str,
 }
 
@@ -69,22 +69,22 @@ struct Part<'a> {
     space: &'a str,
 }
 
-/// What a part of a text is.
+/// The role of a part of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Mark {
-    /// What both places have.
+    /// Words that both places have.
     Shared,
-    /// What only this one has.
+    /// Words that only this place has.
     Own,
-    /// What is not part of it, but around it or about it.
+    /// Context around the place, or a note.
     Beside,
 }
 
 #[derive(Serialize)]
 struct Row<'a> {
     path: &'a str,
-    /// For each file of the map: how many copies the two have in common.
+    /// For each file of the map, the number of copies between the two.
     cells: Vec<usize>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
     });
     environment.add_template("page.html", include_str!("page.html")).expect("the template is well formed");
     let template = environment.get_template("page.html").expect("it was added");
-    // What people should do something about comes first.
+    // New findings come first.
     let (known, new): (Vec<&Finding>, Vec<&Finding>) = outcome.findings.iter().partition(|copy| copy.accepted);
     let copies: Vec<Shown> = (1..).zip(new.iter().chain(&known)).map(|(number, copy)| shown(number, copy)).collect();
     let (map, left_off) = map(if new.is_empty() { &known } else { &new });
@@ -110,10 +110,10 @@ pub(super) fn render(outcome: &Outcome) -> String {
         map,
         left_off,
     }));
-    page.expect("all that the template asks for is there")
+    page.expect("all values of the template are set")
 }
 
-/// A text in which what would change how the rest is shown is visible instead; line ends stay.
+/// A text with control characters made visible; line ends stay.
 fn visible(text: &str) -> String {
     let line = |line: &str| line.split('\t').map(escaped).collect::<Vec<_>>().join("\t");
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
@@ -121,7 +121,7 @@ fn visible(text: &str) -> String {
 
 fn shown<'a>(number: usize, copy: &'a Finding) -> Shown<'a> {
     let (kind, summary, percent, known) = (copy.name(), copy.summary(), copy.percent(), copy.accepted);
-    // The other place at the left, as what was there before.
+    // The other place is on the left, like the old version in a diff.
     let sides = [(1 - copy.primary, "del"), (copy.primary, "ins")].map(|(number, own)| side(copy, number, own));
     Shown { number, kind, summary, percent, known, reordered: copy.is_reordered(), sides }
 }
@@ -138,19 +138,19 @@ fn side<'a>(copy: &'a Finding, number: usize, own: &'static str) -> Side<'a> {
     }
 }
 
-/// The text of a place with a few words around it. What a larger file has besides is left out.
+/// The text of a place with a few words of context. Of a larger file, only the contained part is shown.
 fn parts<'a>(copy: &'a Finding, side: usize) -> Vec<Part<'a>> {
     let place = &copy.places[side];
     let beside = |text: Cow<'a, str>, space| Part { mark: Mark::Beside, text, space };
-    let [(before, more_before), (after, more_after)] = place.page.around(&place.words, AROUND);
+    let [(before, more_before), (after, more_after)] = place.page.around(&place.words, CONTEXT_WORDS);
     let (before, after) = (place.page.text_to_next(before), place.page.text(after));
-    let fits = |text: &str| (1..=LONGEST).contains(&text.len());
+    let fits = |text: &str| (1..=MAX_CONTEXT_BYTES).contains(&text.len());
     let mut parts = Vec::new();
     if fits(before) {
         let dots = if more_before { "… " } else { "" };
         parts.push(beside(format!("{dots}{before}").into(), ""));
     }
-    let mut left = SHOWN;
+    let mut left = MAX_SHOWN;
     for piece in copy.pieces(side) {
         let (words, mark) = match piece {
             Piece::Shared(words) => (words[side].clone(), Mark::Shared),
@@ -159,8 +159,8 @@ fn parts<'a>(copy: &'a Finding, side: usize) -> Vec<Part<'a>> {
         if words.is_empty() {
             continue;
         }
-        if mark == Mark::Own && words.len() > LONG && copy.whole() == Some(side) {
-            parts.push(beside(format!("[{}]", left_out(words.len())).into(), place.text_of(words).1));
+        if mark == Mark::Own && words.len() > MAX_OWN_WORDS && copy.whole() == Some(side) {
+            parts.push(beside(format!("[{}]", omitted(words.len())).into(), place.text_of(words).1));
             continue;
         }
         let (text, space) = place.text_of(words);
@@ -179,9 +179,9 @@ fn parts<'a>(copy: &'a Finding, side: usize) -> Vec<Part<'a>> {
     parts
 }
 
-/// The files of the pairs with the most copied words, and how many were left off.
+/// The files of the pairs with the most copied words, and how many files were omitted.
 fn map<'a>(copies: &[&'a Finding]) -> (Vec<Row<'a>>, usize) {
-    // For each pair of files: how many copies, and their words.
+    // For each pair of files: the number of copies, and of their words.
     let mut pairs = BTreeMap::<[&str; 2], (usize, usize)>::new();
     for copy in copies {
         let mut paths = copy.places.each_ref().map(|place| place.page.path.as_str());
@@ -189,12 +189,12 @@ fn map<'a>(copies: &[&'a Finding]) -> (Vec<Row<'a>>, usize) {
         let (count, words) = pairs.entry(paths).or_default();
         (*count, *words) = (*count + 1, *words + copy.words());
     }
-    let mut most: Vec<&[&str; 2]> = pairs.keys().collect();
-    most.sort_by_key(|pair| std::cmp::Reverse(pairs[*pair].1));
+    let mut by_words: Vec<&[&str; 2]> = pairs.keys().collect();
+    by_words.sort_by_key(|pair| std::cmp::Reverse(pairs[*pair].1));
     let mut files = BTreeSet::new();
-    for pair in most {
+    for pair in by_words {
         let new = BTreeSet::from(*pair).difference(&files).count();
-        if files.len() + new <= ON_MAP {
+        if files.len() + new <= MAX_MAP_FILES {
             files.extend(*pair);
         }
     }

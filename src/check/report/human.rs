@@ -1,14 +1,14 @@
-//! For people: both places, and the text with what differs marked as `git diff --word-diff` marks it.
+//! The report for people: both places, and the text with differences marked as in `git diff --word-diff`.
 
 use super::super::finding::{Finding, Place};
 use super::super::outcome::Outcome;
 use super::diff::word_diff;
 use super::marked::{Mark, Marked};
 
-/// The most characters of a text that are shown.
-const SHOWN: usize = 600;
+/// Maximum number of characters shown of a text.
+const MAX_SHOWN: usize = 600;
 
-/// Accepted findings are left out.
+/// Omits accepted findings.
 pub(super) fn render(outcome: &Outcome) -> Marked {
     let mut out = Marked::default();
     for (number, finding) in outcome.reported().enumerate() {
@@ -23,7 +23,7 @@ fn one(finding: &Finding, out: Marked) -> Marked {
     let accepted = if finding.accepted { " (accepted)" } else { "" };
     let out = out.marked(Mark::Primary, &line(here)).text(&format!(": {}{accepted}", finding.summary())).end_line();
     let out = out.marked(Mark::Other, &line(there)).text(&format!(": the other place{}", under(there))).end_line();
-    out.text("    ").then(word_diff(finding, SHOWN)).end_line()
+    out.text("    ").then(word_diff(finding, MAX_SHOWN)).end_line()
 }
 
 fn under(place: &Place) -> String {

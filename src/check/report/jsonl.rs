@@ -1,12 +1,12 @@
-//! A record for each finding, accepted ones too.
+//! A record for each finding, including accepted ones.
 
 use super::super::finding::{Finding, Place, first};
 use super::super::outcome::Outcome;
 use crate::prose;
 use serde::Serialize;
 
-/// The most characters of what both have.
-const SHOWN: usize = 1000;
+/// Maximum number of characters of the shared text.
+const MAX_SHOWN: usize = 1000;
 
 #[derive(Serialize)]
 struct Record<'a> {
@@ -15,12 +15,12 @@ struct Record<'a> {
     a: At<'a>,
     b: At<'a>,
     similarity: f64,
-    /// How much of each is in the other.
+    /// The share of each place contained in the other.
     contained: [f64; 2],
     fingerprint: &'a str,
-    /// Whether the baseline has it.
+    /// Whether the baseline accepts it.
     known: bool,
-    /// The first 1000 characters of what both have.
+    /// The first 1000 characters of the shared text.
     text: String,
 }
 
@@ -33,7 +33,7 @@ struct At<'a> {
     heading: Option<&'a str>,
 }
 
-/// From 1. The column counts characters; that of an end is after the last one.
+/// Counted from 1. The column counts characters; an end column is after the last character.
 #[derive(Serialize)]
 struct Position {
     line: usize,
@@ -62,9 +62,9 @@ fn record<'a>(copy: &'a Finding) -> Record<'a> {
     }
 }
 
-/// What both have as the first place writes it, run by run.
+/// The shared text as in the first place, run by run.
 fn shared(copy: &Finding) -> String {
-    let (mut text, mut left) = (String::new(), SHOWN);
+    let (mut text, mut left) = (String::new(), MAX_SHOWN);
     let [place, _] = &copy.places;
     for run in &copy.runs {
         for part in [if text.is_empty() { "" } else { " … " }, place.page.text(run.a..run.a + run.tokens)] {

@@ -1,4 +1,4 @@
-//! JUnit XML, as its consumers agree on it: a failed test for each new copy, or a passed one.
+//! JUnit XML, as commonly understood: a failed test for each new copy, or one passed test.
 
 use super::super::finding::Finding;
 use super::super::outcome::Outcome;
@@ -8,8 +8,8 @@ use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use std::io;
 
-/// The most characters of a text that are shown.
-const SHOWN: usize = 2000;
+/// Maximum number of characters shown of a text.
+const MAX_SHOWN: usize = 2000;
 
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -44,12 +44,12 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Finding) -> io::Result<()> {
     let place = format!("{}:{}", there.page.path, there.stretch.start);
     let name = legal(&escaped(&format!("{} at {} is also at {place}", copy.name(), here.stretch.start)));
     let (file, line) = (legal(&here.page.path), here.stretch.start.line.to_string());
-    // Whoever opens the file needs its path as it is; all else is for people.
+    // Tools open the file by its unescaped path; all other texts are for people.
     let class = legal(&escaped(&here.page.path));
     let attributes = [("classname", class.as_str()), ("name", &name), ("file", &file), ("line", &line)];
     writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
         let message = legal(&escaped(&format!("{}; the other place is {place}", copy.summary())));
-        let text = legal(&word_diff(copy, SHOWN).into_string());
+        let text = legal(&word_diff(copy, MAX_SHOWN).into_string());
         let failure =
             writer.create_element("failure").with_attributes([("message", message.as_str()), ("type", copy.name())]);
         failure.write_text_content(BytesText::new(&text))?;
@@ -58,7 +58,7 @@ fn case(writer: &mut Writer<Vec<u8>>, copy: &Finding) -> io::Result<()> {
     Ok(())
 }
 
-/// Without the characters that XML 1.0 cannot have at all.
+/// Removes characters that are not allowed in XML 1.0.
 fn legal(text: &str) -> String {
     let is_legal =
         |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);

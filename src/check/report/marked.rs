@@ -1,28 +1,28 @@
-//! Text for people with marked parts: whoever shows it may give each mark a colour.
+//! Text for people with marked parts. A terminal may show each mark in a colour.
 
 use crate::readable::escaped;
 
-/// What a part of a text is.
+/// The role of a part of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing in particular.
+    /// Ordinary text.
     #[default]
     Plain,
-    /// The place to look at.
+    /// The primary place.
     Primary,
     /// The other place.
     Other,
     /// Words that only the other place has.
     Removed,
-    /// Words that only the place to look at has.
+    /// Words that only the primary place has.
     Added,
 }
 
-/// A text in parts. All that is put in is escaped, so that nothing but the line ends of the report itself is a control character.
+/// A text in parts. Added text is escaped, so that the only control characters are the line ends of the report itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
     parts: Vec<(Mark, String)>,
-    /// The mark of what is put in next.
+    /// The mark of the next part.
     mark: Mark,
 }
 
@@ -32,7 +32,7 @@ impl Marked {
         self.parts.iter().map(|(mark, text)| (*mark, text.as_str()))
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it has no text.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -42,13 +42,13 @@ impl Marked {
         self.parts.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// With more text.
+    /// Appends text, escaped; for chaining.
     pub(super) fn text(mut self, text: &str) -> Self {
         self.push(text);
         self
     }
 
-    /// With more text of a mark.
+    /// Appends text with a mark, escaped; for chaining.
     pub(super) fn marked(mut self, mark: Mark, text: &str) -> Self {
         self.open(mark);
         self.push(text);
@@ -56,13 +56,13 @@ impl Marked {
         self
     }
 
-    /// With the end of a line.
+    /// Ends the line; for chaining.
     pub(super) fn end_line(mut self) -> Self {
         self.last().push('\n');
         self
     }
 
-    /// With the parts of another text after its own.
+    /// Appends the parts of another text; for chaining.
     pub(super) fn then(mut self, other: Marked) -> Self {
         self.parts.extend(other.parts);
         self
@@ -73,18 +73,18 @@ impl Marked {
         self.last().push_str(&escaped(text));
     }
 
-    /// Starts a part of a mark.
+    /// Starts a part with a mark.
     pub(super) fn open(&mut self, mark: Mark) {
         self.mark = mark;
         self.parts.push((mark, String::new()));
     }
 
-    /// Ends it.
+    /// Ends the marked part.
     pub(super) fn close(&mut self) {
         self.mark = Mark::Plain;
     }
 
-    /// Whether the last part ends so.
+    /// Whether the last part ends with `end`.
     pub(super) fn ends_with(&self, end: &str) -> bool {
         self.parts.last().is_some_and(|(_, text)| text.ends_with(end))
     }
@@ -96,7 +96,7 @@ impl Marked {
         }
     }
 
-    /// The part that text is put into.
+    /// The part that text is appended to.
     fn last(&mut self) -> &mut String {
         if self.parts.last().is_none_or(|(mark, _)| *mark != self.mark) {
             self.parts.push((self.mark, String::new()));

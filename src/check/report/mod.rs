@@ -1,4 +1,4 @@
-//! Reports: the same findings, for each who reads them.
+//! Reports: the same findings in several formats.
 //!
 //! ```
 //! use neardups::check::{Request, report::Format, run};
@@ -33,7 +33,7 @@ pub use marked::{Mark, Marked};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// For people: both places, the text, the differences marked.
+    /// For people: both places, and the text with differences marked.
     Human,
     /// One JSON object a line for each finding.
     Jsonl,
@@ -43,7 +43,7 @@ pub enum Format {
     Github,
     /// The code quality report of GitLab.
     Gitlab,
-    /// JUnit XML, for whatever shows tests.
+    /// JUnit XML, for tools that show test results.
     Junit,
     /// One page with the texts side by side, for a browser.
     Html,
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    /// The one of a name.
+    /// The format with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -83,12 +83,12 @@ impl Format {
             Format::Junit => junit::render(outcome),
             Format::Html => html::render(outcome),
         };
-        // Control characters of a page could change how whatever shows the report behaves.
+        // Control characters of a page could affect the terminal or program that shows the report.
         text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "")
     }
 }
 
-/// The report for people with its parts marked, for whoever shows it in colours.
+/// The report for people with its parts marked, for output in colours.
 pub fn marked(outcome: &Outcome) -> Marked {
     human::render(outcome)
 }
@@ -98,12 +98,12 @@ pub fn marked(outcome: &Outcome) -> Marked {
 pub struct Target {
     /// The form.
     pub format: Format,
-    /// The file; none is standard output.
+    /// The file; `None` for standard output.
     pub file: Option<PathBuf>,
 }
 
 impl Target {
-    /// The text that goes there. The report for people says so in a file if there is nothing to report.
+    /// The text of the report. In a file, the report for people has a line of text even without findings.
     pub fn render(&self, outcome: &Outcome) -> String {
         let text = self.format.render(outcome);
         if text.is_empty() && self.format == Format::Human && self.file.is_some() { NO_COPIES.into() } else { text }
@@ -125,10 +125,10 @@ impl FromStr for Target {
         let (name, file) = typed.split_once('=').map_or((typed, None), |(name, file)| (name, Some(file)));
         let Some(format) = Format::by_name(name) else {
             let names = Format::ALL.map(Format::name).join(", ");
-            return Err(format!("expected one of {names}, perhaps with =FILE behind it"));
+            return Err(format!("expected one of {names}, or FORMAT=FILE"));
         };
         match file {
-            Some("") => Err("expected a file behind '='".into()),
+            Some("") => Err("expected a file after '='".into()),
             file => Ok(Target { format, file: file.map(PathBuf::from) }),
         }
     }

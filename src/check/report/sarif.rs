@@ -10,22 +10,27 @@ use std::path::Path;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Each rule with what it is of.
+/// The rules, with the kind of their findings.
 const RULES: [(&str, Kind, &str, &str); 3] = [
-    ("copied-file", Kind::File, "CopiedFile", "A file is nearly the same as another, or is contained in it."),
-    ("copied-passage", Kind::Passage, "CopiedPassage", "A passage stands, nearly word for word, in another place too."),
+    ("copied-file", Kind::File, "CopiedFile", "A file is nearly the same as another, or is contained in another."),
+    (
+        "copied-passage",
+        Kind::Passage,
+        "CopiedPassage",
+        "A passage also occurs, nearly word for word, in another place.",
+    ),
     (
         "copied-paragraph",
         Kind::Paragraph,
         "CopiedParagraph",
-        "A paragraph stands, nearly word for word, in another place too.",
+        "A paragraph also occurs, nearly word for word, in another place.",
     ),
 ];
 
-const HELP: &str = "Say it in one place and link to it; or accept it, in the baseline, in dedup.toml, or between \
+const HELP: &str = "Keep the text in one place and link to it, or accept the copy: in the baseline, in dedup.toml, or between \
     dedup:ignore-start and dedup:ignore-end.";
 
-/// Accepted findings are left out: code scanning would show them as open.
+/// Omits accepted findings: code scanning would show them as open.
 pub(super) fn render(outcome: &Outcome) -> String {
     let rules: Vec<Value> = RULES
         .iter()
@@ -91,12 +96,12 @@ fn location(outcome: &Outcome, place: &Place) -> Value {
     })
 }
 
-/// Text in a message in which brackets make no link, and nothing changes how the rest is shown.
+/// Escapes text for a message: brackets make no links, and control characters are visible.
 fn literal(text: &str) -> String {
     escaped(text).replace('\\', r"\\").replace('[', r"\[").replace(']', r"\]")
 }
 
-/// Where a file is: from the base, unless it was given by its absolute path or is outside of the repository.
+/// The location of a file: relative to the base, unless it was given by an absolute path or is outside of the repository.
 fn artifact(outcome: &Outcome, place: &Place) -> Value {
     let real = &place.page.place;
     if real.to_str().is_none() {
@@ -111,7 +116,7 @@ fn artifact(outcome: &Outcome, place: &Place) -> Value {
     }
 }
 
-/// The same where the path is not UTF-8, and so cannot be written as text: from the base if it is below that.
+/// The same for a path that is not UTF-8: relative to the base if the file is below it.
 fn artifact_of_bytes(outcome: &Outcome, real: &Path, is_absolute: bool) -> Value {
     let base = outcome.root.clone().or_else(|| fs::canonicalize(".").ok());
     match base.and_then(|base| real.strip_prefix(base).ok()).filter(|_| !is_absolute) {
@@ -123,7 +128,7 @@ fn artifact_of_bytes(outcome: &Outcome, real: &Path, is_absolute: bool) -> Value
     }
 }
 
-/// A path as part of a URI (RFC 3986): everything but unreserved characters and `/` as `%XX`.
+/// A path as part of a URI (RFC 3986): all characters except unreserved ones and `/` as `%XX`.
 fn uri(path: &[u8]) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.iter()

@@ -100,7 +100,7 @@ pub fn explained(error: neardups::check::Error) -> Error {
     use neardups::check::{Error, List, SinceError};
     match error {
         Error::Globs { list: List::IgnoreHere, message } => usage_error(format!("--ignore: {message}")),
-        Error::Baseline(invalid) if invalid.is_conflict => usage_error(format!("{invalid}, and --update-baseline")),
+        Error::Baseline(invalid) if invalid.is_conflict => usage_error(format!("{invalid}, then run with --update-baseline")),
         Error::Since(SinceError::Git(message)) => {
             usage_error(format!("--since looks at what git knows, and that failed: {message}"))
         }

@@ -112,7 +112,7 @@ pub fn config(arguments: &Arguments, settings: Settings, config: &Config, termin
         None => format!("there is no {NAME}; what is printed starts from the current folder"),
     });
     let (here, base) = (Config::default().base()?, config.base()?);
-    let mut settings = settings.starting_from(&base, &here);
+    let mut settings = settings.relative_to(&base, &here);
     // Such a glob takes back what those of its own list leave out, and no others.
     let takes_back = arguments.ignore.iter().chain(&settings.ignore).any(|glob| glob.starts_with('!'));
     if here == base && !takes_back {
