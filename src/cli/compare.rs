@@ -1,4 +1,4 @@
-//! `dedup compare`: two documents, as every algorithm sees them, and the passages that they share.
+//! `dedup compare`: compares two documents with every algorithm, and lists the passages that they share.
 
 use super::arguments::compare::Arguments;
 use super::input;
@@ -22,7 +22,7 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Reads both documents, compares, and prints what was found.
+/// Reads both documents, compares them, and prints the results.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let [a, b] = &arguments.paths;
     if [a, b].iter().all(|path| path.as_os_str() == "-") {
@@ -39,10 +39,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
-    let judge = |(entry, asked): (&'static Entry, Asked)| {
-        let mut comparison = match asked {
-            Asked::AlgorithmFactory(factory) => compare(texts, &factory, tokenizer, seed)?,
-            Asked::Refused(comparison) => comparison,
+    let judge = |(entry, choice): (&'static Entry, Choice)| {
+        let mut comparison = match choice {
+            Choice::Factory(factory) => compare(texts, &factory, tokenizer, seed)?,
+            Choice::Refused(comparison) => comparison,
         };
         spell_all(&mut comparison.warnings);
         if let Verdict::Refused(why) = &mut comparison.verdict {
@@ -72,29 +72,29 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-/// How an algorithm is asked.
-enum Asked {
-    AlgorithmFactory(TableFactory),
-    /// Not at all: the tokens are prepared in a way that it does not go with.
+/// How an algorithm is run.
+enum Choice {
+    Factory(TableFactory),
+    /// Not at all: it refuses this preparation of tokens.
     Refused(Comparison),
 }
 
-/// The factories of the algorithms that were chosen.
-fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Asked)>, Error> {
+/// The factories of the chosen algorithms.
+fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Choice)>, Error> {
     if !arguments.method.is_all() {
         let (entry, factory) = method.factory()?;
-        return Ok(vec![(entry, Asked::AlgorithmFactory(factory))]);
+        return Ok(vec![(entry, Choice::Factory(factory))]);
     }
     let settings = &arguments.method.settings;
-    let (mut asked, mut used, mut refusals) = (Vec::new(), 0, Vec::new());
+    let (mut choices, mut used, mut refusals) = (Vec::new(), 0, Vec::new());
     for entry in ALGORITHMS {
         let own = Settings::from_pairs(settings.given().filter(|(name, _)| entry.uses(name)));
         let uses_any = own.given().next().is_some();
         used += usize::from(uses_any);
-        let factory = entry.goes_with(&method.tokens.steps).and_then(|()| method.recipe_of(entry, own));
+        let factory = entry.goes_with(&method.tokens.steps).and_then(|()| method.factory_of(entry, own));
         match factory {
-            Ok(factory) => asked.push((entry, Asked::AlgorithmFactory(factory))),
-            // What goes with another algorithm is refused by this one alone.
+            Ok(factory) => choices.push((entry, Choice::Factory(factory))),
+            // A refusal is only the result of this algorithm: others may accept the settings.
             Err(Error::Usage(why)) => {
                 let why = spelled(&why).into_owned();
                 let algorithm = entry.factory(Settings::default())?.prepare(0)?.algorithm;
@@ -108,37 +108,37 @@ fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Ent
                     verdict: Verdict::Refused(why.clone()),
                 };
                 refusals.extend(uses_any.then_some(why));
-                asked.push((entry, Asked::Refused(comparison)));
+                choices.push((entry, Choice::Refused(comparison)));
             }
             Err(error) => return Err(error),
         }
     }
     match refusals.first() {
         Some(why) if refusals.len() == used => Err(usage_error(why.clone())),
-        _ => Ok(asked),
+        _ => Ok(choices),
     }
 }
 
-/// The parameter that says how long shingles are.
+/// The parameter for the length of shingles.
 const SHINGLE: &str = "shingle";
 
-/// What makes shingles of the length that suits the documents, or that was typed.
+/// A factory for shingles of the typed length, or of the length chosen for the documents.
 fn shingle_factory(method: &Method, settings: &Settings) -> Result<TableFactory, Error> {
     let entry = ALGORITHMS.iter().find(|entry| entry.uses(SHINGLE)).unwrap_or(&ALGORITHMS[0]);
     let own = Settings::from_pairs(settings.given().filter(|(name, _)| *name == SHINGLE));
-    method.recipe_of(entry, own)
+    method.factory_of(entry, own)
 }
 
-/// One of the two documents.
+/// A document.
 struct Document {
     id: String,
     text: String,
     tokens: Tokens,
-    /// Where lines end, in bytes.
+    /// Byte offsets of line ends.
     line_ends: Vec<usize>,
 }
 
-/// The one document of a file.
+/// Reads the only document of a file.
 fn read(
     path: &Path,
     options: &source::Options,
@@ -152,7 +152,7 @@ fn read(
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
         batch.documents(&mut |document| match document {
-            // A third one would say no more than a second.
+            // Two documents are enough for the error.
             Ok(document) if found.len() < 2 => found.push((document.id.into_owned(), document.text.into_owned())),
             Ok(_) => {}
             Err(problem) => problems.push(problem),
@@ -161,7 +161,7 @@ fn read(
     });
     if found.len() > 1 {
         return Err(usage_error(format!(
-            "{shown} has more than one document: name a file that is one, or read it as one with --format text"
+            "{shown} has more than one document: name a file with one document, or use --format text"
         )));
     }
     if let Some(problem) = problems.iter().find(|problem| problem.severity > Severity::Repaired) {
@@ -173,7 +173,7 @@ fn read(
     }
     problems.iter().for_each(|problem| terminal.problem(problem));
     let Some((id, text)) = found.pop() else {
-        return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("there is no document in it")));
+        return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("it has no document")));
     };
     let mut tokens = Tokens::new(TokenDetail::Everything, engine.seed);
     engine.tokenizer.tokenize(&text, &mut tokens);
@@ -189,7 +189,7 @@ impl Document {
         hashes.len()
     }
 
-    /// Where some of its tokens stand; at least one.
+    /// The place of some of its tokens, at least one.
     fn place(&self, first: usize, tokens: usize) -> Place {
         let (start, end) = (self.tokens.span(first).start, self.tokens.span(first + tokens - 1).end);
         let line = |byte: usize| self.line_ends.partition_point(|&end| end < byte) + 1;
@@ -197,14 +197,14 @@ impl Document {
     }
 }
 
-/// Lines from 1, the last included; bytes from 0 of the text as UTF-8, the last not included.
+/// A range of lines, from 1 and inclusive, and of bytes of the text as UTF-8, from 0 and exclusive.
 #[derive(Serialize)]
 struct Place {
     lines: [usize; 2],
     bytes: [usize; 2],
 }
 
-/// Shingles as they suit the documents, and of three tokens: what they are called, and how they overlap.
+/// The overlaps, with their names, of the shingles chosen for the documents and of shingles of three tokens.
 fn overlaps(suited: &Comparison, of_three: Overlap) -> Vec<(String, Overlap)> {
     let width = suited.parameters.iter().find(|row| row.name == SHINGLE).map(|row| row.value.to_string());
     let name = match (&suited.tokenizer, width) {
@@ -219,7 +219,7 @@ fn overlaps(suited: &Comparison, of_three: Overlap) -> Vec<(String, Overlap)> {
     overlaps
 }
 
-/// Everything that was found.
+/// The results.
 struct Report<'a> {
     tokenizer: &'a str,
     documents: [Document; 2],
@@ -243,7 +243,7 @@ fn outcome(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// What decides whether a pair is reported, by the names of parameters.
+/// The names of parameters that decide whether a pair is reported.
 const LIMITS: [&str; 5] = ["threshold", "cosine", "distance", "agree", "min_supershingles"];
 
 /// The verdict in a sentence.
@@ -272,17 +272,16 @@ fn sentence(entry: &Entry, comparison: &Comparison) -> String {
         Verdict::Refused(why) => format!("refused: {why}"),
         // A lexicon counts terms, not features.
         Verdict::NeedsCollection if comparison.parameters.iter().any(|row| row.name == "drop_common") => {
-            "not compared: --drop-common is about what many documents have, and two are too few".into()
+            "not compared: --drop-common drops features of many documents, and two are too few".into()
         }
         Verdict::NeedsCollection => format!(
-            "not compared: it must know how frequent terms are in a collection, and two documents are none; \
-             --algo {} --lexicon FILE says",
+            "not compared: it needs the frequencies of terms in a collection: use --algo {} --lexicon FILE",
             entry.name
         ),
     }
 }
 
-/// Whether the exact join would report a pair, where there is one beside the sketches that were asked.
+/// Whether the exact join would report a pair, for algorithms with sketches and an exact join.
 fn reported_by_exact(entry: &Entry, comparison: &Comparison) -> Option<bool> {
     let sketched = entry.uses("exact") && comparison.algorithm == entry.name && comparison.measure == "jaccard";
     sketched.then(|| comparison.verdict.is_reported() || comparison.verdict == Verdict::NoKeyInCommon)
@@ -299,11 +298,11 @@ fn hexadecimal(fingerprint: &[u64]) -> String {
     })
 }
 
-/// Fingerprints of more words are not printed for people, and not at all.
-const SHORT_FINGERPRINT: usize = 2;
-const LONG_FINGERPRINT: usize = 32;
+/// Maximum length in words of a fingerprint in text, and in JSON.
+const MAX_TEXT_FINGERPRINT: usize = 2;
+const MAX_JSON_FINGERPRINT: usize = 32;
 
-/// How many characters of a passage are shown to people: of its beginning and of its end.
+/// Number of characters shown of the beginning and of the end of a passage.
 const EXCERPT: [usize; 2] = [64, 32];
 
 /// A passage on one line.
@@ -343,7 +342,7 @@ impl Report<'_> {
             let [in_b, in_a] = overlap.containment();
             out += &format!(
                 "{:<16}{} and {} distinct, {} shared: jaccard {}, {} of a in b, {} of b in a\n",
-                shingles_called(name),
+                shingle_label(name),
                 count(overlap.a as u64),
                 count(overlap.b as u64),
                 count(overlap.shared as u64),
@@ -370,7 +369,7 @@ impl Report<'_> {
         );
         if self.runs.frequent > 0 {
             *out += &format!(
-                "(some text is repeated more than {FREQUENT} times, and not all of its places were looked at)\n"
+                "(some text is repeated more than {FREQUENT} times, and not all of its places were compared)\n"
             );
         }
         for run in &self.passages {
@@ -434,11 +433,11 @@ impl Report<'_> {
     }
 }
 
-fn shingles_called(name: &str) -> String {
+fn shingle_label(name: &str) -> String {
     if name.contains(':') { name.to_string() } else { format!("{name}-shingles") }
 }
 
-/// What an algorithm made of the documents, a line each.
+/// The evidence of an algorithm, as lines.
 fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<String> {
     let mut facts = Vec::new();
     let Evidence { features: [a, b], distinct, .. } = evidence;
@@ -458,15 +457,15 @@ fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<Str
     facts.push(line.join("; "));
     if let Some(found) = evidence.found_with {
         let exact = match reported_by_exact(entry, comparison) {
-            Some(true) => "; --exact finds this one surely",
+            Some(true) => "; --exact finds this pair",
             Some(false) => "; --exact does not report it either",
             None => "",
         };
         facts.push(format!("a pair this similar shares a band with probability {found:.4}{exact}"));
     }
-    // Where bits are compared, the fingerprint is the evidence.
+    // For comparisons of bits, the fingerprint is the evidence.
     let [a, b] = &evidence.fingerprints;
-    if evidence.distance.is_some() && a.len().max(b.len()) <= SHORT_FINGERPRINT {
+    if evidence.distance.is_some() && a.len().max(b.len()) <= MAX_TEXT_FINGERPRINT {
         facts.push(format!("fingerprints: {} and {}", hexadecimal(a), hexadecimal(b)));
     }
     facts
@@ -548,7 +547,7 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
         shared: distinct.shared,
     });
     let fingerprints = evidence.map(|evidence| &evidence.fingerprints);
-    let fingerprints = fingerprints.filter(|[a, b]| a.len().max(b.len()) <= LONG_FINGERPRINT);
+    let fingerprints = fingerprints.filter(|[a, b]| a.len().max(b.len()) <= MAX_JSON_FINGERPRINT);
     AlgorithmRecord {
         algo: comparison.algorithm,
         measure: comparison.measure,

@@ -1,11 +1,11 @@
-//! The file of `--duplicates`: verdicts, appended, each once although its document may be fed again.
+//! The file of `--duplicates`: appended verdicts, each written once although its document may be fed again.
 //!
-//! A run that was interrupted is fed again from the last line that arrived, and the verdicts behind that are made again. They stand at
-//! the end of the file, in the same order, and so the first verdicts of a run are not written if the file ends with verdicts on the
-//! same ids. A run is taken for such a repetition if the last one left the index as an interrupted run does, or if the index knows its first
-//! document, with its id and its tokens, from before; else everything is written, because another shard may well begin with the same ids:
-//! rather a verdict twice than one lost. Documents without ids are identified by their number in a run, which says nothing in another one:
-//! theirs are always written.
+//! After an interruption, input is fed again from the last line that arrived, and the verdicts after it are computed again. The file ends
+//! with the same verdicts in the same order. Therefore the first verdicts of a run are not written if the file ends with verdicts on the
+//! same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index already has the
+//! first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the same ids: a
+//! repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no meaning in
+//! another run; their verdicts are always written.
 
 use super::files::{cannot_write, open_to_append, read_at};
 use neardups::Error;
@@ -17,13 +17,13 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How much of the end of the file is compared with what comes first.
-const TAIL: u64 = 16 << 20;
+/// How many bytes at the end of the file are compared with the first verdicts of a run.
+const TAIL_BYTES: u64 = 16 << 20;
 
-/// At so many places in it the first verdict of a run is looked for, the last ones.
+/// Maximum number of places in the file where the first verdict of a run is searched for; the last ones count.
 const MAX_PLACES: usize = 64;
 
-/// What a verdict that was written in part begins with, as far as it goes.
+/// The start of a verdict, or of a part of it.
 const START: &[u8] = b"{\"type\":\"verdict\",";
 
 /// The file.
@@ -37,7 +37,7 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// Opens it, and removes what an interrupted write left at its end.
+    /// Opens the file, and removes an incomplete verdict at its end.
     ///
     /// # Errors
     /// It cannot be written, or has another writer.
@@ -50,20 +50,20 @@ impl Duplicates {
         Ok(Duplicates { file, path: path.into(), length, lines: Vec::new(), overlap: Overlap::new(ids) })
     }
 
-    /// This run repeats nothing: all of its verdicts are written.
-    pub fn is_new(&mut self) {
+    /// Declares that this run repeats no other: all of its verdicts are written.
+    pub fn write_all_verdicts(&mut self) {
         self.overlap.finish(&mut self.lines);
     }
 
-    /// Adds a verdict on a document, as a line without its end.
+    /// Adds a verdict on a document, as a line without line end.
     pub fn push(&mut self, id: &str, verdict: &str) {
         self.overlap.push((!has_no_id(id)).then(|| xxh3_64(id.as_bytes())), verdict, &mut self.lines);
     }
 
-    /// Writes what was added.
+    /// Writes the added verdicts.
     ///
     /// # Errors
-    /// It cannot be written. Only whole lines stay in the file.
+    /// The file cannot be written. Only complete lines stay in it.
     pub fn flush(&mut self) -> Result<(), Error> {
         let lines = take(&mut self.lines);
         let (written, result) = write_all(&mut self.file, &lines);
@@ -80,7 +80,7 @@ impl Duplicates {
         result.map_err(|error| cannot_write(&self.path, error))
     }
 
-    /// Writes the rest at the end of a stream.
+    /// Writes the remaining verdicts at the end of a stream.
     ///
     /// # Errors
     /// As for [`flush`](Self::flush).
@@ -90,12 +90,12 @@ impl Duplicates {
     }
 }
 
-/// Whether a document is called by its number.
+/// Whether a document is identified by its number.
 pub fn has_no_id(id: &str) -> bool {
     id.starts_with("-:")
 }
 
-/// How many bytes were written, and why not all.
+/// Writes bytes. Returns how many were written, and the error if not all.
 fn write_all(file: &mut impl Write, mut bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while !bytes.is_empty() {
@@ -112,14 +112,14 @@ fn write_all(file: &mut impl Write, mut bytes: &[u8]) -> (usize, io::Result<()>)
     (written, Ok(()))
 }
 
-/// Hashes of the ids of the verdicts that a file ends with, behind the last line that is none.
+/// Hashes of the ids of the verdicts at the end of a file, after the last line that is not a verdict.
 fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> {
     #[derive(Deserialize)]
     struct Verdict<'a> {
         #[serde(borrow)]
         id: Cow<'a, str>,
     }
-    let start = length.saturating_sub(TAIL);
+    let start = length.saturating_sub(TAIL_BYTES);
     let mut tail = Vec::new();
     read_at(file, start, length, &mut tail)?;
     let mut lines = tail.split_inclusive(|&byte| byte == b'\n');
@@ -136,48 +136,48 @@ fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> 
     Ok(ids)
 }
 
-/// Finds the longest end of what is there that is the start of what comes.
+/// Finds the longest suffix of the existing verdicts that is a prefix of the new ones.
 #[derive(Default)]
 struct Overlap {
-    there: Vec<u64>,
-    /// Where in it all that came may start: what came is there from each of these places on, as far as it goes.
+    existing: Vec<u64>,
+    /// Indices in `existing` where the new verdicts may start: from each of them, all new verdicts match so far.
     places: Vec<usize>,
-    /// How many came.
+    /// Number of new verdicts.
     count: usize,
-    /// The lines that came, those left out that are the end of what is there.
+    /// Lines of new verdicts that may be repetitions.
     held: Vec<u8>,
 }
 
 impl Overlap {
-    fn new(there: Vec<u64>) -> Self {
-        Overlap { there, ..Overlap::default() }
+    fn new(existing: Vec<u64>) -> Self {
+        Overlap { existing, ..Overlap::default() }
     }
 
-    /// Takes the next line, and hands on what has to be written. `None` is like nothing that is there.
+    /// Takes the next line, and appends the lines to write. An id of `None` equals no existing one.
     fn push(&mut self, id: Option<u64>, line: &str, out: &mut Vec<u8>) {
         self.held.extend_from_slice(line.as_bytes());
         self.held.push(b'\n');
-        if !self.there.is_empty() {
-            let (there, count) = (&self.there, self.count);
+        if !self.existing.is_empty() {
+            let (existing, count) = (&self.existing, self.count);
             if count == 0 {
-                let places = there.iter().enumerate().rev().filter(|(_, there)| Some(**there) == id);
+                let places = existing.iter().enumerate().rev().filter(|(_, existing)| Some(**existing) == id);
                 self.places = places.map(|(place, _)| place).take(MAX_PLACES).collect();
             } else {
-                self.places.retain(|&place| there.get(place + count).copied() == id && id.is_some());
+                self.places.retain(|&place| existing.get(place + count).copied() == id && id.is_some());
             }
             self.count += 1;
-            if self.places.iter().any(|place| place + self.count == self.there.len()) {
+            if self.places.iter().any(|place| place + self.count == self.existing.len()) {
                 self.held.clear();
             }
         }
-        if self.places.iter().all(|place| place + self.count == self.there.len()) {
+        if self.places.iter().all(|place| place + self.count == self.existing.len()) {
             self.finish(out);
         }
     }
 
-    /// Hands on what is held. Nothing is looked for any more.
+    /// Appends the held lines, and ends the search.
     fn finish(&mut self, out: &mut Vec<u8>) {
-        (self.there, self.places) = (Vec::new(), Vec::new());
+        (self.existing, self.places) = (Vec::new(), Vec::new());
         out.append(&mut self.held);
     }
 }
@@ -187,40 +187,40 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is written of verdicts on ids, with a file that ends with verdicts on others.
-    fn written(there: &[u64], coming: &[u64], chunk: usize) -> Vec<u64> {
-        let mut overlap = Overlap::new(there.to_vec());
+    /// The new verdicts that are written after existing ones.
+    fn written(existing: &[u64], new: &[u64], chunk: usize) -> Vec<u64> {
+        let mut overlap = Overlap::new(existing.to_vec());
         let mut out = Vec::new();
-        for ids in coming.chunks(chunk) {
+        for ids in new.chunks(chunk) {
             ids.iter().for_each(|id| overlap.push(Some(*id), &id.to_string(), &mut out));
         }
         overlap.finish(&mut out);
         String::from_utf8(out).unwrap().lines().map(|id| id.parse().unwrap()).collect()
     }
 
-    /// The same, by trying every length.
-    fn plain(there: &[u64], coming: &[u64]) -> Vec<u64> {
-        let longest = (0..=there.len().min(coming.len())).rev().find(|&length| there.ends_with(&coming[..length]));
-        coming[longest.unwrap_or(0)..].to_vec()
+    /// The plain version: tries every length.
+    fn plain(existing: &[u64], new: &[u64]) -> Vec<u64> {
+        let longest = (0..=existing.len().min(new.len())).rev().find(|&length| existing.ends_with(&new[..length]));
+        new[longest.unwrap_or(0)..].to_vec()
     }
 
     proptest! {
         #[test]
-        fn the_longest_overlap_is_left_out(
-            there in prop::collection::vec(0..3u64, 0..12),
-            coming in prop::collection::vec(0..3u64, 0..12),
+        fn the_longest_overlap_is_not_written(
+            existing in prop::collection::vec(0..3u64, 0..12),
+            new in prop::collection::vec(0..3u64, 0..12),
             from in 0..12usize,
             chunk in 1..4usize,
         ) {
-            prop_assert_eq!(written(&there, &coming, chunk), plain(&there, &coming));
-            // As it is when something is fed again.
-            let again = [&there[from.min(there.len())..], &coming].concat();
-            prop_assert_eq!(written(&there, &again, chunk), plain(&there, &again));
+            prop_assert_eq!(written(&existing, &new, chunk), plain(&existing, &new));
+            // Input that is fed again.
+            let repeated = [&existing[from.min(existing.len())..], &new].concat();
+            prop_assert_eq!(written(&existing, &repeated, chunk), plain(&existing, &repeated));
         }
     }
 
     #[test]
-    fn documents_without_ids_are_like_no_others() {
+    fn documents_without_ids_equal_no_others() {
         let mut overlap = Overlap::new(vec![1, 2]);
         let mut out = Vec::new();
         overlap.push(None, "x", &mut out);
@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn many_equal_ids_cost_no_more_than_a_few() {
-        let there = vec![1; 200_000];
-        let coming = [&there[..], &[2]].concat();
-        assert_eq!(written(&there, &coming, 1).last(), Some(&2));
-        assert!(written(&there, &coming, 1).len() >= there.len() - MAX_PLACES);
+        let existing = vec![1; 200_000];
+        let new = [&existing[..], &[2]].concat();
+        assert_eq!(written(&existing, &new, 1).last(), Some(&2));
+        assert!(written(&existing, &new, 1).len() >= existing.len() - MAX_PLACES);
     }
 }

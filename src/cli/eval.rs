@@ -1,4 +1,4 @@
-//! `dedup eval`: what an algorithm finds, measured against labels.
+//! `dedup eval`: measures results against labels.
 
 use super::arguments::eval::Arguments;
 use super::files::OutFile;
@@ -23,18 +23,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// An algorithm with its factory, or with why there is none.
+/// An algorithm with its factory, or with the reason why there is none.
 type Run = (&'static Entry, Result<TableFactory, String>);
 
-/// What is run.
+/// What to run.
 enum Runs {
-    /// Each of these.
+    /// Each of these algorithms.
     Each(Vec<Run>),
-    /// One, as loosely as the sweep goes.
+    /// One algorithm, with the loosest limit of the sweep.
     Sweep(TableFactory, Swept),
 }
 
-/// What is asked for, beside what to run.
+/// The resolved request, except what to run.
 struct Request {
     labels: Labels,
     ignored: Labels,
@@ -42,11 +42,11 @@ struct Request {
     tokens: Tokenization,
     engine: engine::Options,
     allow_empty: bool,
-    /// Taken by the first scan: others meet the same problems.
+    /// Taken by the first scan, because others have the same problems.
     rejects: Cell<Option<Rejects>>,
 }
 
-/// Scans, measures, and writes what was measured.
+/// Scans, measures, and writes the results.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let truth = &arguments.truth;
     let ignore = match &arguments.ignore {
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     labels_read.iter().try_for_each(|labels| outputs.reads(labels, "the labels"))?;
     let plot = arguments.plot.as_ref().map(|plot| outputs.file(plot, "--plot")).transpose()?;
 
-    // What is wrong with the options shows before anything is read.
+    // Errors in options are reported before anything is read.
     let method = Method::resolve(&arguments.method)?;
     let runs = runs(arguments, &method)?;
     let request = Request {
@@ -92,7 +92,7 @@ fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
     let settings = &arguments.method.settings;
     if arguments.method.is_all() {
         if arguments.sweep {
-            return Err(usage_error("--sweep goes with one algorithm: choose it with --algo"));
+            return Err(usage_error("--sweep needs a single algorithm: choose it with --algo"));
         }
         let typed = settings.given().next().map(|(name, _)| name);
         if let Some(name) = method.preset.map(|_| "preset").or(typed) {
@@ -101,7 +101,7 @@ fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
             )));
         }
         let run = |entry: &'static Entry| match entry.goes_with(&method.tokens.steps) {
-            Ok(()) => Ok((entry, Ok(method.recipe_of(entry, settings.clone())?))),
+            Ok(()) => Ok((entry, Ok(method.factory_of(entry, settings.clone())?))),
             Err(why) => Ok((entry, Err(why.to_string()))),
         };
         return ALGORITHMS.iter().map(run).collect::<Result<_, Error>>().map(Runs::Each);
@@ -111,7 +111,7 @@ fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
         let mut settings = settings.clone();
         entry.check(&settings)?;
         let by = Swept::loosen(entry, &mut settings)?;
-        let factory = method.recipe_of(entry, settings);
+        let factory = method.factory_of(entry, settings);
         let factory = factory.map_err(|error| usage_error(format!("cannot sweep: {error}")))?;
         return Ok(Runs::Sweep(factory, by));
     }
@@ -119,7 +119,7 @@ fn runs(arguments: &Arguments, method: &Method) -> Result<Runs, Error> {
     Ok(Runs::Each(vec![(entry, Ok(factory))]))
 }
 
-/// The pairs to ignore that stand beside the truth.
+/// The file of pairs to ignore in the folder of the truth.
 fn beside(truth: &Path) -> Option<PathBuf> {
     let found = ["ignore.jsonl", "ignore.jsonl.gz"].into_iter().map(|name| truth.with_file_name(name));
     found.into_iter().find(|path| truth.as_os_str() != "-" && path.exists())
@@ -127,7 +127,7 @@ fn beside(truth: &Path) -> Option<PathBuf> {
 
 fn read_labels(path: &Path) -> Result<Labels, Error> {
     if path.is_dir() {
-        return Err(usage_error(format!("{}: labels are in a file, and this is a folder", path.display())));
+        return Err(usage_error(format!("{}: is a folder: name a file of labels", path.display())));
     }
     let options = source::Options {
         format: Format::Lines,
@@ -148,10 +148,10 @@ fn truth(request: &Request, numbers: &HashMap<&str, u32>, terminal: Option<&Term
     Ok(Truth::new(pairs, &ignored))
 }
 
-/// Tells how a scan goes on, and nothing of problems that an earlier scan of the same documents has told.
-struct Again<'a>(&'a Terminal);
+/// Reports the progress of a scan, but not its problems, which an earlier scan of the same documents has reported.
+struct ProgressOnly<'a>(&'a Terminal);
 
-impl Observer for Again<'_> {
+impl Observer for ProgressOnly<'_> {
     fn stage(&self, stage: Stage) {
         self.0.stage(stage);
     }
@@ -169,8 +169,8 @@ fn scan(
 ) -> (Terminal, Result<Outcome, Error>) {
     let rejects = if first { request.rejects.take() } else { None };
     let terminal = Terminal::new(request.quiet, source.total_bytes()).with_rejects(rejects);
-    let again = Again(&terminal);
-    let observer: &dyn Observer = if first { &terminal } else { &again };
+    let progress_only = ProgressOnly(&terminal);
+    let observer: &dyn Observer = if first { &terminal } else { &progress_only };
     let outcome = engine::scan(source, None, factory, &request.engine, observer);
     terminal.done();
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
@@ -179,8 +179,8 @@ fn scan(
         if outcome.report.counts.repeated_ids > 0 {
             outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
             return Err(usage_error(
-                "labels name documents by their ids, and some documents have the same id: --id-field names another field \
-                 (--id-field none makes ids of places, FILE:LINE)",
+                "labels identify documents by id, and some documents have the same id: name another field with --id-field \
+                 (--id-field none uses positions as ids, FILE:LINE)",
             ));
         }
         Ok(outcome)
@@ -188,7 +188,7 @@ fn scan(
     (terminal, checked)
 }
 
-/// Runs each algorithm and measures it. Says whether documents could not be read.
+/// Runs each algorithm and measures it. Returns whether some documents could not be read.
 fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl Write) -> Result<bool, Error> {
     let mut failed = false;
     let mut table = Table::new(&[
@@ -226,7 +226,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         let numbers = evaluate::numbers(&outcome);
         let truth = truth(request, &numbers, summary.is_none().then_some(&progress))?;
         if truth.pairs.is_empty() && summary.is_none() {
-            progress.warning("there are no labelled pairs: recall says nothing");
+            progress.warning("there are no labelled pairs: recall is meaningless");
         }
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
         let pairs: Vec<(u32, u32)> = truth.pairs.iter().collect();
@@ -244,7 +244,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         );
         table.row(row);
         ran.push(terminal::what_ran(report, &request.tokens));
-        // Told once, with the algorithm that they are about.
+        // Reported with the algorithm that they are about.
         report.warnings.iter().for_each(|warning| progress.warning(&format!("{}: {warning}", report.algorithm)));
         failed |= report.counts.failed > 0;
         summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
@@ -253,11 +253,11 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
     Ok(failed)
 }
 
-/// What was found of the labelled pairs by their similarity, for people.
+/// The labelled pairs by similarity, as a table.
 fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
     let Bins { bins, not_compared } = match bins {
         Ok(bins) => bins,
-        Err(reason) => return vec![format!("labelled pairs by similarity are left out: {reason}")],
+        Err(reason) => return vec![format!("no table of labelled pairs by similarity: {reason}")],
     };
     let mut table = Table::new(&["similarity", "labelled", "right", "recall", "predicted"]);
     for bin in bins {
@@ -268,12 +268,12 @@ fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
     let mut lines = if bins.is_empty() { Vec::new() } else { table.lines() };
     if *not_compared > 0 {
         let pairs = counted(*not_compared, "labelled pair");
-        lines.push(format!("{pairs} with a document that has too few features to be compared"));
+        lines.push(format!("{pairs} with a document with too few features to be compared"));
     }
     lines
 }
 
-/// Scans once as loosely as the sweep goes, and measures every point of it.
+/// Scans once with the loosest limit, and measures every point of the sweep.
 fn run_sweep(
     input: &mut Input,
     factory: &TableFactory,
@@ -300,7 +300,7 @@ fn run_sweep(
     let mut table = Table::new(&[name, "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1"]);
     for &(value, scores) in &points {
         let is_best = best.is_some_and(|(best, _)| best == value);
-        // A line for every twentieth is enough to see the shape.
+        // Steps of 0.05 are enough for the table.
         if is_best || name == "distance" || ((value * 100.0).round() as u32).is_multiple_of(5) {
             let mut row = vec![value.to_string()];
             row.extend([scores.predicted(), scores.right, scores.wrong, scores.missed(), scores.ignored].map(count));
@@ -322,7 +322,7 @@ fn run_sweep(
     Ok(report.counts.failed > 0)
 }
 
-/// The picture of a sweep.
+/// The plot of a sweep.
 fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Option<(f64, Scores)>) -> String {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at: Vec<f64> = points.iter().map(|point| point.0).collect();
@@ -342,7 +342,7 @@ fn picture(algorithm: &str, name: &str, mut points: Vec<(f64, Scores)>, best: Op
     .svg()
 }
 
-/// How much there is to find.
+/// The number of documents and of pairs to find.
 fn counts(documents: u64, truth: &Truth) -> String {
     let mut line =
         format!("{}, {}", counted(documents, "document"), counted(truth.pairs.len() as u64, "labelled pair"));
@@ -356,7 +356,7 @@ fn four(measure: f64) -> String {
     format!("{measure:.4}")
 }
 
-/// A dash for what there is nothing of.
+/// To four decimals, or a dash for an undefined measure.
 fn four_or_dash(measure: Option<f64>) -> String {
     measure.map_or_else(|| "-".into(), four)
 }
@@ -390,7 +390,7 @@ struct Record<'a> {
     preparation: Option<&'a Described>,
 }
 
-/// Labelled pairs of about the same similarity.
+/// Labelled pairs in a range of similarity.
 #[derive(Serialize)]
 struct BinRecord {
     from: f64,
@@ -447,7 +447,7 @@ impl BinRecord {
     }
 }
 
-/// Instead of a [`Record`], for an algorithm that is not to be run on these documents.
+/// Replaces a [`Record`] for an algorithm that refuses these documents.
 #[derive(Serialize)]
 struct Refusal<'a> {
     r#type: &'static str,
@@ -508,7 +508,7 @@ fn cannot_write(error: std::io::Error) -> Error {
     Error::output("cannot write results", error)
 }
 
-/// Rows of cells under headings, the first column to the left, the others to the right.
+/// Rows of cells under headings; the first column is aligned to the left, the others to the right.
 struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn ignored_pairs_are_looked_for_beside_the_truth() {
+    fn ignored_pairs_are_searched_for_next_to_the_truth() {
         let folder = tempfile::tempdir().unwrap();
         let truth = folder.path().join("truth.jsonl");
         assert_eq!(beside(&truth), None);

@@ -1,4 +1,4 @@
-//! Files that a run writes: replaced as a whole at its end, or added to line by line.
+//! Output files: replaced as a whole at the end of a run, or appended to line by line.
 
 use neardups::Error;
 use neardups::replace::Replacement;
@@ -6,27 +6,26 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The error of a file that cannot be written. A pipe that closes there must not look like standard output that closes, which may be a
-/// quiet end.
+/// The error of a file that cannot be written. A closed pipe must not be mistaken for closed standard output, which is not an error.
 pub fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::output(format!("cannot write {}", path.display()), io::Error::other(error))
 }
 
-/// A file that a run writes at its end.
+/// A file that is written at the end of a run.
 pub struct OutFile {
-    /// As it was typed.
+    /// The path as typed.
     path: PathBuf,
     target: Target,
 }
 
 enum Target {
-    /// A file that is replaced as a whole.
+    /// A regular file, which is replaced as a whole.
     File(PathBuf),
-    /// Something that cannot be replaced, such as a pipe or a terminal.
+    /// A pipe, a terminal or another file that cannot be replaced.
     Special(File),
 }
 
-/// Starts to replace a file. One that may not be written is not replaced either.
+/// Starts to replace a file. A file without write permission is not replaced either.
 pub fn replacement(path: &Path, exists: bool) -> io::Result<Replacement> {
     if exists {
         File::options().write(true).open(path)?;
@@ -35,10 +34,10 @@ pub fn replacement(path: &Path, exists: bool) -> io::Result<Replacement> {
 }
 
 impl OutFile {
-    /// Tries whether it can be written.
+    /// Checks that the file can be written.
     ///
     /// # Errors
-    /// It cannot.
+    /// It cannot be written.
     pub fn new(path: &Path) -> Result<Self, Error> {
         let target = match path.metadata() {
             Ok(found) if !found.is_file() => File::options().write(true).open(path).map(Target::Special),
@@ -47,15 +46,15 @@ impl OutFile {
         Ok(OutFile { path: path.to_path_buf(), target: target.map_err(|error| cannot_write(path, error))? })
     }
 
-    /// Whether a file can be replaced. Nothing of it may lie about while folders are read.
+    /// Checks that a file can be replaced. No temporary file may remain while folders are read.
     fn try_out(path: &Path, exists: bool) -> io::Result<PathBuf> {
         Ok(replacement(path, exists)?.target().to_path_buf())
     }
 
-    /// Writes all of it.
+    /// Writes the content.
     ///
     /// # Errors
-    /// It cannot be written; what was there before stays.
+    /// It cannot be written; the old content stays.
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let written = match &self.target {
             Target::File(place) => Replacement::new(place).and_then(|mut file| {
@@ -68,8 +67,8 @@ impl OutFile {
     }
 }
 
-/// Opens a file of lines that is added to, and its length, if it is a regular file; a pipe has none. Of a line that an interrupted write
-/// left at its end, and that begins like ours, nothing stays; another one gets an end.
+/// Opens a file of lines for appending. Returns its length if it is a regular file; a pipe has none. An incomplete last line that
+/// starts like ours was left by an interrupted write and is removed; another incomplete line is completed with a line end.
 ///
 /// # Errors
 /// It cannot be written, or has another writer.
@@ -79,7 +78,7 @@ pub fn open_to_append(path: &Path, start: &[u8]) -> io::Result<(File, Option<u64
     if is_special {
         return Ok((file, None));
     }
-    // Another writer's unfinished line would be taken for one that was interrupted.
+    // The unfinished line of another writer would look like an interrupted write.
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Err(io::Error::other("another process writes to it"));
     }
@@ -95,10 +94,10 @@ pub fn open_to_append(path: &Path, start: &[u8]) -> io::Result<(File, Option<u64
     Ok((file, Some(length)))
 }
 
-/// What stands behind the last end of a line.
+/// The bytes after the last line end.
 struct Torn {
     length: u64,
-    /// Whether it is the beginning of a verdict.
+    /// Whether they are the beginning of one of our lines.
     is_ours: bool,
 }
 
@@ -120,7 +119,7 @@ fn torn(file: &mut (impl Read + Seek), length: u64, ours: &[u8]) -> io::Result<T
     Ok(Torn { length: length - start, is_ours: start < length && ours.starts_with(&block) })
 }
 
-/// Reads the bytes between two places of a file.
+/// Reads a range of bytes from a file.
 pub fn read_at(file: &mut (impl Read + Seek), start: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     file.seek(SeekFrom::Start(start))?;

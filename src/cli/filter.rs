@@ -1,4 +1,4 @@
-//! `dedup filter`: the stream.
+//! `dedup filter`: passes new documents of a stream.
 
 use super::arguments::OnError;
 use super::arguments::filter::Arguments;
@@ -24,7 +24,7 @@ use std::mem::take;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What was asked for, resolved.
+/// The resolved request.
 struct Request {
     source: source::Options,
     plan: Plan,
@@ -42,7 +42,10 @@ struct Request {
 }
 
 impl Request {
-    /// What was typed, if it goes together.
+    /// Resolves the arguments.
+    ///
+    /// # Errors
+    /// They contradict each other.
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let signing = &arguments.signing;
         let source = stream::source_options(signing)?;
@@ -67,7 +70,7 @@ impl Request {
     }
 }
 
-/// Refuses `--mark` where records have no fields, or where its field is read.
+/// Refuses `--mark` for records without fields, or if its field is also an input.
 fn refuse_mark(source: &source::Options, arguments: &Arguments) -> Result<(), Error> {
     match source.format {
         Format::Lines => return Err(usage_error("--mark adds a field, and lines of text have none")),
@@ -93,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     if let Some(index) = &arguments.index {
         outputs.writes(index, "the index")?;
     }
-    // Refused before a file is touched, that of the statistics too.
+    // Checked before any file is touched, including that of the statistics.
     if let Some(duplicates) = &arguments.duplicates {
         outputs.appends(duplicates, "--duplicates")?;
     }
@@ -129,7 +132,7 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
             summarise(&terminal, &counts, remembered, &index, &sink);
             None
         }
-        // Whoever reads has seen enough, and nothing is remembered that did not leave: a quiet end, with statistics.
+        // The reader closed the output early. No unwritten document is remembered, so this is not an error.
         Err(error) if error.is_closed_pipe() => None,
         Err(error) => Some(error),
     };
@@ -137,7 +140,7 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
     failure.map_or_else(|| Ok(ended(&counts, &stop, &terminal)), Err)
 }
 
-/// The index that was named, or one that is forgotten at the end.
+/// The index of `--index`, or one in memory.
 fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
     let limits = request.limits;
     let Some(path) = &request.index else { return Ok(Index::in_memory(&request.plan, limits)) };
@@ -147,11 +150,11 @@ fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
     opened(path, &request.plan, &options, terminal)
 }
 
-/// Says how it went.
+/// Prints a summary.
 fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Index, sink: &Output) {
     let (drops_known, seconds) = (sink.drops_known, sink.started.elapsed().as_secs_f64());
     terminal.line(&format!(
-        "{}: {} let through, {}{}; {} remembered before, {} now",
+        "{}: {} passed, {}{}; {} remembered before, {} now",
         counted(counts.documents, "document"),
         count(counts.fresh + if drops_known { 0 } else { counts.known }),
         counted(counts.duplicates, "duplicate"),
@@ -175,7 +178,7 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     }
     if index.capped() > 0 {
         terminal.line(&format!(
-            "{} shared a key with more than {} others, of which the latest were looked at",
+            "{} shared a key with more than {} others, of which only the latest were compared",
             counted(index.capped(), "document"),
             count(MOST_OF_A_KEY as u64)
         ));
@@ -184,12 +187,12 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
         terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
     }
     if counts.passed > 0 {
-        terminal.line(&format!("{} without text to read passed", counted(counts.passed, "record")));
+        terminal.line(&format!("{} without text passed through", counted(counts.passed, "record")));
     }
     if counts.failed > 0 {
         let happened = match (sink.on_error, counts.failed) {
-            (OnError::Keep, 1) => "was passed on",
-            (OnError::Keep, _) => "were passed on",
+            (OnError::Keep, 1) => "was passed",
+            (OnError::Keep, _) => "were passed",
             (_, 1) => "was dropped",
             _ => "were dropped",
         };
@@ -205,29 +208,30 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     }
 }
 
-/// Writes to standard output.
+/// Writes documents to standard output.
 struct Output<'a> {
     out: Vec<u8>,
-    /// How many documents in it are let through, and remembered if there is an index.
+    /// Number of passed documents in `out`; the index, if any, remembers them already.
     waiting: u64,
     mark: bool,
-    /// Records that came with a field that `--mark` writes.
+    /// Number of records that already had the field of `--mark`.
     replaced_fields: u64,
     drops_known: bool,
     on_error: OnError,
-    /// Whether there is an index, and whether it was reported that documents have no ids.
+    /// Whether there is an index.
     remembers: bool,
-    reported_names: bool,
+    /// Whether documents without ids were reported.
+    reported_missing_ids: bool,
     is_warc: bool,
     duplicates: Option<Duplicates>,
-    /// Whether the last run was interrupted, so that this one may begin with what that one decided.
+    /// Whether the last run was interrupted, so that this one may repeat its last decisions.
     may_repeat: bool,
     has_decided: bool,
-    /// What was counted when documents left the last time.
+    /// Counts when documents were last written.
     counts: Counts,
     terminal: &'a Terminal,
     reported_at: Instant,
-    /// How decisions went until then.
+    /// Pace of decisions at the last report.
     pace: Pace,
     started: Instant,
 }
@@ -240,13 +244,13 @@ struct Stats {
     remembered: u64,
     bytes_held: u64,
     bytes_stored: u64,
-    /// Documents that shared a key with more than are looked at.
+    /// Documents that shared a key with more documents than are compared.
     capped: u64,
     seconds: f64,
-    /// Of that, deciding, and the slowest decision.
+    /// Time spent on decisions, and on the slowest one.
     seconds_deciding: f64,
     longest_decision: f64,
-    /// With `--mark`, records that came with a field of that name.
+    /// With `--mark`, records that already had a field of that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_fields: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -291,7 +295,7 @@ impl<'a> Output<'a> {
             drops_known: request.drops_known,
             on_error: request.on_error,
             remembers: request.index.is_some(),
-            reported_names: false,
+            reported_missing_ids: false,
             is_warc: request.source.format == Format::Warc,
             duplicates,
             may_repeat,
@@ -304,7 +308,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The last line of a stream may have no end. What comes after it, perhaps in another run, is a line of its own.
+    /// Adds a missing line end. The last line of a stream may have none, and more lines may follow in another run.
     fn end_line(&mut self) {
         if !self.out.ends_with(b"\n") {
             self.out.push(b'\n');
@@ -317,7 +321,7 @@ impl<'a> Output<'a> {
         self.end_line();
     }
 
-    /// What is left to do at the end of the stream.
+    /// Completes the output at the end of the stream.
     fn finish(&mut self) -> Result<(), Error> {
         self.duplicates.as_mut().map_or(Ok(()), Duplicates::finish)
     }
@@ -335,10 +339,10 @@ impl Sink for Output<'_> {
     }
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        if self.remembers && !self.reported_names && has_no_id(id) {
-            self.reported_names = true;
+        if self.remembers && !self.reported_missing_ids && has_no_id(id) {
+            self.reported_missing_ids = true;
             self.terminal.warning(&format!(
-                "{id} has no id: it is called by its number in this run, and so is another one in the next; --id-field says where ids are"
+                "{id} has no id: it is identified by its number in this run, which means another document in the next; use --id-field to name the field of ids"
             ));
         }
         if !std::mem::replace(&mut self.has_decided, true)
@@ -346,13 +350,13 @@ impl Sink for Output<'_> {
             && !matches!(decision, Decision::Known)
             && let Some(duplicates) = &mut self.duplicates
         {
-            duplicates.is_new();
+            duplicates.write_all_verdicts();
         }
-        let itself;
+        let known;
         let decision = match decision {
             Decision::Known if self.drops_known => {
-                itself = Decision::Duplicate { of: id.to_string(), similarity: Similarity::ratio(1, 1) };
-                &itself
+                known = Decision::Duplicate { of: id.to_string(), similarity: Similarity::ratio(1, 1) };
+                &known
             }
             decision => decision,
         };
@@ -386,15 +390,15 @@ impl Sink for Output<'_> {
                 Ok(())
             }
             (OnError::Keep, Some(record)) => self.passed(record),
-            (OnError::Keep, None) => failed(", and cannot be passed on: what is before it was let through"),
-            (OnError::Fail, _) => failed(": what is before it was let through"),
+            (OnError::Keep, None) => failed(", and it cannot be passed: records before it were passed"),
+            (OnError::Fail, _) => failed(": records before it were passed"),
         }
     }
 
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error> {
         self.terminal.flush_rejects()?;
         self.counts = *counts;
-        // Before the documents behind them: what is fed again starts there.
+        // Before later documents, because input is fed again from the last document that arrived.
         if let Some(duplicates) = &mut self.duplicates {
             duplicates.flush()?;
         }
@@ -405,7 +409,7 @@ impl Sink for Output<'_> {
         written.map_err(|error| match waiting {
             1.. if self.remembers => {
                 let advice =
-                    "the index remembers documents that did not leave: feed again from the last line that arrived";
+                    "the index remembers documents that were not written: feed the input again from the last line that arrived";
                 Error::output("cannot write results", io::Error::other(format!("{error}; {advice}")))
             }
             _ => Error::output("cannot write results", error),

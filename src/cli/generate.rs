@@ -1,4 +1,4 @@
-//! `dedup completions` and `dedup man`: made from the command line itself.
+//! `dedup completions` and `dedup man`: generated from the definition of the command line.
 
 use super::status::{Status, usage_error};
 use clap::Command;
@@ -15,7 +15,7 @@ pub fn completions(shell: Shell, mut program: Command) -> Result<Status, Error> 
 
 /// Prints the page in roff.
 pub fn man(page: Option<&str>, mut program: Command) -> Result<Status, Error> {
-    // Fills in what subcommands inherit.
+    // Propagates settings to subcommands.
     program.build();
     let page = match page {
         None => program,
@@ -23,7 +23,7 @@ pub fn man(page: Option<&str>, mut program: Command) -> Result<Status, Error> {
             Some(command) => command.clone(),
             None => {
                 let names: Vec<_> = program.get_subcommands().map(|c| c.get_name()).collect();
-                return Err(usage_error(format!("no command is called '{name}': {}", names.join(", "))));
+                return Err(usage_error(format!("unknown command '{name}': expected one of {}", names.join(", "))));
             }
         },
     };

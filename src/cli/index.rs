@@ -1,4 +1,4 @@
-//! `dedup index`: what is in an index, and what is done with it beside the stream.
+//! `dedup index`: inspects and maintains an index.
 
 use super::arguments::Signing;
 use super::arguments::index::{Action, Arguments};
@@ -26,10 +26,10 @@ struct Stats<'a> {
     format_version: u32,
     documents: u64,
     featureless: u64,
-    /// Documents that were removed, and still take room.
+    /// Removed documents that still take space.
     removed: u64,
     bytes: u64,
-    /// Bytes behind the last whole record.
+    /// Bytes after the last complete record.
     torn: u64,
     /// In seconds since 1970.
     first: Option<u64>,
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
         Action::Compact { expire, window, salvage } => {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-            // What is exactly as old is forgotten, as in a stream.
+            // A document of exactly this age is forgotten, as in a stream.
             let before = expire.map_or(0, |expire| now.saturating_sub(expire) + 1);
             rewrite(path, Outdated { before, window: *window, damaged: *salvage }, &terminal)
         }
@@ -101,7 +101,7 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     match torn.map_or(0, |torn| torn.bytes) {
         0 => {
             terminal.line(&format!(
-                "{}: whole: {}, {}",
+                "{}: intact: {}, {}",
                 path.display(),
                 counted(documents, "document"),
                 bytes(whole as f64)
@@ -110,7 +110,7 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
         }
         torn => {
             let message = format!(
-                "the last {torn} bytes, from byte {whole} on, are torn, or just being written; dedup filter cuts torn ones off"
+                "the last {torn} bytes, from byte {whole} on, are torn, or being written now; dedup filter cuts off a torn end"
             );
             Err(Error::Index { path: path.display().to_string(), fault: IndexFault::Damaged, message })
         }
@@ -139,7 +139,7 @@ fn add(path: &Path, signing: &Signing, terminal: &Terminal) -> Result<Status, Er
     Ok(status)
 }
 
-/// Takes the documents on standard input to an index.
+/// Runs the documents on standard input through an index.
 fn stream(
     path: &Path,
     signing: &Signing,
@@ -168,7 +168,7 @@ struct Unread<'a> {
     error: &'a str,
 }
 
-/// Prints a verdict for each record that holds a document, or should.
+/// Prints a verdict for each record that has a document, or could not be read.
 #[derive(Default)]
 struct Verdicts(Vec<u8>);
 
@@ -232,7 +232,7 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
     let Removed { documents, unknown, torn } = remove(path, ids)?;
     if let Some(torn) = torn {
         let bytes = counted(torn.bytes, "byte");
-        terminal.warning(&format!("{}: {bytes} that an interrupted write left were cut off", path.display()));
+        terminal.warning(&format!("{}: cut off {bytes} that an interrupted write left", path.display()));
     }
     if !unknown.is_empty() {
         terminal.warning(&format!("no document has the id {}", some_of(unknown.iter().map(String::as_str))));
@@ -244,9 +244,9 @@ fn forget(path: &Path, ids: &[String], ids_from: Option<&Path>, terminal: &Termi
 fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Status, Error> {
     let Compacted { documents, dropped, bytes: (before, after), damaged, torn } = compact(path, outdated)?;
     let torn = torn.map_or(0, |torn| torn.bytes);
-    for (lost, what) in [(damaged, "that were damaged"), (torn, "that an interrupted write left")] {
+    for (lost, what) in [(damaged, "damaged"), (torn, "left by an interrupted write")] {
         if lost > 0 {
-            terminal.warning(&format!("{}: {} {what} are left out", path.display(), counted(lost, "byte")));
+            terminal.warning(&format!("{}: dropped {} {what}", path.display(), counted(lost, "byte")));
         }
     }
     terminal.line(&format!(
@@ -259,7 +259,7 @@ fn rewrite(path: &Path, outdated: Outdated, terminal: &Terminal) -> Result<Statu
     Ok(Status::Done)
 }
 
-/// The first of some words, and how many more there are.
+/// The first few words, and the number of the others.
 fn some_of<'a>(words: impl ExactSizeIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 10;
     let more = words.len().saturating_sub(SHOWN);

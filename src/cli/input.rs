@@ -1,4 +1,4 @@
-//! What every command that reads documents has in common: which paths, how they are read, how the run goes.
+//! Resolves options that are common to all commands that read documents.
 
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
@@ -10,16 +10,16 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is said of pages without a main text, after their number.
-pub const FELL_BACK: &str = "without a main text to find, of which all text was read";
+/// Describes pages without a main text, after their number.
+pub const FELL_BACK: &str = "without a recognised main text, read completely";
 
-/// That no document was read is an error, unless it is allowed: a mistyped path must not pass for a clean corpus.
+/// Makes it an error that no document was read, unless that is allowed: a mistyped path must not look like a clean corpus.
 pub fn check_not_empty(allowed: bool, documents: u64, failed: u64, skipped: u64) -> Result<(), Error> {
     if documents > 0 || allowed {
         return Ok(());
     }
     let why = match (failed, skipped) {
-        (0, 0) => "there is none in the input".to_string(),
+        (0, 0) => "the input has none".to_string(),
         (1, 0) => "the only file or record failed".to_string(),
         (0, 1) => "the only file or record was skipped".to_string(),
         (failed, 0) => format!("{} files or records failed", count(failed)),
@@ -28,10 +28,10 @@ pub fn check_not_empty(allowed: bool, documents: u64, failed: u64, skipped: u64)
             format!("{} files or records failed, {} skipped", count(failed), count(skipped))
         }
     };
-    Err(Error::Empty(format!("no document was read: {why} (--allow-empty accepts that)")))
+    Err(Error::Empty(format!("no document was read: {why} (use --allow-empty if that is expected)")))
 }
 
-/// The paths that were typed, or standard input. `more` is what the command reads besides.
+/// The typed paths, or standard input. `more` are other files that the command reads.
 pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let stdin = |path: &&PathBuf| path.as_os_str() == "-";
     let elsewhere = more.iter().filter(stdin).count();
@@ -43,26 +43,28 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
     }
     if elsewhere > 0 || std::io::stdin().is_terminal() {
         return Err(usage_error(
-            "nothing to scan: name files or folders, or pipe documents in (dedup scan --help says more)",
+            "no input: name files or folders, or pipe documents to standard input (see dedup scan --help)",
         ));
     }
     Ok(vec![PathBuf::from("-")])
 }
 
-/// How they are to be read.
+/// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::Options, Error> {
     let fields = [("text-field", &typed.text_field), ("id-field", &typed.id_field)];
     if let (format @ ("text" | "lines" | "html" | "warc"), Some((field, _))) =
         (typed.format.as_str(), fields.iter().find(|(_, field)| field.is_typed))
     {
-        return Err(usage_error(format!("--{field} has no effect with --format {format}: it has no fields")));
+        return Err(usage_error(format!("--{field} has no effect with --format {format}: that format has no fields")));
     }
     if let (PageText::Main, format @ ("text" | "lines" | "jsonl" | "csv" | "tsv")) =
         (typed.content, typed.format.as_str())
     {
-        return Err(usage_error(format!("--content main has no effect with --format {format}: it has no pages")));
+        return Err(usage_error(format!(
+            "--content main has no effect with --format {format}: that format has no pages"
+        )));
     }
-    // Found out now rather than when standard input has filled what memory there is for it.
+    // Checked now rather than when standard input has filled its share of memory.
     if let Some(folder) = temp_dir {
         tempfile::tempfile_in(folder)
             .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
@@ -83,7 +85,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     Ok(options)
 }
 
-/// How the run is to go, with these tokens.
+/// The options of the engine, with this tokenizer.
 pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::Options {
     let defaults = engine::Options::default();
     engine::Options {

@@ -1,4 +1,4 @@
-//! Objects of JSON, as several commands print them.
+//! JSON objects as printed by several commands.
 
 use neardups::algorithm::Value;
 use serde::{Serialize, Serializer};
@@ -8,7 +8,7 @@ pub fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("strings and numbers make JSON")
 }
 
-/// An object whose fields stay in their order.
+/// An object that keeps the order of its fields.
 pub struct Ordered<'a>(pub Vec<(&'a str, &'a Value)>);
 
 impl Serialize for Ordered<'_> {

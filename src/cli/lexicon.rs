@@ -1,4 +1,4 @@
-//! `dedup lexicon`: counts of terms, in a file.
+//! `dedup lexicon`: document frequencies of terms, in a file.
 
 use super::arguments::lexicon::Arguments;
 use super::input;
@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write};
 
 /// Counts the terms of documents, and prints the lexicon.
 pub fn build(arguments: &Arguments) -> Result<Status, Error> {
-    // A lexicon of tokens that no scan makes would be of no use.
+    // A lexicon of tokens that a scan would refuse is useless.
     let tokens = Tokenization::resolve(&arguments.tokens, None)?;
     let options = input::engine_options(&arguments.run, &tokens);
     let mut outputs = Outputs::new();
@@ -41,16 +41,16 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
         count(arguments.min_df.into()),
     ));
     terminal.line(&format!("lexicon {digest}"));
-    let left_out = [
+    let others = [
         (counts.failed, "failed"),
         (counts.skipped, "skipped"),
         (counts.repaired, "repaired"),
         (counts.fell_back, input::FELL_BACK),
     ];
-    let left_out = left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n)));
-    let left_out: Vec<_> = left_out.collect();
-    if !left_out.is_empty() {
-        terminal.line(&left_out.join(", "));
+    let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n)));
+    let others: Vec<_> = others.collect();
+    if !others.is_empty() {
+        terminal.line(&others.join(", "));
     }
     Ok(Status::of_input(counts.failed))
 }

@@ -1,4 +1,4 @@
-//! The field that `--mark` gives to records of duplicates, and takes from all others: who reads them must be able to trust it.
+//! The field that `--mark` adds to records of duplicates and removes from all others, so that readers can trust it.
 
 use memchr::memmem;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 /// The key of the field.
 pub const KEY: &str = "dedup";
 
-/// Writes a record that is a JSON object without its top-level fields called `dedup`, and with one of that name and the given value,
-/// if any, at its end. All other bytes stay. Returns whether the record had such a field.
+/// Writes a record, which is a JSON object, without its top-level fields named `dedup`; with a value, adds one such field at its end. All
+/// other bytes stay. Returns whether the record had such a field.
 pub fn write_marked(record: &[u8], value: Option<&str>, out: &mut Vec<u8>) -> bool {
     let fields = if may_have_key(record) { fields(record).unwrap_or_default() } else { Vec::new() };
-    // A record that was read as an object ends with its brace.
+    // A record that was read as an object ends with a brace.
     let end = record.trim_ascii_end().len().saturating_sub(1);
     let had_field = fields.iter().any(|field| field.is_ours);
     let mut is_empty = record[..end].trim_ascii_end().ends_with(b"{");
@@ -20,7 +20,7 @@ pub fn write_marked(record: &[u8], value: Option<&str>, out: &mut Vec<u8>) -> bo
         out.extend_from_slice(&record[..last]);
         for field in &fields {
             if !field.is_ours {
-                // The comma before it, and what stands around that.
+                // Include the comma before it, with white space.
                 let start = if is_empty { field.bytes.start } else { last };
                 out.extend_from_slice(&record[start..field.bytes.end]);
                 is_empty = false;
@@ -45,27 +45,27 @@ struct Field {
     is_ours: bool,
 }
 
-/// Whether it is worth a look: letters of the key can be written as `\u0064` too.
+/// Whether the record may have the key, whose letters can also be written as `\u0064`.
 fn may_have_key(record: &[u8]) -> bool {
     memmem::find(record, b"\"dedup\"").is_some() || memmem::find(record, b"\\u00").is_some()
 }
 
-/// The fields of an object. `None` if the bytes are no JSON object; only as much is checked as it takes to find the fields.
+/// The fields of an object. `None` if the bytes are not a JSON object; only as much is checked as is needed to find the fields.
 fn fields(record: &[u8]) -> Option<Vec<Field>> {
     let mut at = memchr::memchr(b'{', record)? + 1;
     let mut fields = Vec::new();
     loop {
-        at = behind_space(record, at);
+        at = after_space(record, at);
         match record.get(at)? {
             b'}' => return Some(fields),
             b',' if !fields.is_empty() => at += 1,
             b'"' => {
                 let start = at;
-                at = behind_string(record, start)?;
+                at = after_string(record, start)?;
                 let is_ours = is_ours(&record[start..at]);
-                at = behind_space(record, at);
+                at = after_space(record, at);
                 (record.get(at) == Some(&b':')).then_some(())?;
-                at = behind_value(record, behind_space(record, at + 1))?;
+                at = after_value(record, after_space(record, at + 1))?;
                 fields.push(Field { bytes: start..at, is_ours });
             }
             _ => return None,
@@ -80,13 +80,13 @@ fn is_ours(key: &[u8]) -> bool {
     }
 }
 
-fn behind_space(record: &[u8], at: usize) -> usize {
+fn after_space(record: &[u8], at: usize) -> usize {
     let space = record[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     at + space.count()
 }
 
 /// The end of a string that starts at a quote.
-fn behind_string(record: &[u8], start: usize) -> Option<usize> {
+fn after_string(record: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
         at += memchr::memchr2(b'"', b'\\', record.get(at..)?)?;
@@ -98,18 +98,18 @@ fn behind_string(record: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The end of a value of any kind.
-fn behind_value(record: &[u8], start: usize) -> Option<usize> {
+fn after_value(record: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0usize);
     loop {
         match record.get(at)? {
-            b'"' => at = behind_string(record, at)?,
+            b'"' => at = after_string(record, at)?,
             b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
             b'}' | b']' if depth > 0 => (at, depth) = (at + 1, depth - 1),
             _ if depth > 0 => {
                 at += 1;
                 continue;
             }
-            // A number, or one of the words.
+            // A number or a literal.
             _ => {
                 let is_part = |byte: &&u8| !matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
                 at += record[at..].iter().take_while(is_part).count();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn others_stay() {
+    fn other_fields_stay() {
         for record in [
             r#"{"a":{"dedup":1},"b":[{"dedup":2}],"c":"\"dedup\":3,"}"#,
             r#"{"Dedup":1,"dedup ":2,"\"dedup\"":3,"dedup\u0000":4,"\\u0064edup":5}"#,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_not_taken_apart() {
+    fn other_text_stays_unchanged() {
         for record in
             ["", "{", "x", "[\"dedup\"]", "{\"dedup\"", "{\"dedup\":", "{\"dedup\":\"", "{\"dedup\":[", "{\"dedup\\"]
         {

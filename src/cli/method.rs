@@ -1,4 +1,4 @@
-//! How documents are compared: the algorithm, preset, parameters and tokens that were asked for, as factories.
+//! How documents are compared: typed algorithm, preset, parameters and tokens, resolved into factories.
 
 use super::arguments;
 use super::preparation::Tokenization;
@@ -17,7 +17,7 @@ pub struct Method<'a> {
 }
 
 impl<'a> Method<'a> {
-    /// Finds the preset, and makes the tokenizer.
+    /// Looks up the preset and builds the tokenizer.
     ///
     /// # Errors
     /// See [`Tokenization::resolve`].
@@ -27,7 +27,7 @@ impl<'a> Method<'a> {
         Ok(Method { typed, preset, tokens })
     }
 
-    /// The algorithm that was chosen.
+    /// The chosen algorithm.
     ///
     /// # Errors
     /// The preset is for another algorithm.
@@ -43,12 +43,11 @@ impl<'a> Method<'a> {
         Entry::by_name(preset.algorithm)
     }
 
-    /// The factory of an algorithm with these settings, the tokenizer and the preparation that were typed, and for the rest those of
-    /// the preset.
+    /// The factory of an algorithm with these settings, the typed tokenizer and preparation and, for the rest, those of the preset.
     ///
     /// # Errors
-    /// Settings that do not go together, or not with the tokens; a lexicon that cannot be read, or has other tokens.
-    pub fn recipe_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableFactory, Error> {
+    /// The settings contradict each other or the tokens; the lexicon cannot be read, or has tokens of another tokenizer.
+    pub fn factory_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableFactory, Error> {
         let (typed, lexicon) = (self.typed.tokens.tokenizer.as_deref(), settings.file(&LEXICON)?);
         let factory = match (self.preset, typed) {
             (Some(preset), typed) => preset.factory(settings, typed)?,
@@ -65,12 +64,12 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// The algorithm that was chosen, and its factory with the parameters that were typed.
+    /// The chosen algorithm, and its factory with the typed parameters.
     ///
     /// # Errors
-    /// As for [`entry`](Self::entry) and [`recipe_of`](Self::recipe_of).
+    /// As for [`entry`](Self::entry) and [`factory_of`](Self::factory_of).
     pub fn factory(&self) -> Result<(&'static Entry, TableFactory), Error> {
         let entry = self.entry()?;
-        Ok((entry, self.recipe_of(entry, self.typed.settings.clone())?))
+        Ok((entry, self.factory_of(entry, self.typed.settings.clone())?))
     }
 }

@@ -1,7 +1,7 @@
-//! The command line: what was typed, and which command runs. A file a command; flags come from the tables of the library.
+//! The command line: one file for each command. Many flags come from tables of the library.
 //!
-//! `arguments/` (and `check/arguments.rs`) make the flags and take what was typed as values; a command gets those values, resolves them
-//! into a request, and does no more than one call of the library.
+//! `arguments/` and `check/arguments.rs` define the flags and parse them into typed structs. A command resolves its struct into a
+//! request, and makes one call of the library.
 
 mod arguments;
 mod check;
@@ -37,7 +37,7 @@ use neardups::kernel::Level;
 use status::{Status, usage_error};
 use std::process::ExitCode;
 
-/// Parses the arguments of the process, runs the command, and says on standard error what went wrong.
+/// Parses the arguments of the process, runs the command, and reports errors on standard error.
 pub fn run() -> ExitCode {
     let command = command();
     spelling::learn_options(&command);
@@ -47,7 +47,7 @@ pub fn run() -> ExitCode {
             Err(error) => return usage(&error),
         };
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
-        // Results would be right at any level, but whoever forces one measures it.
+        // An unknown level would not change results, but it is set to be measured.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
         Some(("scan", given)) => scan::run(&arguments::scan::Arguments::new(given)),
         Some(("filter", given)) => filter::run(&arguments::filter::Arguments::new(given)),
@@ -64,7 +64,7 @@ pub fn run() -> ExitCode {
     });
     match result {
         Ok(status) => status.into(),
-        // Whoever read our output has seen enough.
+        // The reader of the output closed it early.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             match matches.subcommand_name() {
@@ -76,7 +76,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Prints what clap has to say: help and version to standard output, all else to standard error.
+/// Prints the message of clap: help and version to standard output, errors to standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if let Some(message) = error.render().to_string().strip_prefix("error: ") {
@@ -84,7 +84,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     match error.print() {
-        // A pipe that closes on the help is a quiet end like any other.
+        // A pipe that closes on the help is not an error.
         Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
             terminal::error(&Error::output("cannot write to standard output", failure));
             ExitCode::from(2)
@@ -99,10 +99,10 @@ fn command() -> Command {
     let program = Command::new("dedup")
         .version(env!("CARGO_PKG_VERSION"))
         .propagate_version(true)
-        .about("Finds near-duplicate texts, and says exactly how similar they are")
+        .about("Finds near-duplicate texts, and reports their exact similarity")
         .long_about(
-            "Finds near-duplicate texts, and says exactly how similar they are.\n\n\
-             Results go to standard output, one JSON object a line; everything for people goes to standard error.\n\
+            "Finds near-duplicate texts, and reports their exact similarity.\n\n\
+             Results go to standard output, one JSON object a line; messages go to standard error.\n\
              Exit status: 0 done, 1 check found copies, 2 usage error or the work could not be done, 3 done but some input failed, \
              130 stopped by a signal.",
         )
@@ -110,7 +110,7 @@ fn command() -> Command {
             "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \
              zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
-             dedup check docs/                          copied pages and passages of documentation\n  \
+             dedup check docs/                          copied pages and passages in documentation\n  \
              dedup plan --threshold 0.9                 what the options find and cost",
         )
         .subcommand_required(true)

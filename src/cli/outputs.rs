@@ -1,8 +1,7 @@
-//! Where a command may write. One registry for each run knows everything that is read and everything that is written, and no output
-//! may be another output, an input or the index.
+//! A registry of all files that a run reads and writes. No output may be another output, an input or the index.
 //!
-//! Files are compared by device and inode, with symbolic links followed; files that do not exist yet, by their folder and their
-//! name. What is written to a pipe, a terminal or another device replaces nothing, and is not compared.
+//! Files are compared by device and inode, with symbolic links followed; files that do not exist yet, by folder and name. Pipes,
+//! terminals and other devices are not compared, because writing to them replaces nothing.
 
 use super::arguments::{Method, Tokens};
 use super::files::{OutFile, cannot_write};
@@ -24,19 +23,19 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Everything that a command reads and writes.
+/// All files that a run reads and writes.
 pub struct Outputs {
     known: Vec<Known>,
     /// Whether hidden files of input folders are read.
     hidden: bool,
 }
 
-/// A file or folder that a command uses.
+/// A registered file or folder.
 struct Known {
     role: Role,
-    /// What it is, in messages.
+    /// Its description in messages.
     what: String,
-    /// As it was typed.
+    /// The path as typed.
     path: Option<PathBuf>,
     identity: Identity,
 }
@@ -45,22 +44,22 @@ struct Known {
 enum Role {
     /// A file that is read.
     Input,
-    /// A folder of which all files are read.
+    /// A folder whose files are read.
     InputFolder,
-    /// A file that is written, or an index, which is read and written.
+    /// A file that is written, or an index.
     Output,
-    /// The file that standard output was redirected to, and whether there is something in it.
+    /// The file that standard output was redirected to, and whether it is empty.
     StandardOutput { is_empty: bool },
     /// The file that standard error was redirected to.
     StandardError,
 }
 
-/// What tells files apart.
+/// Identifies a file.
 #[derive(Default)]
 struct Identity {
     /// The file itself, if it exists.
     file: Option<FileId>,
-    /// Where it is or will be, without symbolic links; not known of what was already open.
+    /// Its path without symbolic links; unknown for streams that were already open.
     place: Option<PathBuf>,
     /// Its folder.
     folder: Option<FileId>,
@@ -71,7 +70,7 @@ fn id(path: &Path) -> Option<FileId> {
 }
 
 impl Identity {
-    /// `None` for pipes, devices, and what cannot exist.
+    /// `None` for pipes, devices and impossible paths.
     fn of(path: &Path) -> Option<Self> {
         let file = match path.metadata() {
             Ok(found) if found.is_file() || found.is_dir() => FileId::of(path, &found),
@@ -94,7 +93,7 @@ impl Identity {
     }
 }
 
-/// What one of the three standard streams was redirected to, if that is a regular file.
+/// The file that a standard stream was redirected to, if it is a regular file.
 #[cfg(unix)]
 fn redirected(stream: impl AsFd) -> Option<Metadata> {
     let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
@@ -107,7 +106,7 @@ fn redirected<T>(_: T) -> Option<Metadata> {
 }
 
 impl Outputs {
-    /// Starts with what standard output and standard error are.
+    /// Starts with the files of standard output and standard error.
     pub fn new() -> Self {
         let mut outputs = Outputs { known: Vec::new(), hidden: false };
         let mut standard = |role: fn(&Metadata) -> Role, what: &str, found: Option<Metadata>| {
@@ -122,10 +121,10 @@ impl Outputs {
         outputs
     }
 
-    /// Registers the documents that are read: files and folders, or standard input if none was typed.
+    /// Registers the documents: files and folders, or standard input if none was typed.
     ///
     /// # Errors
-    /// Standard output goes to one of these.
+    /// Standard output goes to one of them.
     pub fn reads_documents(&mut self, paths: &[PathBuf], hidden: bool) -> Result<(), Error> {
         self.hidden = hidden;
         if paths.is_empty() {
@@ -134,7 +133,7 @@ impl Outputs {
         paths.iter().try_for_each(|path| self.reads(path, "the input"))
     }
 
-    /// Registers the lexicon and the lists of stop words that are read.
+    /// Registers the lexicon and the files of stop words.
     ///
     /// # Errors
     /// As for [`reads_documents`](Self::reads_documents).
@@ -143,7 +142,7 @@ impl Outputs {
         self.reads_stop_words(&method.tokens)
     }
 
-    /// Registers the lists of stop words that are read.
+    /// Registers the files of stop words.
     ///
     /// # Errors
     /// As for [`reads_documents`](Self::reads_documents).
@@ -153,10 +152,10 @@ impl Outputs {
         files.try_for_each(|file| self.reads(file, "stop words"))
     }
 
-    /// Registers a file or folder that is read; `-` is standard input.
+    /// Registers an input file or folder; `-` is standard input.
     ///
     /// # Errors
-    /// It is an output.
+    /// It is also an output.
     pub fn reads(&mut self, path: impl AsRef<Path>, what: &str) -> Result<(), Error> {
         let path = path.as_ref();
         if path.as_os_str() == "-" {
@@ -172,11 +171,11 @@ impl Outputs {
     /// Registers a file that is written, or an index.
     ///
     /// # Errors
-    /// It is an input, another output, `-`, or called like a temporary file.
+    /// It is an input, another output, `-`, or has the name of a temporary file.
     pub fn writes(&mut self, path: &Path, what: &str) -> Result<(), Error> {
         let (shown, what) = (escaped(&path.to_string_lossy()), what.to_string());
         if path.as_os_str() == "-" {
-            let why = "needs a file: standard output is for results (./- is a file called so)";
+            let why = "needs a file: standard output is for results (use ./- for a file with this name)";
             return Err(usage_error(format!("{} {why}", escaped(&what))));
         }
         if replace::is_temporary(path) {
@@ -186,8 +185,8 @@ impl Outputs {
         self.add(Known { role: Role::Output, what, path: Some(path.to_path_buf()), identity })
     }
 
-    /// A file that is written at once, at the end of a run. That it can be written is tried now, so that a run of hours does not end
-    /// on a mistyped name.
+    /// Registers a file that is written at the end of a run. Whether it can be written is checked now, so that a long run does not fail
+    /// at its end because of a mistyped name.
     ///
     /// # Errors
     /// As for [`writes`](Self::writes), and if it has several hard links or cannot be written.
@@ -197,7 +196,7 @@ impl Outputs {
         OutFile::new(path)
     }
 
-    /// Registers a file that is appended to.
+    /// Registers a file that lines are appended to.
     ///
     /// # Errors
     /// As for [`writes`](Self::writes), and if it has several hard links or its folder does not exist.
@@ -210,7 +209,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// The file of `--rejects`, which is written as records are rejected.
+    /// Registers and creates the file of `--rejects`, which is written during the run.
     ///
     /// # Errors
     /// As for [`file`](Self::file).
@@ -222,7 +221,7 @@ impl Outputs {
         Rejects::create(path).map(Some)
     }
 
-    /// The file of `--stats`.
+    /// Registers the file of `--stats`.
     ///
     /// # Errors
     /// As for [`file`](Self::file).
@@ -230,7 +229,7 @@ impl Outputs {
         typed.map(|path| self.file(path, "--stats")).transpose()
     }
 
-    /// Whether standard output adds to a file that has something in it.
+    /// Whether standard output appends to this file, which is not empty.
     pub fn standard_output_adds_to(&self, path: &Path) -> bool {
         let mut streams = self.known.iter().filter(|known| known.role == (Role::StandardOutput { is_empty: false }));
         streams.any(|stream| stream.identity.file.is_some() && stream.identity.file == id(path))
@@ -262,9 +261,9 @@ impl Outputs {
         }
     }
 
-    /// Whether an output would be read as part of an input folder, now or in the next run.
+    /// Refuses an output that would be read as part of an input folder, now or in the next run.
     fn check_folder(&self, folder: &Known, output: &Known) -> Result<(), Error> {
-        // What the shell has just made or emptied is read as an empty document before it is written.
+        // A file that the shell has just created or emptied is read as an empty document before it is written.
         if output.role == (Role::StandardOutput { is_empty: true }) {
             return Ok(());
         }
@@ -275,7 +274,7 @@ impl Outputs {
         }
         let place = output.path.as_ref().map_or("it".into(), |path| escaped(&path.to_string_lossy()));
         Err(usage_error(format!(
-            "{}: {place} is in {} {}, and would be read as a document: write to another folder{}",
+            "{}: {place} is in {} {} and would be read as a document: write to another folder{}",
             escaped(&output.what),
             escaped(&folder.what),
             escaped(&path.to_string_lossy()),
@@ -284,7 +283,7 @@ impl Outputs {
     }
 }
 
-/// Whether a file would be found in a folder when symbolic links are followed.
+/// Whether a folder contains a file, with symbolic links followed.
 fn holds(folder: &Path, file: &Identity, hidden: bool, seen: &mut BTreeSet<FileId>) -> bool {
     let Some(root) = id(folder) else { return false };
     if !seen.insert(root.clone()) {
@@ -304,7 +303,7 @@ fn holds(folder: &Path, file: &Identity, hidden: bool, seen: &mut BTreeSet<FileI
             above = parent;
         }
     }
-    // It may also be reached by links, or be known without its name.
+    // The file may also be reached by links, or be known only by inode.
     let wanted = file.file.as_ref();
     let entries = WalkDir::new(folder).follow_root_links(true).into_iter();
     let entries = entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
@@ -327,7 +326,7 @@ fn holds(folder: &Path, file: &Identity, hidden: bool, seen: &mut BTreeSet<FileI
 fn refuse_hard_links(path: &Path, what: &str) -> Result<(), Error> {
     match path.metadata() {
         Ok(found) if found.is_file() && replace::hard_links(&found) > 1 => Err(usage_error(format!(
-            "{}: {} has {} names (hard links), and would be changed under all of them, or separated: name another file",
+            "{}: {} has {} hard links, which would be changed too or separated: name another file",
             escaped(what),
             escaped(&path.to_string_lossy()),
             replace::hard_links(&found)

@@ -1,4 +1,4 @@
-//! `dedup plan`: what the options resolve to. Runs nothing.
+//! `dedup plan`: shows the resolved options without running anything.
 
 use super::arguments::plan::Arguments;
 use super::json::{Ordered, json};
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
         as_json(entry.name, preset, documents, tokens, &plan, prepared, tokenizer) + "\n"
     } else {
-        // What tokens are, and what is done to them.
+        // The tokenizer and the steps of preparation.
         let mut steps: Vec<(&str, String, String)> = Vec::new();
         steps.extend(tokenizer.map(|(name, why)| ("tokenizer", name.to_string(), why)));
         let prepared = prepared.map(Described::rows).unwrap_or_default();
@@ -62,7 +62,7 @@ struct Record<'a> {
     tokenizer: Option<&'a str>,
 }
 
-/// What is said of a preset.
+/// The preset in the record.
 #[derive(Serialize)]
 struct Provenance {
     name: &'static str,
@@ -117,7 +117,7 @@ fn as_json(
     json(&record)
 }
 
-/// Where a preset is from, and what it is not.
+/// The source of a preset, and how it differs from it.
 fn about(preset: &Preset) -> String {
     let mut out = format!("preset {}: {}\n\n  source: {}\n", preset.name, preset.summary, preset.source);
     for differs in preset.differs {
@@ -129,7 +129,7 @@ fn about(preset: &Preset) -> String {
 fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String, String)]) -> String {
     let mut out = String::new();
     let mut row = |line: std::fmt::Arguments<'_>| {
-        writeln!(out, "{}", line.to_string().trim_end()).expect("a string takes everything");
+        writeln!(out, "{}", line.to_string().trim_end()).expect("writing to a string cannot fail");
     };
     row(format_args!("{algorithm}, {} documents\n", count(documents)));
     let width = plan.parameters.iter().map(|row| row.name.len()).fold(12, usize::max);

@@ -1,33 +1,33 @@
-//! Curves as an SVG picture: a string, written by hand, that shows in every browser.
+//! Plots curves as an SVG string.
 
 use std::fmt::Write;
 
 /// Curves over a common axis; heights are from 0 to 1.
 pub struct Plot<'a> {
     pub title: &'a str,
-    /// What the horizontal axis is.
+    /// The label of the horizontal axis.
     pub axis: &'a str,
-    /// Where the points of every curve stand, ascending.
+    /// The x values of the points of every curve, ascending.
     pub at: &'a [f64],
-    /// Names and heights, one for each point; a curve passes over points where it has none.
+    /// Names and heights, one for each point; points without a height are skipped.
     pub curves: &'a [(&'a str, Vec<Option<f64>>)],
-    /// A point of the axis to mark, and what to write there.
+    /// A point of the axis to mark, with its label.
     pub mark: Option<(f64, &'a str)>,
 }
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
-/// What is left around the curves for the title, the axes and their labels.
+/// Margins for the title, the axes and their labels.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 72.0;
 const BOTTOM: f64 = 52.0;
 
-/// Colours that people who see few can tell apart, and dashes for those who see none.
+/// Colours that are distinguishable with colour blindness, and dashes for printing without colours.
 const STROKES: [(&str, &str); 4] = [("#0072b2", "8 4"), ("#d55e00", "2 3"), ("#000000", "none"), ("#009e73", "1 6")];
 
 impl Plot<'_> {
-    /// The picture.
+    /// Renders the plot.
     pub fn svg(&self) -> String {
         let mut out = String::new();
         let mut line = |line: String| {
@@ -53,7 +53,7 @@ impl Plot<'_> {
         line(text((LEFT + right) / 2.0, HEIGHT - 12.0, "middle", 12, self.axis));
         if let Some((at, label)) = self.mark {
             line(rule((self.x(at), TOP), (self.x(at), bottom), "#888888"));
-            // Beside the line, on the side where there is room.
+            // On the side of the line with more space.
             let room = self.x(at) < (LEFT + right) / 2.0;
             let (shift, anchor) = if room { (6.0, "start") } else { (-6.0, "end") };
             line(text(self.x(at) + shift, bottom - 8.0, anchor, 12, label));
@@ -65,7 +65,7 @@ impl Plot<'_> {
             for (&at, &height) in self.at.iter().zip(heights) {
                 let Some(height) = height else { continue };
                 let gap = if points.is_empty() { "" } else { " " };
-                // Strings take everything.
+                // Writing to a string cannot fail.
                 _ = write!(points, "{gap}{:.1},{:.1}", self.x(at), self.y(height));
             }
             line(format!("<polyline points=\"{points}\" {stroke}/>"));
@@ -77,7 +77,7 @@ impl Plot<'_> {
         out
     }
 
-    /// The ends of the axis, apart even if there is only one point, or none.
+    /// The ends of the axis. They differ even if there is only one point, or none.
     fn ends(&self) -> (f64, f64) {
         match (self.at.first(), self.at.last()) {
             (Some(&first), Some(&last)) if first < last => (first, last),
@@ -123,7 +123,7 @@ fn text(x: f64, y: f64, anchor: &str, size: u32, text: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"{size}\">{}</text>", escaped(text))
 }
 
-/// Text that means itself between tags and in attributes. Characters that XML cannot hold become U+FFFD.
+/// Escapes text for content and attributes. Characters that XML does not allow become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What tokens are: the tokenizer that was asked for, with the preparation of its tokens.
+//! The tokenizer and the preparation of its tokens, resolved.
 
 use super::arguments::Tokens;
 use super::status::usage_error;
@@ -13,26 +13,26 @@ use serde::Serialize;
 use std::path::{Path, is_separator};
 use std::sync::Arc;
 
-/// What tokens are, resolved.
+/// A tokenizer with its preparation, resolved.
 pub struct Tokenization {
-    /// The name of the tokenizer: what was typed, or that of the preset, or the default.
+    /// The name of the tokenizer: the typed one, that of the preset, or the default.
     pub name: String,
-    /// Why it is this one, unless it is the default.
+    /// Where the name comes from, unless it is the default.
     pub why: Option<String>,
-    /// What is done to its tokens.
+    /// The steps of preparation.
     pub steps: Vec<Step>,
-    /// Does it.
+    /// The tokenizer, with its preparation.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// The same, for people and programs; `None` if nothing is done.
+    /// A description of the preparation; `None` without steps.
     pub prepared: Option<Described>,
 }
 
 impl Tokenization {
-    /// What was typed, and for the rest what the preset says.
+    /// Resolves the typed values and, for the rest, those of the preset.
     ///
     /// # Errors
-    /// The tokenizer has no words to prepare; a language has no list; a file of stop words cannot be read, or has a line that gives
-    /// no token.
+    /// The tokens are not words, but steps were typed; a language has no list of stop words; a file of stop words cannot be read, or has
+    /// a line without tokens.
     pub fn resolve(typed: &Tokens, preset: Option<&Preset>) -> Result<Self, Error> {
         let of_preset = || preset.and_then(|preset| Some((preset.tokenizer?, format!("preset {}", preset.name))));
         let asked = typed.tokenizer.as_deref().map(|name| (name, "as given".to_string())).or_else(of_preset);
@@ -60,13 +60,13 @@ fn refuse_steps(steps: &[Step], tokenizer: &str) -> Result<(), Error> {
     let others = TOKENIZERS.iter().filter(|entry| !entry.overlapping && entry.build.is_some());
     let others: Vec<_> = others.map(|entry| entry.name).collect();
     Err(usage_error(format!(
-        "--{} does not go with --tokenizer {tokenizer}, whose tokens are no words; it goes with {}",
+        "--{} cannot be used with --tokenizer {tokenizer}, whose tokens are not words: use {}",
         step.flag(),
         others.join(", ")
     )))
 }
 
-/// What was asked for, with the lists of stop words.
+/// The typed preparation, with its lists of stop words.
 fn preparation(typed: &Tokens) -> Result<Preparation, Error> {
     let mut preparation =
         Preparation { join_hyphens: typed.join_hyphens, fold_marks: typed.fold, ..Preparation::default() };
@@ -84,7 +84,7 @@ fn preparation(typed: &Tokens) -> Result<Preparation, Error> {
     Ok(preparation)
 }
 
-/// The lists that one value of `--stopwords` names: a file, or languages and files with commas between.
+/// The lists named by one value of `--stopwords`: a file, or comma-separated languages and files.
 pub fn stop_word_lists(typed: &str) -> Vec<&str> {
     if Path::new(typed).is_file() { vec![typed] } else { typed.split(',').collect() }
 }
@@ -99,7 +99,7 @@ fn stop_list(typed: &str) -> Result<StopList, Error> {
     StopList::parse(typed, &content)
 }
 
-/// A preparation, for people and programs.
+/// A description of a preparation, for messages and JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Described {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -125,7 +125,7 @@ impl Described {
         })
     }
 
-    /// Each step, and what it works with.
+    /// Each step with its value.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let rows = [
             (Step::JoinHyphens, if self.join_hyphens { "true" } else { "" }.to_string()),

@@ -1,4 +1,4 @@
-//! Problems with single records, for people: the first few of each kind are printed and the others counted; and for programs, as
+//! Problems with single records. For people, the first few of each kind are printed and the others counted; for programs, they are
 //! records in the file of `--rejects`.
 
 use super::files::{cannot_write, open_to_append, replacement};
@@ -13,10 +13,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// So many problems of a kind are printed.
-pub const PRINTED: usize = 10;
+/// How many problems of a kind are printed.
+pub const MAX_PRINTED: usize = 10;
 
-/// What came up so far.
+/// The problems so far.
 #[derive(Default)]
 pub struct Problems {
     counted: Mutex<BTreeMap<(Severity, ProblemKind), u64>>,
@@ -24,12 +24,12 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// With a file that gets what was rejected.
+    /// Problems that are also written to a file.
     pub fn with_rejects(rejects: Option<Rejects>) -> Self {
         Problems { counted: Mutex::default(), rejects }
     }
 
-    /// Takes note of a problem. Says whether it is to be printed.
+    /// Counts a problem. Returns whether it should be printed.
     pub fn add(&self, problem: &Problem) -> bool {
         if let Some(rejects) = self.rejects.as_ref().filter(|_| problem.kind.is_rejection()) {
             rejects.add(problem);
@@ -37,24 +37,24 @@ impl Problems {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counted.entry((problem.severity, problem.kind)).or_default();
         *count += 1;
-        *count <= PRINTED as u64
+        *count <= MAX_PRINTED as u64
     }
 
-    /// How many of each kind were not printed, a line each; asked once.
+    /// The number of unprinted problems of each kind, a line each. Resets the counts.
     pub fn unprinted(&self) -> Vec<(Severity, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let more = counted.into_iter().filter(|&(_, total)| total > PRINTED as u64);
+        let more = counted.into_iter().filter(|&(_, total)| total > MAX_PRINTED as u64);
         more.map(|((severity, kind), total)| {
             let advice = match self.rejects {
-                None if kind.is_rejection() => " (--rejects FILE lists all)",
+                None if kind.is_rejection() => " (use --rejects FILE to list all)",
                 _ => "",
             };
-            (severity, format!("{} more of the kind '{}'{advice}", count(total - PRINTED as u64), kind.name()))
+            (severity, format!("{} more of the kind '{}'{advice}", count(total - MAX_PRINTED as u64), kind.name()))
         })
         .collect()
     }
 
-    /// What was rejected until now is in the file, if that is added to.
+    /// Flushes the file of rejected records, if it is appended to.
     ///
     /// # Errors
     /// It could not be written.
@@ -62,7 +62,7 @@ impl Problems {
         self.rejects.as_ref().map_or(Ok(()), Rejects::flush)
     }
 
-    /// Ends the file of what was rejected.
+    /// Completes the file of rejected records.
     ///
     /// # Errors
     /// It could not be written.
@@ -71,41 +71,41 @@ impl Problems {
     }
 }
 
-/// The file of `--rejects`: a record each, in input order.
+/// The file of `--rejects`: one line for each rejected record, in input order.
 pub struct Rejects {
     path: PathBuf,
-    /// The first error ends it.
+    /// The first error ends the file.
     writer: Mutex<io::Result<Writer>>,
 }
 
 struct Writer {
     out: BufWriter<File>,
-    /// What it becomes part of at the end; none if it is appended to, or is a pipe or a device.
+    /// The replacement to commit at the end; `None` if the file is appended to, or is a pipe or a device.
     replacement: Option<Replacement>,
 }
 
-/// What a line of it begins with.
+/// The start of a line.
 const START: &[u8] = b"{\"type\":\"rejected\",";
 
-/// A line of it.
+/// A line of the file.
 #[derive(Serialize)]
 struct Rejected<'a> {
     r#type: &'static str,
     file: &'a str,
-    /// The line, or the number of the record in an archive; none for a whole file.
+    /// The line, or the number of the record in an archive; `None` for a whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     kind: &'static str,
     error: &'a str,
-    /// The record as it came, but for bytes that are not UTF-8: U+FFFD stands for them.
+    /// The original record, with U+FFFD in place of bytes that are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<&'a str>,
 }
 
 impl Rejects {
-    /// A file that takes the place of an older one when the run is done.
+    /// Creates a file that replaces an older one at the end of the run.
     ///
     /// # Errors
     /// It cannot be written.
@@ -117,7 +117,7 @@ impl Rejects {
         Self::new(path, opened)
     }
 
-    /// A file that is added to, for runs that go on for ever.
+    /// Opens a file for appending, for runs without an end.
     ///
     /// # Errors
     /// It cannot be written, or has another writer.
@@ -151,7 +151,7 @@ impl Rejects {
         }
     }
 
-    /// What was added can be read, unless the file is to take the place of another.
+    /// Flushes the added lines. They can be read now, unless the file replaces another at the end.
     fn flush(&self) -> Result<(), Error> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let flushed = match &mut *writer {
@@ -161,7 +161,7 @@ impl Rejects {
         flushed.map_err(|error| cannot_write(&self.path, error))
     }
 
-    /// Ends it.
+    /// Completes the file.
     fn finish(&self) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `dedup scan`: the batch.
+//! `dedup scan`: finds near-duplicates among documents.
 
 use super::arguments::OnError;
 use super::arguments::scan::{Arguments, Emit};
@@ -24,12 +24,12 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What was asked for, resolved.
+/// The resolved request.
 struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
     source: source::Options,
-    /// Whether the field of ids was named, and so is expected in every record.
+    /// Whether `--id-field` was typed, so that every record should have an id.
     names_ids: bool,
     factory: TableFactory,
     tokens: Tokenization,
@@ -44,7 +44,10 @@ struct Request {
 }
 
 impl Request {
-    /// What was typed, if it goes together.
+    /// Resolves the arguments.
+    ///
+    /// # Errors
+    /// They contradict each other.
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
         let method = Method::resolve(&arguments.method)?;
@@ -52,7 +55,7 @@ impl Request {
         let compares = factory.prepare(0)?.algorithm.compare_on();
         if compares == CompareOn::Fingerprints && run.memory.is_some_and(|memory| memory.is_typed) {
             return Err(usage_error(format!(
-                "--memory has no effect on {}: it compares fingerprints, which are all in memory",
+                "--memory has no effect on {}: all of its fingerprints are in memory",
                 entry.name
             )));
         }
@@ -79,7 +82,7 @@ impl Request {
     }
 }
 
-/// Refuses `--keep` and `--on-error` where they would change nothing.
+/// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
     if keep.is_some() && *emit == Emit::Pairs {
@@ -96,7 +99,7 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Scans, writes the results, and says how it went.
+/// Scans, writes the results, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
@@ -118,7 +121,7 @@ fn scan(
 ) -> Result<Status, Error> {
     check_reference(&request.against)?;
     let mut input = Input::new(request.paths.clone(), request.source.clone());
-    // A file that is named on both sides is one document, and is asked about.
+    // A file on both sides counts as a document, not as a reference.
     let mut reference = (!request.against.is_empty())
         .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
 
@@ -142,7 +145,7 @@ fn scan(
             let failure = input::check_not_empty(request.allow_empty, documents, failed, skipped).err();
             (written, false, failure)
         }
-        // Whoever read the results has seen enough: a quiet end, but not one without statistics and a status.
+        // The reader closed the output early. That is not an error, but statistics and status still count.
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
         Err(error) => (Written::default(), true, Some(error)),
     };
@@ -157,17 +160,17 @@ fn scan(
     failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
 }
 
-/// Warns where the documents are probably not what was meant.
+/// Warns of input that was probably read in an unintended way.
 fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
     if counts.documents == 1 && counts.references == 0 {
         terminal.warning(
-            "nothing was compared: all that was read is one document (a list of file names is text, and so is JSON that is not an \
-             object a line: jq -c '.[]' makes lines of an array)",
+            "nothing was compared: the input is a single document (a list of file names is read as text, and so is JSON that is not one \
+             object per line: jq -c '.[]' turns an array into lines)",
         );
     }
     if counts.unnamed > 0 && request.names_ids {
         terminal.warning(&format!(
-            "{} of {} have no --id-field '{}', and are identified by their place, FILE:RECORD",
+            "{} of {} have no --id-field '{}', and are identified by position, FILE:RECORD",
             count(counts.unnamed),
             counted(counts.documents, "document"),
             request.source.id_field
@@ -175,7 +178,7 @@ fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
     }
 }
 
-/// Without a reference that is not there, everything would seem new.
+/// Refuses a missing reference: without it, every document would seem new.
 fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     for reference in against.iter().filter(|path| path.as_os_str() != "-") {
         reference
@@ -185,7 +188,7 @@ fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was counted while writing.
+/// Counts of what was written.
 #[derive(Default)]
 struct Written {
     records: u64,
@@ -218,7 +221,7 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
             written.dropped = Some(kept.dropped());
             for verdict in kept.verdicts() {
                 written.records += 1;
-                // A file that is skipped by rule is not the records' fault, and is never to be deleted.
+                // A file that was skipped on purpose is not an error, and its records must not be deleted.
                 let is_failed = verdict.error.is_some() && !verdict.is_skipped;
                 let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
                 out.verdict(&Verdict { keep, ..verdict })?;
@@ -276,7 +279,7 @@ fn summarise(
     left_out(terminal, report, input);
 }
 
-/// What was not read, or not as it stood.
+/// Reports what was not read, or not as it was stored.
 fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
     let source::Counts { hidden, textless, .. } = input;

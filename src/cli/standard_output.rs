@@ -1,4 +1,4 @@
-//! Whether standard output is there, and can be written.
+//! Checks that standard output is open and writable.
 
 use neardups::Error;
 #[cfg(unix)]
@@ -10,10 +10,10 @@ use std::os::fd::AsFd;
 #[cfg(unix)]
 use std::path::Path;
 
-/// Refuses to run if standard output was opened for reading alone: the standard library takes what is written to it for written.
+/// Refuses to run if standard output is open for reading only: the standard library ignores that writes to it fail.
 ///
 /// # Errors
-/// It was.
+/// It is open for reading only.
 #[cfg(unix)]
 pub fn refuse_unwritable_output() -> Result<(), Error> {
     use rustix::fs::{OFlags, fcntl_getfl};
@@ -25,13 +25,13 @@ pub fn refuse_unwritable_output() -> Result<(), Error> {
     }
 }
 
-/// Refuses to run if standard output was closed, where what does not leave would be lost.
+/// Refuses to run if standard output is closed, for commands that would lose documents.
 ///
-/// When the program starts, the standard library opens `/dev/null` for reading and writing in the place of a standard stream that is
-/// closed; a shell that is asked for `> /dev/null` opens it for writing alone.
+/// When the program starts, the standard library replaces a closed standard stream by `/dev/null`, opened for reading and writing. A
+/// shell opens `> /dev/null` for writing only.
 ///
 /// # Errors
-/// It was closed.
+/// It is closed.
 #[cfg(unix)]
 pub fn refuse_closed_output() -> Result<(), Error> {
     use rustix::fs::{OFlags, fcntl_getfl};
@@ -44,8 +44,8 @@ pub fn refuse_closed_output() -> Result<(), Error> {
         .is_some_and(|stdout| Path::new("/dev/null").metadata().ok().and_then(device) == Some(stdout));
     match fcntl_getfl(io::stdout()) {
         Ok(flags) if is_null && flags & OFlags::ACCMODE == OFlags::RDWR => Err(no_output(
-            "standard output is closed (or /dev/null, opened for reading too): the index would remember documents that never left; \
-             redirect it with > /dev/null if that is meant",
+            "standard output is closed (or /dev/null, opened for reading and writing): the index would remember documents that were never \
+             written; use > /dev/null if that is intended",
         )),
         _ => Ok(()),
     }

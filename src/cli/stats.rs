@@ -1,4 +1,4 @@
-//! The file of `--stats`, which is written when a run fails too.
+//! The file of `--stats`, which is also written when a run fails.
 
 use super::files::OutFile;
 use super::spelling::spelled;
@@ -7,7 +7,7 @@ use super::terminal;
 use neardups::Error;
 use serde::Serialize;
 
-/// Why a run failed, as statistics have it.
+/// The reason of a failure, as part of statistics.
 #[derive(Serialize)]
 pub struct Failure {
     kind: &'static str,
@@ -20,7 +20,7 @@ impl From<&Error> for Failure {
     }
 }
 
-/// The object of `--stats` if nothing else is known.
+/// The object of `--stats` for a run that failed early.
 #[derive(Serialize)]
 struct Failed {
     r#type: &'static str,
@@ -28,7 +28,7 @@ struct Failed {
     error: Failure,
 }
 
-/// Runs a command that takes the file of `--stats` and writes it. If the command fails before that, the file says why.
+/// Runs a command that takes the file of `--stats` and writes it. If the command fails earlier, writes the reason to the file.
 ///
 /// # Errors
 /// Those of the command.
@@ -44,10 +44,10 @@ pub fn with_stats(
     result
 }
 
-/// Writes statistics. If the run has an error already, that is the one that counts, and another one is only reported.
+/// Writes statistics. If the run has failed already, an error here is only reported.
 ///
 /// # Errors
-/// They cannot be written.
+/// The file cannot be written.
 pub fn write_stats(file: Option<OutFile>, stats: &impl Serialize, failure: Option<&Error>) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
     let text = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";

@@ -1,25 +1,25 @@
-//! How a command ends: with a status, or with an error in the way that options go together.
+//! The exit status of a command, and errors in the combination of options.
 
 use neardups::Error;
 use std::process::ExitCode;
 
-/// How a command ended, as scripts see it. Where several hold, the last of them counts.
+/// The outcome of a command, as scripts see it. If several apply, the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It did what was asked.
+    /// It succeeded.
     Done,
     /// `check` found copies.
     Found,
-    /// It was done, but some input failed and was reported.
+    /// It succeeded, but some input failed and was reported.
     SomeFailed,
-    /// A signal stopped it after a clean end.
+    /// A signal stopped it; the output is consistent.
     Stopped,
     /// The command could not do its work.
     Failed,
 }
 
 impl Status {
-    /// Done, unless some input failed.
+    /// `Done`, or `SomeFailed` if some input failed.
     pub fn of_input(failed: u64) -> Self {
         if failed > 0 { Status::SomeFailed } else { Status::Done }
     }
@@ -37,7 +37,7 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// An error in how options go together.
+/// An error in the combination of options.
 pub fn usage_error(message: impl Into<String>) -> Error {
     Error::Usage(message.into())
 }

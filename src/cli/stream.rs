@@ -1,5 +1,5 @@
-//! What `dedup filter` has in common with the commands of `dedup index` that take a stream: which documents there are, how they are
-//! signed, how the stream ends.
+//! Shared by `dedup filter` and the commands of `dedup index` that read a stream: how documents are read and signed, and how the stream
+//! ends.
 
 use super::arguments::Signing;
 use super::input;
@@ -21,16 +21,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
     let format = &*typed.input.format;
     if !["auto", "jsonl", "lines", "warc"].contains(&format) {
-        return Err(usage_error(format!("a stream comes as --format jsonl, lines or warc, not as {format}")));
+        return Err(usage_error(format!("a stream must be --format jsonl, lines or warc, not {format}")));
     }
     let options = input::source_options(&typed.input, typed.run.temp_dir.as_deref())?;
     if options.page_text == PageText::Main && options.format != Format::Warc {
-        return Err(usage_error("--content main has an effect only with --format warc: lines are no pages"));
+        return Err(usage_error("--content main has an effect only with --format warc: lines are not pages"));
     }
     Ok(options)
 }
 
-/// How signatures of documents that are read so are made, for an index if there is one.
+/// How documents of a stream are signed, for an index if there is one.
 pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> Result<Plan, Error> {
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
@@ -42,9 +42,9 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     })
 }
 
-/// The seed that was typed; that of an index that exists; a random one for a new index if that was asked for or its algorithm is
-/// MinHash, whose pairs are verified whatever the seed is; otherwise the default. With a lexicon it is that of the options: its terms
-/// are hashed before the index is read.
+/// The seed: the typed one; that of an existing index; a random one with `--random-seed`, or for a new index of MinHash, whose pairs are
+/// verified whatever the seed is; otherwise the default. With a lexicon it is always that of the options, because the terms are hashed
+/// before the index is read.
 fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
     let usual = typed.method.seed;
     let header = || Ok::<_, Error>(index.map(index::header).transpose()?.flatten());
@@ -71,19 +71,19 @@ fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<u64, E
     Ok(of_index.unwrap_or_else(|| if is_random { random_seed() } else { usual }))
 }
 
-/// A number that nobody can know, always of 19 digits, so that indexes of equal documents have equal sizes.
+/// An unpredictable number, always of 19 digits so that indexes of equal documents have equal sizes.
 fn random_seed() -> u64 {
-    const LEAST: u64 = 1_000_000_000_000_000_000;
+    const MIN: u64 = 1_000_000_000_000_000_000;
     // The standard library seeds its maps from the system.
-    LEAST + RandomState::new().build_hasher().finish() % (9 * LEAST)
+    MIN + RandomState::new().build_hasher().finish() % (9 * MIN)
 }
 
-/// Opens an index for documents that are signed so, and says what had to be cut off.
+/// Opens an index for documents that are signed like this, and warns if a torn end was cut off.
 pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Terminal) -> Result<Index, Error> {
     let (index, repair) = Index::open(path, plan, options)?;
     if let Some(repair) = repair {
         terminal.warning(&format!(
-            "{}: {} that an interrupted write left at byte {} were cut off; feed again what came last",
+            "{}: cut off {} that an interrupted write left at byte {}; feed the last documents again",
             path.display(),
             counted(repair.bytes, "byte"),
             repair.at,
@@ -92,12 +92,12 @@ pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Ter
     Ok(index)
 }
 
-/// Set when the process is told to end, so that it finishes what it is at.
+/// A flag that is set on a signal to end, so that the process can finish its current step.
 pub fn stop_on_signals() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&stop);
-    // Without it a signal ends the program as it does any other; the index bears that too. So does a second one, which ends it at once:
-    // what it is at may be waiting for ever, for whoever reads the output.
+    // Without the handler a signal ends the program at once, which the index survives. So does a second signal: the current step may be
+    // blocked forever by the reader of the output.
     _ = ctrlc::set_handler(move || {
         if on_signal.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -106,7 +106,7 @@ pub fn stop_on_signals() -> Arc<AtomicBool> {
     stop
 }
 
-/// How a stream ended.
+/// The status of a stream.
 pub fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status {
     if stop.load(Ordering::Relaxed) {
         terminal.line("stopped by a signal before the end of the input");
@@ -115,14 +115,14 @@ pub fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status 
     Status::of_input(counts.failed)
 }
 
-/// What a document is a duplicate of.
+/// The original of a duplicate.
 #[derive(Serialize)]
 pub struct Duplicate<'a> {
     pub duplicate_of: &'a str,
     pub similarity: f64,
 }
 
-/// The record of a duplicate, as a scan has it.
+/// The verdict on a document, with the same fields as in a scan.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
     r#type: &'static str,
@@ -133,7 +133,7 @@ pub struct Verdict<'a> {
 }
 
 impl<'a> Verdict<'a> {
-    /// That of a document.
+    /// The verdict of a decision.
     pub fn new(id: &'a str, decision: &'a Decision) -> Self {
         let duplicate = match decision {
             Decision::Duplicate { of, similarity } => {

@@ -1,4 +1,4 @@
-//! What people see: messages, warnings, the progress bar, all on standard error.
+//! Messages, warnings and the progress bar, all on standard error.
 
 use super::preparation::Tokenization;
 use super::problems::{Problems, Rejects};
@@ -18,32 +18,32 @@ pub use crate::readable::{count, counted, escaped, escaped_lines};
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Reports why the program ends: what kind of trouble it is, then the message.
+/// Reports the error that ends the program: its kind, then the message.
 pub fn error(error: &Error) {
     plain_error(error.kind(), &spelled(&error.to_string()));
 }
 
-/// [`error`] with the message as it is: in those of `check`, backticks quote `dedup.toml`.
+/// [`error`] with the message as it is: in messages of `check`, backticks quote `dedup.toml`.
 pub fn plain_error(kind: ErrorKind, message: &str) {
-    say(Styled::label(RED, "error:").text(&format!(" {}: {message}", kind.name())));
+    print_line(Styled::label(RED, "error:").text(&format!(" {}: {message}", kind.name())));
 }
 
-/// Reports that the command line is wrong. The message, unlike others, may have several lines.
+/// Reports an error in the command line. Unlike others, the message may have several lines.
 pub fn usage(message: &str) {
     let mut text = Styled::label(RED, "error:");
     text = text.text(&format!(" {}: ", ErrorKind::Usage.name()));
     for (number, line) in message.split('\n').enumerate() {
         text = if number > 0 { text.end_line() } else { text }.text(line);
     }
-    say(text);
+    print_line(text);
 }
 
-/// A line to standard error. If nobody can read it there is nobody to report that to.
-fn say(line: Styled) {
+/// Prints a line to standard error. A failure is ignored: it cannot be reported anywhere.
+fn print_line(line: Styled) {
     let _ = writeln!(anstream::stderr(), "dedup: {line}");
 }
 
-/// Text for people. All that is put in is escaped, so that only the styles and line ends of the program itself reach a terminal.
+/// Text for people. Added text is escaped, so that only styles and line ends of the program itself reach a terminal.
 #[derive(Debug, Default)]
 pub struct Styled(String);
 
@@ -52,13 +52,13 @@ impl Styled {
         Styled::default().styled(style, label)
     }
 
-    /// With more text, of which control and bidirectional characters are escaped, line ends too.
+    /// Appends text with control and bidirectional characters escaped, including line ends; for chaining.
     pub fn text(mut self, text: &str) -> Self {
         self.push(text);
         self
     }
 
-    /// With more text of a style.
+    /// Appends text with a style; for chaining.
     pub fn styled(mut self, style: Style, text: &str) -> Self {
         self.open(style);
         self.push(text);
@@ -66,7 +66,7 @@ impl Styled {
         self
     }
 
-    /// With the end of a line.
+    /// Ends the line; for chaining.
     pub fn end_line(mut self) -> Self {
         self.0.push('\n');
         self
@@ -94,10 +94,10 @@ impl fmt::Display for Styled {
     }
 }
 
-/// Which algorithm ran, on which tokens, with which parameters. `tokens` are those that were asked for.
+/// Describes the algorithm that ran, its tokens and its parameters. `tokens` are the requested ones.
 pub fn what_ran(report: &Report, tokens: &Tokenization) -> String {
     let median = report.median_tokens as u64;
-    // Chosen by the algorithm only where the documents call for it.
+    // The algorithm may choose another tokenizer for short documents.
     let tokenizer = match &report.tokenizer {
         Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
         None => format!("{} tokens (median {} a document", tokens.name, count(median)),
@@ -108,7 +108,7 @@ pub fn what_ran(report: &Report, tokens: &Tokenization) -> String {
     format!("{} on {tokenizer}{prepared}): {}", report.algorithm, parameters.collect::<Vec<_>>().join(", "))
 }
 
-/// A parameter's value for people: no more digits than help.
+/// The value of a parameter for people, to four decimals.
 fn short(value: &Value) -> String {
     match value {
         Value::Decimal(number) => ((number * 1e4).round() / 1e4).to_string(),
@@ -128,7 +128,7 @@ pub fn bytes(n: f64) -> String {
     if unit == 0 { format!("{n:.0} B") } else { format!("{n:.1} {}", units[unit]) }
 }
 
-/// Shows how a scan goes on, unless it is to be quiet.
+/// Shows messages and progress, unless it is quiet.
 pub struct Terminal {
     quiet: bool,
     bar: ProgressBar,
@@ -147,12 +147,12 @@ impl Terminal {
         Terminal { quiet, bar, problems: Problems::default() }
     }
 
-    /// Writes what is rejected to a file too.
+    /// Also writes rejected records to a file.
     pub fn with_rejects(self, rejects: Option<Rejects>) -> Self {
         Terminal { problems: Problems::with_rejects(rejects), ..self }
     }
 
-    /// What was rejected until now is in its file, if that is added to.
+    /// Flushes the file of rejected records, if it is appended to.
     ///
     /// # Errors
     /// It could not be written.
@@ -160,10 +160,10 @@ impl Terminal {
         self.problems.flush()
     }
 
-    /// Ends the file of what was rejected, however the run went.
+    /// Completes the file of rejected records, whether the run failed or not.
     ///
     /// # Errors
-    /// That of the run, or that the file could not be written.
+    /// That of the run, or the file could not be written.
     pub fn finish_rejects<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         match (self.problems.finish(), result) {
             (Err(failure), Err(reason)) => {
@@ -175,28 +175,28 @@ impl Terminal {
         }
     }
 
-    /// A line for people.
+    /// Prints a line.
     pub fn line(&self, line: &str) {
         self.unless_quiet(Styled::default().text(line));
     }
 
-    /// Reports that something could not be read, and why, even if it is to be quiet: the status says so too.
+    /// Reports that something could not be read, also if quiet: it is the reason of the status.
     pub fn failed(&self, message: &str) {
-        self.bar.suspend(|| say(Styled::label(RED, "failed:").text(" ").text(message)));
+        self.bar.suspend(|| print_line(Styled::label(RED, "failed:").text(" ").text(message)));
     }
 
-    /// A line that people should not miss.
+    /// Prints a warning.
     pub fn warning(&self, message: &str) {
         self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(&spelled(message)));
     }
 
     fn unless_quiet(&self, line: Styled) {
         if !self.quiet {
-            self.bar.suspend(|| say(line));
+            self.bar.suspend(|| print_line(line));
         }
     }
 
-    /// Takes the bar away, and reports how many problems were not printed.
+    /// Removes the bar, and reports the number of problems that were not printed.
     pub fn done(&self) {
         self.bar.finish_and_clear();
         for (severity, message) in self.problems.unprinted() {
@@ -240,7 +240,7 @@ impl Observer for Terminal {
     fn estimate(&self, estimate: &Estimate) {
         if estimate.spills {
             self.line(&format!(
-                "about {}: {} in memory, and {} of keys in a temporary file, because of --memory",
+                "about {}: {} in memory, and {} of keys in a temporary file because of --memory",
                 counted(estimate.documents, "document"),
                 bytes(estimate.memory as f64),
                 bytes(estimate.keys as f64),

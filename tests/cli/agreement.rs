@@ -54,7 +54,7 @@ fn check(pairs: &[Pair], clusters: &[Cluster], verdicts: &[Verdict]) {
 }
 
 #[test]
-fn every_form_of_output_tells_the_same() {
+fn all_forms_of_output_agree() {
     let shell = Shell::new();
     for folder in FIXTURES {
         for options in ["", "--threshold 0.5", "--algo simhash --distance 10 --force", "--algo spotsigs"] {

@@ -37,7 +37,7 @@ const MIB: u64 = 1 << 20;
 /// What is enough when records are at most 1 MiB long.
 const LITTLE: u64 = 64 * MIB;
 
-/// Up to 64 MiB of standard input are kept in memory for a second reading, what is beyond that in a file.
+/// For a second reading, up to 64 MiB of standard input are kept in memory, and the rest in a file.
 const LITTLE_WITH_STDIN: u64 = LITTLE + 64 * MIB;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reports of `dedup check`, by the rules of those who read them; and whether places are where they are said to be.
+//! Reports of `dedup check`: they follow the rules of their consumers, and reported positions are correct.
 
 use super::shell::{Shell, root};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Forty words that stand nowhere else.
+/// Forty words that occur nowhere else.
 const COPY: &str = "alder birch cedar dogwood elder fir gum hazel ironwood juniper katsura larch maple nutmeg oak pine quince rowan \
     spruce teak ulmus viburnum willow xylosma yew zelkova ash beech cherry durian ebony fig guava hickory ivy jacaranda kapok lime mango \
     neem olive";
@@ -46,7 +46,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn sarif_is_as_its_schema_says() {
+fn sarif_follows_its_schema() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     // A pattern for languages has a bracket too many, which strict readers of patterns do not take.
     let schema = read("fixtures/sarif/sarif-schema-2.1.0.json").replace("{2}]?$", "{2}$");
@@ -87,7 +87,7 @@ fn attributes(element: &BytesStart) -> Vec<(String, String)> {
     element.attributes().map(attribute).collect()
 }
 
-/// The elements of `junit-10.xsd`, as Jenkins has it, with what they must and may have.
+/// The elements of `junit-10.xsd`, of Jenkins, with their required and optional parts.
 #[test]
 fn junit_is_as_its_readers_agree() {
     let text = report(&hostile(), "junit");
@@ -198,7 +198,7 @@ fn the_page_needs_nothing_else_and_runs_nothing_of_others() {
     assert_eq!(page.matches("onload").count(), page.matches("&quot; onload=x.md").count());
 }
 
-/// So many words of a kind that stand nowhere else, in one paragraph.
+/// A paragraph of this many words of a kind that occur nowhere else.
 fn own(kind: &str, words: usize) -> String {
     (0..words).map(|word| format!("{kind}{word}")).collect::<Vec<_>>().join(" ")
 }
@@ -312,7 +312,7 @@ fn differences_of_whole_files() {
     assert!((600..800).contains(&shown.chars().count()));
 }
 
-/// What stands around a passage that does not begin or end with its paragraph.
+/// The text around a passage that does not begin or end with its paragraph.
 #[test]
 fn words_around_a_passage() {
     let shell = Shell::new();
@@ -334,7 +334,7 @@ fn words_around_a_passage() {
     assert_eq!(b, format!("<span class=\"faint\">{other}</span>[{copy}], <span class=\"faint\">after it.</span>"));
 }
 
-/// Three services want paths from the root of the repository; whoever reads the others is where the command ran.
+/// Three formats need paths relative to the root of the repository; the others are read where the command ran.
 #[test]
 fn paths_start_where_the_repository_does() {
     let shell = Shell::new();
@@ -390,7 +390,7 @@ fn paths_start_where_the_repository_does() {
 /// Names are bytes there.
 #[test]
 #[cfg(target_os = "linux")]
-fn sarif_tells_names_that_are_not_utf_8() {
+fn sarif_reports_names_that_are_not_utf_8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
@@ -461,7 +461,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn places_are_where_they_are_said_to_be(
+    fn reported_positions_are_correct(
         markups in prop::array::uniform2(prop::sample::select(vec!["md", "mdx", "rst", "adoc", "html", "txt"])),
         widths in prop::array::uniform2(3usize..20),
         strong in prop::array::uniform2(2usize..9),
@@ -506,7 +506,7 @@ fn names_that_are_not_utf8_are_files_like_others() {
         (&found[0]["a"]["path"], &found[0]["b"]["path"]),
         (&"docs/caf\u{fffd}.md".into(), &"docs/caf\u{fffd}.md".into())
     );
-    // Git tells them by their bytes.
+    // Git lists them by their bytes.
     shell.sh("git init -q .; echo '*.md -text' > .gitattributes; git add .gitattributes").done();
     shell.sh("git -c user.name=t -c user.email=t@t commit -q -m one").done();
     assert_eq!(shell.dedup("check docs -q --since HEAD").status, 1);

@@ -1,4 +1,4 @@
-//! The passages of `dedup compare --json` stand where it says.
+//! The positions of passages in `dedup compare --json` are correct.
 
 use super::records::{self, PassagePlace};
 use super::shell::{Shell, root};

@@ -14,7 +14,7 @@ fn copies(count: usize) -> String {
 }
 
 #[test]
-fn whoever_has_seen_enough_is_not_scolded() {
+fn output_that_is_closed_early_is_not_an_error() {
     let shell = Shell::new();
     shell.write("all", copies(200));
     for emit in ["pairs", "verdicts"] {
@@ -58,7 +58,7 @@ fn a_pipe_closed_from_the_start_is_a_quiet_end() {
 }
 
 #[test]
-fn a_gate_does_not_open_because_nobody_reads_its_report() {
+fn a_check_fails_even_if_its_report_is_not_read() {
     let shell = Shell::new();
     let text = "The quick brown fox jumps over the lazy dog near the bank of the river while the old heron watches it from the reeds. ";
     shell.write("a.md", text.repeat(3));

@@ -138,7 +138,7 @@ fn bins_of_those_that_miss_nothing_hold_what_they_promise() {
         let bins = eval.bins.as_ref().unwrap();
         assert!(bins.iter().all(|bin| bin.recall == bin.predicted), "{options}: {bins:?}");
     }
-    // The same from standard input, on one thread; and none where there is no similarity.
+    // The same from standard input, on one thread; no bins without a similarity.
     let piped = shell.sh("cat all.jsonl | dedup eval --truth truth.jsonl -q -j1 --algo projection").done();
     assert_eq!(piped, shell.dedup("eval --truth truth.jsonl all.jsonl -q --algo projection").done());
     let printed = shell.dedup("eval --truth truth.jsonl all.jsonl -q --algo imatch").done();
@@ -226,7 +226,7 @@ fn of_nothing_found_there_is_no_precision() {
     let row = run.stderr.lines().find(|line| line.contains("  minhash  ")).expect("a row of the table");
     let cells: Vec<&str> = row.split_whitespace().skip(2).collect();
     assert_eq!(cells, ["0", "0", "0", "1", "0", "-", "0.0000", "-", "0.0000", "0.0000"], "{row}");
-    // Nor is there a best threshold.
+    // There is no best threshold either.
     let swept = shell.dedup("eval --truth truth.jsonl two.jsonl --sweep --plot swept.svg");
     assert!(!swept.stdout.contains("best") && !swept.stderr.contains("best"), "{}", swept.stderr);
     assert!(!std::fs::read_to_string(shell.folder().join("swept.svg")).unwrap().contains("NaN"));

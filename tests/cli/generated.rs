@@ -2,7 +2,7 @@
 
 use super::shell::{Run, Shell, command};
 
-/// Runs a program of the system, if it is there.
+/// Runs a program of the system, if it is installed.
 fn with_tool(shell: &Shell, tool: &str, arguments: &[&str]) -> Option<Run> {
     match command(tool, shell.folder()).args(arguments).output() {
         Ok(output) => Some(output.into()),

@@ -13,7 +13,7 @@
 //! leads to those of the repository. The status follows `?` if it is not 0. `[..]` stands for anything within a line. White
 //! space at the end of a line and empty lines at the end of an output do not count.
 //!
-//! With `UPDATE_CASES=1` the files are rewritten with what is printed now; lines that match stay as they are.
+//! With `UPDATE_CASES=1` the files are rewritten with the current output; lines that match stay as they are.
 
 use std::fs;
 use std::path::PathBuf;
@@ -159,7 +159,7 @@ impl Step {
         self.status == found.status && same(&self.stdout, &found.stdout) && same(&self.stderr, &found.stderr)
     }
 
-    /// Takes over what was found, except where a line matches already.
+    /// Takes over the actual output, except for lines that match already.
     fn update(&mut self, found: Step) {
         let merge = |old: &mut Vec<String>, new: Vec<String>| {
             let keep = |(i, line): (usize, String)| match old.get(i).filter(|old| line_matches(old, &line)) {

@@ -67,7 +67,7 @@ fn records_of_another_kind_are_damage() {
         let record = |kind: u8, rest: &[u8]| [&[kind, 1, b'x'][..], &[0; 16], &[1], rest].concat();
         let words = |count: u8| [&[count][..], &vec![7; 8 * usize::from(count)]].concat();
         let mut records: Vec<Vec<u8>> = [0, 2, 3, 5].map(|count| record(1, &words(count))).into();
-        // No evidence, more keys than there can be, a feature that is not there, bytes behind a record.
+        // No evidence, too many keys, a missing feature, bytes after a record.
         records.extend([
             record(2, &[0, 0]),
             record(2, &[&[120][..], &[9; 4 * 120], &[2], &[0; 20]].concat()),
@@ -95,7 +95,7 @@ fn records_of_another_kind_are_damage() {
     }
 }
 
-/// Of a file of a few bytes on the disk, which claims records of gigabytes, memory is not taken for them.
+/// A sparse file of a few bytes on the disk claims records of gigabytes: no memory is allocated for them.
 #[test]
 fn a_sparse_file_takes_no_memory() {
     let shell = Shell::new();
@@ -115,7 +115,7 @@ fn a_sparse_file_takes_no_memory() {
     }
 }
 
-/// Heads that are whole, one behind the other, whose bodies overlap: each body is hashed at most a few times, or this would take hours.
+/// Consecutive valid heads with overlapping bodies: each body is hashed at most a few times, or this would take hours.
 #[test]
 fn crafted_heads_cost_linear_work() {
     let shell = Shell::new();
@@ -136,7 +136,7 @@ fn crafted_heads_cost_linear_work() {
     shell.dedup("index verify heads.idx").done();
 }
 
-/// Twenty thousand damaged places: a look at all that is behind each would take hours.
+/// Twenty thousand damaged places: scanning the rest of the file after each would take hours.
 #[test]
 fn salvaging_many_places_costs_linear_work() {
     let shell = Shell::new();
@@ -195,7 +195,7 @@ fn compacting_a_file_of_two_names_is_refused() {
     shell.dedup("index compact seen.idx").done();
 }
 
-/// As far as whoever runs this may: root can give files away; some file systems have no lists.
+/// As far as permissions of the test allow: root can give files away; some file systems have no access control lists.
 #[cfg(target_os = "linux")]
 #[test]
 fn compacting_keeps_owner_group_and_access_control_list() {

@@ -1,5 +1,5 @@
-//! `dedup filter` is killed again and again, and fed again from the line behind the last whole one that arrived: what arrives in all is
-//! what an uninterrupted run prints, and the index opens every time.
+//! Kills `dedup filter` again and again, and feeds it again from the line after the last complete one that arrived: the total output is
+//! that of an uninterrupted run, and the index opens every time.
 
 use super::shell::Shell;
 use crate::support::random::Random;
@@ -43,7 +43,7 @@ fn lines(count: usize) -> Vec<String> {
     (0..count).map(line).collect()
 }
 
-/// Kills so many runs, and says of how many rounds.
+/// Kills this many runs. Returns the number of rounds.
 fn kill(shell: &Shell, mode: &str, flags: &str, lines: &[String], kills: usize) -> usize {
     shell.write("all.jsonl", lines.concat());
     let expected =

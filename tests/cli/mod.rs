@@ -1,26 +1,26 @@
-//! The command line from outside: what is typed, what is printed, how it ends.
+//! The command line from outside: arguments, output, exit status.
 //!
 //! | file | one idea |
 //! |---|---|
 //! | `shell` | a folder of its own to run commands in |
 //! | `golden`, `cases/` | text files with commands and what they print |
 //! | `records` | a strict picture of every JSON line |
-//! | `agreement` | pairs, clusters and verdicts tell one story, the one in `truth.jsonl` |
+//! | `agreement` | pairs, clusters and verdicts agree with each other and with `truth.jsonl` |
 //! | `same_bytes` | the same output for any number of threads, any memory, any way in |
-//! | `check_reports` | reports of copies, by the rules of those who read them |
+//! | `check_reports` | reports of copies follow the rules of their consumers |
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
-//! | `outputs` | what may be written, and what a file that is replaced keeps |
+//! | `outputs` | which files may be written, and which properties a replaced file keeps |
 //! | `crawl` | the scripts of `examples/crawl/` |
-//! | `compare` | passages stand where it says |
+//! | `compare` | positions of passages |
 //! | `eval` | measures against a plain count |
 //! | `plan`, `stats` | the JSON objects that are not results |
-//! | `index_files` | what an index may hold, what replaces it, who writes to it |
-//! | `killed` | nothing is lost and nothing comes twice, however often it is killed |
-//! | `terminal` | what comes from data does not control a terminal |
+//! | `index_files` | damaged indexes, replacement, concurrent writers |
+//! | `killed` | no document is lost or repeated when runs are killed |
+//! | `terminal` | control characters in data do not reach a terminal |
 //! | `generated` | completions and manual pages |
 //!
-//! Cases are lines of shell, so this is for systems that have one.
+//! Cases are lines of shell, so these tests need a Unix system.
 #![cfg(unix)]
 
 mod agreement;
@@ -91,7 +91,7 @@ cases!(
     jieba,
     lexicon,
     limits,
-    #[cfg_attr(feature = "jieba", ignore = "is about what the feature jieba mends")]
+    #[cfg_attr(feature = "jieba", ignore = "tests the message of a build without the feature jieba")]
     no_jieba,
     output,
     paths,

@@ -165,7 +165,7 @@ fn a_file_that_is_replaced_keeps_what_is_its_own() {
     let shell = Shell::new();
     shell.write("posts.jsonl", POSTS);
     shell.sh("mkdir deep; echo older > deep/stats.json; chmod 640 deep/stats.json; ln -s deep/stats.json link").done();
-    // Left by a run that was killed; that of another file is not looked at.
+    // Left by a killed run; the temporary file of another output is ignored.
     shell.sh("echo > deep/.stats.json.dedup-0.tmp; echo > deep/.other.dedup-0.tmp").done();
     let old = fs::metadata(shell.folder().join("deep/stats.json")).unwrap();
     for line in ["dedup scan -q posts.jsonl --stats link", "dedup filter -q --stats link < posts.jsonl"] {
@@ -341,7 +341,11 @@ fn a_reader_that_went_away_is_an_error_if_something_is_remembered() {
         } else {
             let error = stats.error.unwrap();
             assert_eq!((&*error.kind, error.said()), ("output", said));
-            assert!(error.message.contains("feed again from the last line that arrived"), "{}", error.message);
+            assert!(
+                error.message.contains("feed the input again from the last line that arrived"),
+                "{}",
+                error.message
+            );
         }
     }
     // Then everything arrives.
@@ -382,12 +386,16 @@ fn nothing_is_recorded_if_standard_output_is_closed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_says_what_to_feed_again() {
+fn the_error_of_a_full_disk_names_what_to_feed_again() {
     let shell = Shell::new();
     shell.write("posts.jsonl", POSTS);
     let run = shell.sh("dedup filter --index seen.idx < posts.jsonl > /dev/full");
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("No space left on device") && run.stderr.contains("feed again from"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("No space left on device") && run.stderr.contains("feed the input again from"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(shell.sh("dedup filter --index seen.idx -q < posts.jsonl").done().lines().count(), 2);
 }
 
@@ -398,7 +406,7 @@ fn ids(shell: &Shell, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_verdict_that_is_made_again_is_written_once() {
+fn a_repeated_verdict_is_written_once() {
     let shell = Shell::new();
     let odd = |from: usize, to: usize| (from..to).filter(|n| n % 2 == 1).map(|n| n.to_string()).collect::<Vec<_>>();
     let feed = |from: usize, to: usize| {
@@ -413,7 +421,7 @@ fn a_verdict_that_is_made_again_is_written_once() {
         feed(from, to);
         assert_eq!(ids(&shell, "dropped.jsonl"), odd(0, to), "{from} {to}");
     }
-    // Torn off anywhere: what is fed again fills it up.
+    // Torn at any position: repeated input completes it.
     let whole = fs::read(shell.folder().join("dropped.jsonl")).unwrap();
     for length in (0..whole.len()).step_by(37).chain(whole.len() - 80..whole.len()) {
         fs::write(shell.folder().join("dropped.jsonl"), &whole[..length]).unwrap();
@@ -432,7 +440,7 @@ fn a_verdict_that_is_made_again_is_written_once() {
     }
 }
 
-/// Leaves the index as a run does that is killed: without the frame of a byte that says at its end that all is on the disk.
+/// Leaves the index in the state of a killed run: without the one-byte frame at its end that marks a complete write.
 fn interrupted(shell: &Shell) {
     let index = fs::File::options().write(true).open(shell.folder().join("seen.idx")).unwrap();
     index.set_len(index.metadata().unwrap().len() - 17).unwrap();
@@ -548,7 +556,7 @@ fn a_full_disk_leaves_no_torn_verdict() {
     assert_eq!(run.stdout, "");
     let written = ids(&shell, "dropped.jsonl");
     assert!((1..200).contains(&written.len()), "{}", written.len());
-    // With room again, whole lines follow whole lines. Without an index nobody knows that it is the same stream.
+    // With space again, complete lines follow complete lines. Without an index, a repeated stream is not recognised.
     shell.sh("dedup filter -q --duplicates dropped.jsonl < all.jsonl").done();
     let expected: Vec<String> = (0..400).filter(|n| n % 2 == 1).map(|n| n.to_string()).collect();
     assert_eq!(ids(&shell, "dropped.jsonl"), [written, expected].concat());

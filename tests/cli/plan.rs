@@ -1,4 +1,4 @@
-//! `dedup plan --json`: for programs, what `dedup plan` says to people.
+//! `dedup plan --json`: the same content as `dedup plan`, for programs.
 
 use super::records::{self, Cost, Plan};
 use super::shell::Shell;

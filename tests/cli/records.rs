@@ -97,7 +97,7 @@ pub struct Plan {
     pub tokenizer: Option<String>,
 }
 
-/// What it says of a preset.
+/// The preset in a plan.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
@@ -166,7 +166,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What standard error says of it, without colours.
+    /// Its message on standard error, without colours.
     pub fn said(&self) -> String {
         let kinds = "usage output disk index-damaged index-options index-locked memory empty input";
         assert!(kinds.split(' ').any(|kind| kind == self.kind), "{}", self.kind);
@@ -508,7 +508,7 @@ pub enum Record {
     Stats(Stats),
 }
 
-/// Reads a line and checks all that a line says about itself.
+/// Parses a line and checks its internal consistency.
 #[track_caller]
 pub fn parse(line: &str) -> Record {
     #[derive(Deserialize)]
@@ -596,7 +596,7 @@ impl Pair {
 
 impl Cluster {
     fn check(&self) -> bool {
-        // Places tell members apart where ids do not.
+        // Members with equal ids differ by position.
         let (members, keep) = match (&self.members_at, &self.keep_at) {
             (None, None) => (&self.members, &self.keep),
             (Some(members), Some(keep)) => (members, keep),

@@ -30,7 +30,7 @@ fn threads_and_memory_change_nothing() {
         let run = |tuning: &str| shell.dedup(&format!("scan all.jsonl -q {options} {tuning}")).done();
         let expected = run("-j1");
         assert!(expected.lines().count() > 100, "{}", expected.lines().count());
-        // What compares fingerprints has no use for the memory budget, and says so.
+        // Algorithms that compare fingerprints refuse --memory.
         let simhash = options.contains("simhash");
         for tuning in tuning().filter(|tuning| !(simhash && tuning.contains("--memory"))) {
             assert!(run(&tuning) == expected, "{options} {tuning}");
@@ -85,7 +85,7 @@ fn files_standard_input_and_compression_change_nothing() {
 }
 
 #[test]
-fn records_without_an_id_are_called_by_their_place() {
+fn records_without_an_id_are_identified_by_position() {
     let shell = Shell::new();
     shell.write("all.txt", "one two three\n\nfour\nOne  two three\n");
     let file = shell.dedup("scan all.txt --format lines -q").done();

@@ -39,7 +39,7 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// Standard output, if the command did what was asked.
+    /// Standard output, if the command succeeded.
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.status, 0, "{}", self.stderr);

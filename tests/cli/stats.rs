@@ -1,4 +1,4 @@
-//! `--stats`: one object, whose numbers agree with what was printed and said.
+//! `--stats`: one object whose numbers agree with the output and the messages.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -134,7 +134,7 @@ fn an_input_is_never_overwritten() {
     assert_eq!(run.status, 2);
 }
 
-/// The statistics of a command that failed, which say what standard error says.
+/// The statistics of a failed command. Their error is the same as on standard error.
 fn failure(shell: &Shell, arguments: &str, status: i32) -> records::Failure {
     shell.write("stats.json", "older\n");
     let run = shell.sh(&format!("dedup {arguments} --stats stats.json"));
@@ -146,7 +146,7 @@ fn failure(shell: &Shell, arguments: &str, status: i32) -> records::Failure {
 }
 
 #[test]
-fn a_run_that_fails_early_says_why() {
+fn a_run_that_fails_early_has_an_error() {
     let shell = Shell::new();
     shell.write("short", "one two three\n");
     shell.write("a.jsonl", "{\"text\":\"one two three\"}\n");
@@ -189,7 +189,7 @@ fn a_second_writer_is_in_the_statistics() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_fails_late_says_what_it_counted() {
+fn a_run_that_fails_late_has_counts() {
     let shell = Shell::new();
     let all = "{\"id\":1,\"text\":\"one two three\"}\n{\"id\":2,\"text\":\"one two three\"}\n";
     shell.write("all.jsonl", all);

@@ -13,7 +13,7 @@ fn json() -> String {
     HOSTILE.chars().map(escape).collect()
 }
 
-/// Forty words that stand nowhere else.
+/// Forty words that occur nowhere else.
 const COPY: &str = "alder birch cedar dogwood elder fir gum hazel ironwood juniper katsura larch maple nutmeg oak pine quince rowan \
     spruce teak ulmus viburnum willow xylosma yew zelkova ash beech cherry durian ebony fig guava hickory ivy jacaranda kapok lime mango \
     neem olive";
@@ -23,7 +23,7 @@ fn controls_terminal(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Asserts that nothing in a text controls a terminal, and that the hostile text is there all the same.
+/// Asserts that a text has no control characters, but contains the hostile text.
 #[track_caller]
 fn check(what: &str, text: &str) {
     let found: Vec<char> = text.chars().filter(|&c| controls_terminal(c)).collect();

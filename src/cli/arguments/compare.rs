@@ -8,24 +8,24 @@ use super::values::{path, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
     /// The two files.
     pub paths: [PathBuf; 2],
-    /// How they are compared.
+    /// Algorithm, parameters and tokens.
     pub method: Method,
     /// `--min-run`.
     pub min_run: usize,
     /// `--json`.
     pub json: bool,
-    /// How documents are read.
+    /// Options of the input.
     pub input: Input,
-    /// How the run goes.
+    /// Options of the run.
     pub run: Run,
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             paths: ["A", "B"].map(|name| path(given, name).expect("required")),
@@ -43,13 +43,13 @@ pub fn command() -> Command {
     let file = |name: &'static str, help: &'static str| {
         Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
     };
-    // Two files are named, in no folder, and are kept in memory: what is about folders, threads and memory has no effect.
+    // Two files are named and kept in memory: flags about folders, threads and memory would have no effect.
     let input_args = input::args().into_iter().filter(|arg| arg.get_id() != "hidden");
     Command::new("compare")
-        .about("Compares two documents: what each algorithm says of them, and the passages they share")
+        .about("Compares two documents: the result of each algorithm, and the passages they share")
         .long_about(
-            "Compares two documents: what each algorithm makes of them, how similar they are by its measure, whether a scan of the two \
-             would report them and if not, why not; how much of each the other contains; and the passages that stand in both, with \
+            "Compares two documents. For each algorithm: the features, the similarity by its measure, whether a scan of the two \
+             would report them and if not, why. Then how much of each the other contains, and the passages that both share, with \
              lines and bytes.\n\n\
              A document is a file in any encoding and compression that dedup scan reads. A file of many records is refused.",
         )
@@ -62,9 +62,9 @@ pub fn command() -> Command {
         .arg(
             method::algorithm_or_all()
                 .default_value(method::ALL)
-                .help("Which algorithm to ask: all of them, or one")
+                .help("The algorithm: all of them, or one")
                 .long_help(
-                    "Which algorithm to ask: all of them, or one. With all, a parameter goes to every algorithm that has it.",
+                    "The algorithm: all of them, or one. With all, a parameter applies to every algorithm that has it.",
                 ),
         )
         .arg(
@@ -73,10 +73,10 @@ pub fn command() -> Command {
                 .value_name("N")
                 .value_parser(whole_number(1..=1_000_000))
                 .default_value("10")
-                .help("Fewest tokens of a shared passage")
+                .help("Minimum length of a shared passage, in tokens")
                 .long_help(
-                    "Fewest tokens of a shared passage. Every run of so many equal tokens is found and made as long as it goes, and no \
-                     shorter one is. Of runs that are in a document more than 32 times some are passed over, which is said.",
+                    "Minimum length of a shared passage, in tokens. Every run of at least this many equal tokens is found and extended as far as \
+                     possible. If a run occurs more than 32 times in a document, some of its places are skipped, with a note.",
                 ),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))

@@ -8,7 +8,7 @@ use super::values::{file, path, switch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
@@ -16,20 +16,20 @@ pub struct Arguments {
     pub truth: PathBuf,
     /// `--ignore`.
     pub ignore: Option<PathBuf>,
-    /// How documents are compared.
+    /// Algorithm, preset, parameters and tokens.
     pub method: Method,
     /// `--sweep`.
     pub sweep: bool,
     /// `--plot`.
     pub plot: Option<PathBuf>,
-    /// How documents are read.
+    /// Options of the input.
     pub input: Input,
-    /// How the run goes.
+    /// Options of the run.
     pub run: Run,
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             paths: input::paths(given),
@@ -47,17 +47,15 @@ impl Arguments {
 /// `dedup eval`.
 pub fn command() -> Command {
     Command::new("eval")
-        .about("Measures what is found against labelled pairs")
+        .about("Measures results against labelled pairs")
         .long_about(
-            "Scans documents and measures what is found against labelled pairs: precision, recall, F1, and of the \
-             clusters the adjusted Rand index and the part of the documents that are clustered with exactly those that they should \
-             be. Labelled pairs are counted by their exact similarity too: how many of them were found, and how many should be by \
-             the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
+            "Scans documents and measures the result against labelled pairs: precision, recall and F1 and, for \
+             clusters, the adjusted Rand index and the share of documents whose cluster is exactly right. Labelled pairs are also \
+             counted by exact similarity: how many were found, and how many should be found according to the curve that dedup plan shows. One JSON object for each algorithm goes to standard output, a table to standard error.\n\n\
              Labels are JSON lines, compressed or not: {\"a\":ID,\"b\":ID} for a pair, {\"cluster\":[ID,ID,…]} for documents that are \
-             all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} a document. Ids are those that dedup scan prints. \
-             Precision is over the pairs found that are not to be ignored; if there are none, precision and F1 are null in the output and a \
-             dash in the table. The clusters are those that pairs connect, over all \
-             documents.",
+             all near-duplicates of each other, or {\"id\":ID,\"cluster\":NAME} for one document. Ids are those that dedup scan prints. \
+             Precision is over the pairs found except ignored ones; without such pairs, precision and F1 are null in the output and a \
+             dash in the table. Clusters are the groups connected by pairs, over all documents.",
         )
         .after_help(
             "Examples:\n  dedup eval --truth truth.jsonl docs.jsonl\n  dedup eval --truth truth.jsonl docs.jsonl --algo all\n  \
@@ -67,10 +65,10 @@ pub fn command() -> Command {
         .arg(file("truth").required(true).help("The labelled pairs or clusters, as JSON lines"))
         .arg(
             file("ignore")
-                .help("Pairs that count neither way, in the same form; none for none [default: beside the truth]")
+                .help("Pairs to ignore, in the same form; none for none [default: ignore.jsonl next to the truth]")
                 .long_help(
-                    "Pairs that count neither way, in the same form. Without it, ignore.jsonl or ignore.jsonl.gz beside the truth is \
-                     taken if it is there; none takes none. A pair that is labelled as well counts.",
+                    "Pairs to ignore, in the same form: they count neither as right nor as wrong. By default, ignore.jsonl or ignore.jsonl.gz next to \
+                     the truth is used if it exists; none uses no file. A pair that is also labelled is not ignored.",
                 ),
         )
         .arg(method::algorithm_or_all())
@@ -79,15 +77,15 @@ pub fn command() -> Command {
             Arg::new("sweep")
                 .long("sweep")
                 .action(ArgAction::SetTrue)
-                .help("Measure every threshold, or every distance, from one scan; name the best")
+                .help("Measure every threshold, or every distance, from one scan, and report the best")
                 .long_help(
-                    "Measure every threshold (in hundredths) or every distance from one scan, and name the one with the best F1. \
-                     MinHash is swept with --exact, so that what is measured is the threshold. --threshold is the lowest of the \
-                     sweep (0.1 if not given), --distance the largest (the largest there is): a loose one lists very many pairs of a \
+                    "Measure every threshold (in hundredths) or every distance from one scan, and report the one with the best F1. \
+                     MinHash is swept with --exact, so that only the threshold is measured. --threshold sets the lowest threshold of the \
+                     sweep [default: 0.1], --distance the largest distance [default: the maximum]. A loose limit lists very many pairs of a \
                      large collection.",
                 ),
         )
-        .arg(file("plot").help("Write a picture of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
+        .arg(file("plot").help("Write a plot of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
         .args(tokens::args())
         .args(method::parameters())
         .args(input::args())

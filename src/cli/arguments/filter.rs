@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::index::{Limits, Sync};
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
     /// `--index`.
     pub index: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             index: path(given, "index"),
@@ -52,26 +52,26 @@ impl Arguments {
 }
 
 const SYNCS: &[(&str, Sync, &str)] = &[
-    ("batch", Sync::Batch, "on the disk before documents leave, several at a time"),
-    ("always", Sync::Always, "on the disk after each document"),
-    ("off", Sync::Off, "with the operating system: safe from a crash of the program, not from a power cut"),
+    ("batch", Sync::Batch, "before documents are written, several at a time"),
+    ("always", Sync::Always, "after each document"),
+    ("off", Sync::Off, "by the operating system: safe from a crash of the program, not from a power failure"),
 ];
 
 /// `dedup filter`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
     let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("filter")
-        .about("Lets new documents of a stream through, and remembers them")
+        .about("Passes new documents of a stream, and remembers them")
         .long_about(
-            "Lets new documents of a stream through, and remembers them. Reads JSON lines from standard input (or --format lines or warc), \
-             and writes the lines or records of documents that are like none before them to standard output, byte for byte. Each decision \
-             is as if documents came one by one; it leaves as soon as the input pauses. Input may be compressed with gzip, zstd, bzip2 or \
-             xz; what leaves is not.\n\n\
-             With --format warc pages are decided on, by their URI and text. Whole records go out, uncompressed. Every record that holds no \
-             page to read passes in its place: warcinfo, requests, metadata, revisits, images; those of a page that is dropped too.\n\n\
-             With --index FILE what was let through is remembered over restarts and crashes: a document is in the index before its line \
-             leaves. The same id with the same tokens, fed again, is let through again, so that feeding again what may have been lost is \
-             safe. An index belongs to the options that it was made with, and to one writer at a time.",
+            "Passes new documents of a stream, and remembers them. Reads JSON lines from standard input (or --format lines or warc), \
+             and writes the lines or records of documents without an earlier near-duplicate to standard output, byte for byte. Decisions \
+             are as if documents came one by one; results are written as soon as the input pauses. Input may be compressed with gzip, zstd, \
+             bzip2 or xz; output is not compressed.\n\n\
+             With --format warc, the documents are pages, identified by their URI. Whole records are written, uncompressed. Records without a \
+             readable page pass through in place: warcinfo, requests, metadata, revisits, images; also those that belong to a dropped page.\n\n\
+             With --index FILE, passed documents are remembered across restarts and crashes: a document is in the index before its line is \
+             written. A document with the same id and the same tokens is passed again, so that input that may have been lost can be fed \
+             again. An index is bound to the options that it was made with, and to one writer at a time.",
         )
         .after_help(
             "Examples:\n  crawler | dedup filter --index seen.idx > fresh.jsonl\n  \
@@ -81,16 +81,16 @@ pub fn command() -> Command {
         )
         .arg(
             file("index")
-                .help("Remember what was let through in this file, which is made if it is not there"),
+                .help("Remember passed documents in this file, which is created if it does not exist"),
         )
         .arg(
             Arg::new("mark")
                 .long("mark")
                 .action(ArgAction::SetTrue)
-                .help("Let duplicates through too, with a field 'dedup' that says of what")
+                .help("Pass duplicates too, with a field 'dedup' that names the original")
                 .long_help(
-                    "Let duplicates through too, with a field 'dedup' that says of what. Of the records that leave, only duplicates have \
-                     such a field: one that comes with a record is removed from it, or replaced, and counted. Fields of that name within \
+                    "Pass duplicates too, with a field 'dedup' that names the original. Of the written records, only duplicates have \
+                     such a field: in other records an existing field is removed and counted. Fields of that name inside \
                      other fields stay.",
                 )
                 .conflicts_with("duplicates"),
@@ -99,44 +99,44 @@ pub fn command() -> Command {
             file("duplicates")
                 .help("Append a verdict for each duplicate to this file")
                 .long_help(
-                    "Append a verdict for each duplicate to this file. It is written before the documents behind the duplicate leave. What \
-                     an interrupted run wrote is not written again when the documents behind the last line that arrived are fed again, as \
-                     far as they have ids. One process can write to the file at a time.",
+                    "Append a verdict for each duplicate to this file. It is written before later documents are. After an interrupted run, verdicts \
+                     are not written twice when the documents after the last line that arrived are fed again, provided that they have ids. \
+                     Only one process can write to the file at a time.",
                 ),
         )
         .arg(
             Arg::new("drop-known")
                 .long("drop-known")
                 .action(ArgAction::SetTrue)
-                .help("Drop documents that come again with the same id and tokens, as duplicates of themselves")
+                .help("Drop documents that are already known with the same id and tokens")
                 .long_help(
-                    "Drop documents that come again with the same id and tokens, as duplicates of themselves, such as pages that are crawled \
-                     again. Without it they are let through again, so that whatever a crash may have lost can be fed again.",
+                    "Drop documents that are already known with the same id and tokens, such as pages that are crawled \
+                     again. Without it they are passed again, so that input that a crash may have lost can be fed again.",
                 ),
         )
         .args(signing::forgetting_args())
         .arg(
             number("max-docs", "N")
                 .value_parser(whole_number(1..=u32::MAX.into()))
-                .help("Stop, and say so, when the index holds so many documents"),
+                .help("Stop with an error once the index holds this many documents"),
         )
         .arg(
             number("memory", "SIZE")
                 .value_parser(size)
                 .help(
-                    "Stop, and say so, when the index takes more memory than this. With --index, tables go to the disk from half of it on, \
+                    "Stop with an error once the index takes more memory than this. With --index, tables go to the disk from half of it on, \
                      or from 512 MiB on if it is not given",
                 ),
         )
         .arg(
-            choice("sync", "WHEN", SYNCS.iter().map(|&(name, _, help)| (name, help)), "How sure it is that the index has what left")
+            choice("sync", "WHEN", SYNCS.iter().map(|&(name, _, help)| (name, help)), "When the index is synchronised to the disk")
                 .default_value("batch")
                 .requires("index"),
         )
         .args(signing::args())
         .args([
             input::on_error_arg("drop"),
-            input::rejects_arg().help("Append each record that was rejected to a file, as JSON lines: its place in this run, the reason and, where it is at hand, the record"),
+            input::rejects_arg().help("Append each rejected record to a file, as JSON lines: its position in this run, the reason and, if available, the record"),
         ])
-        .arg(run::stats_arg("Write counts, rate and sizes to a file, as one JSON object"))
+        .arg(run::stats_arg("Write counts, rate and sizes to a file as one JSON object"))
 }

@@ -22,12 +22,12 @@ pub fn man_command() -> Command {
         .arg(Arg::new("command").value_name("COMMAND").help("The command; without it the page of the program"))
 }
 
-/// The shell that was typed.
+/// The typed shell.
 pub fn shell(given: &ArgMatches) -> Shell {
     *value(given, "shell").expect("required")
 }
 
-/// The command that was typed, if any.
+/// The typed command, if any.
 pub fn page(given: &ArgMatches) -> Option<String> {
     value(given, "command").cloned()
 }

@@ -7,17 +7,17 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::index::Limits;
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
     /// The index.
     pub file: PathBuf,
-    /// What is done with it.
+    /// The command.
     pub action: Action,
     /// `--quiet`.
     pub quiet: bool,
 }
 
-/// A command of `dedup index`, with what only it has.
+/// A command of `dedup index`, with its own arguments.
 pub enum Action {
     Stats,
     Verify,
@@ -41,7 +41,7 @@ pub enum Action {
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let (name, given) = given.subcommand().expect("clap asks for one of its subcommands");
         let action = match name {
@@ -67,35 +67,35 @@ pub fn command() -> Command {
     let file =
         || Arg::new("file").value_name("FILE").required(true).value_parser(value_parser!(PathBuf)).help("The index");
     Command::new("index")
-        .about("Looks into an index of dedup filter, and maintains it")
+        .about("Inspects and maintains an index of dedup filter")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
             Command::new("stats")
-                .about("Prints how it was made and what it holds, as one JSON object; every checksum is looked at")
+                .about("Prints the options and counts of an index as one JSON object; checks every checksum")
                 .arg(file()),
         )
         .subcommand(
             Command::new("verify")
-                .about("Says whether it is whole: status 2 if it is damaged, or if its end is torn")
+                .about("Checks that an index is intact: status 2 if it is damaged, or if its end is torn")
                 .long_about(
-                    "Says whether it is whole: status 2 if it is damaged, or if its end is torn. A torn end is what an interrupted write \
-                     leaves; dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
+                    "Checks that an index is intact: status 2 if it is damaged, or if its end is torn. A torn end is left by an interrupted write; \
+                     dedup filter cuts it off when it opens the index. The index may be in use meanwhile.",
                 )
                 .arg(file())
                 .args(quiet()),
         )
         .subcommand(
             Command::new("export")
-                .about("Prints the id of each document and when it was let through, as JSON lines")
+                .about("Prints the id of each document and the time when it was passed, as JSON lines")
                 .arg(file()),
         )
         .subcommand(
             Command::new("query")
-                .about("Says of each document on standard input whether it would be let through; remembers nothing")
+                .about("Prints for each document on standard input whether it would be passed; remembers nothing")
                 .long_about(
-                    "Says of each document on standard input whether it would be let through: a verdict each, as JSON lines. The index is \
-                     not changed, and may be in use meanwhile. Takes the options that the index was made with.",
+                    "Prints for each document on standard input whether it would be passed: one verdict each, as JSON lines. The index is \
+                     not changed, and may be in use meanwhile. Requires the options that the index was made with.",
                 )
                 .arg(file())
                 .args(forgetting_args())
@@ -103,18 +103,18 @@ pub fn command() -> Command {
         )
         .subcommand(
             Command::new("add")
-                .about("Remembers the documents on standard input, whatever they are like; prints nothing")
+                .about("Remembers all documents on standard input, near-duplicates or not; prints nothing")
                 .long_about(
-                    "Remembers the documents on standard input, whatever they are like, so that dedup filter drops them and what is like \
-                     them. Makes the index if it is not there. Takes the options that the index was made with. Documents that it has, by \
-                     id and text, are not added again.",
+                    "Remembers all documents on standard input, near-duplicates or not, so that dedup filter drops them and their near-duplicates. \
+                     Creates the index if it does not exist. Requires the options that the index was made with. Documents that it already has, \
+                     by id and text, are not added again.",
                 )
                 .arg(file())
                 .args(signing::args()),
         )
         .subcommand(
             Command::new("remove")
-                .about("Forgets documents by their ids: what is like them is let through again")
+                .about("Forgets documents by id, so that their near-duplicates are passed again")
                 .arg(file())
                 .arg(Arg::new("ids").value_name("ID").num_args(0..).required_unless_present("ids-from").help("Ids"))
                 .arg(
@@ -122,16 +122,16 @@ pub fn command() -> Command {
                         .long("ids-from")
                         .value_name("FILE")
                         .value_parser(value_parser!(PathBuf))
-                        .help("Read ids from a file, one a line; '-' is standard input"),
+                        .help("Read ids from a file, one per line; '-' is standard input"),
                 )
                 .args(quiet()),
         )
         .subcommand(
             Command::new("compact")
-                .about("Writes it anew without the documents that were removed")
+                .about("Rewrites an index without removed documents")
                 .long_about(
-                    "Writes it anew without the documents that were removed, and with --expire or --window without the old ones. The new \
-                     file takes the place of the old one when it is whole and on the disk; until then both take room.",
+                    "Rewrites an index without removed documents and, with --expire or --window, without old ones. The new \
+                     file replaces the old one once it is complete and on the disk; until then both take space.",
                 )
                 .arg(file())
                 .arg(
@@ -139,7 +139,7 @@ pub fn command() -> Command {
                         .long("expire")
                         .value_name("DURATION")
                         .value_parser(duration)
-                        .help("Drop documents that were let through longer ago than this: 12h, 30d"),
+                        .help("Drop documents that were passed longer ago than this: 12h, 30d"),
                 )
                 .arg(
                     Arg::new("window")
@@ -152,7 +152,7 @@ pub fn command() -> Command {
                     Arg::new("salvage")
                         .long("salvage")
                         .action(ArgAction::SetTrue)
-                        .help("Pass over what is damaged, and keep what is whole before and behind it"),
+                        .help("Skip damaged parts, and keep intact records before and after them"),
                 )
                 .args(quiet()),
         )

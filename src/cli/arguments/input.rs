@@ -1,4 +1,4 @@
-//! Which documents are read, and how.
+//! Which documents are read, and how: shared flags.
 
 use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switch, value, values, whole_number};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -6,10 +6,10 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::source::{self, FORMATS, PageText};
 use std::path::PathBuf;
 
-/// Where the flags of the input stand in the help.
+/// The help heading of the flags of the input.
 const INPUT_OPTIONS: &str = "Options of the input";
 
-/// How documents are read: what was typed.
+/// How documents are read, as typed.
 pub struct Input {
     /// `--format`, by any of its names.
     pub format: String,
@@ -32,7 +32,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// What clap parsed. What a command has no flag for is as if it was not typed.
+    /// Takes the values from what clap parsed. Flags that a command does not have count as not typed.
     pub fn new(given: &ArgMatches) -> Self {
         let text = |name: &str| value::<String>(given, name).expect("has a default").clone();
         let field = |name: &str| Defaulted { value: text(name), is_typed: is_typed(given, name) };
@@ -68,13 +68,13 @@ impl OnError {
     }
 }
 
-/// Which text of a page is read.
+/// Values of `--content`.
 const CONTENTS: &[(&str, PageText, &str)] = &[
-    ("all", PageText::All, "all that a reader sees, menus and footers too"),
-    ("main", PageText::Main, "the main text, or all where none is found; takes many times as long"),
+    ("all", PageText::All, "all visible text, including menus and footers"),
+    ("main", PageText::Main, "the main text, or all text if none is found; many times slower"),
 ];
 
-/// The documents themselves.
+/// The paths of the documents.
 pub fn paths_arg() -> Arg {
     Arg::new("path")
         .value_name("PATH")
@@ -83,7 +83,7 @@ pub fn paths_arg() -> Arg {
         .help("Files and folders; - is standard input, and the default if something is piped in")
 }
 
-/// How documents are read.
+/// The flags for how documents are read.
 pub fn args() -> Vec<Arg> {
     let defaults = source::Options::default();
     vec![
@@ -93,26 +93,26 @@ pub fn args() -> Vec<Arg> {
             ))
             .default_value("auto"),
         field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
-        field("id-field", "id", "Where the id of a record is; a record without one is called FILE:LINE"),
+        field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE"),
         choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
             .default_value("all"),
         Arg::new("max-record")
             .long("max-record")
             .value_name("SIZE")
             .default_value("64M")
-            .help("Longest record; a longer one is not read, and named")
+            .help("Maximum size of a record; larger ones are skipped and reported")
             .value_parser(|typed: &str| match size(typed) {
                 Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
                 _ => Err("expected a number of bytes from 1 to 1G".to_string()),
             })
-            .long_help("Longest record (line, file or CSV row, uncompressed), up to 1G. A longer one is not read, but named and counted."),
+            .long_help("Maximum size of a record (line, file or CSV row, uncompressed), up to 1G. Larger ones are skipped, reported and counted."),
         Arg::new("max-expansion")
             .long("max-expansion")
             .value_name("N")
             .value_parser(whole_number(1..=u64::MAX))
             .default_value(defaults.max_expansion.to_string())
-            .help("How many times its size a compressed file may expand to, beyond --max-record"),
-        Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Read hidden files in folders too"),
+            .help("Maximum expansion of a compressed file, as a multiple of its size, beyond --max-record"),
+        Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Also read hidden files in folders"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(INPUT_OPTIONS))
@@ -122,7 +122,7 @@ pub fn args() -> Vec<Arg> {
 /// What happens to records that cannot be read: `--on-error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// They are kept: nobody can tell what is in them.
+    /// They are kept, because their content is unknown.
     Keep,
     /// They are dropped.
     Drop,
@@ -152,7 +152,7 @@ pub fn on_error_arg(default: &'static str) -> Arg {
 pub fn rejects_arg() -> Arg {
     file("rejects")
         .help_heading(INPUT_OPTIONS)
-        .help("Write each record or file that was rejected to a file, as JSON lines: its place, the reason and, where it is at hand, the record")
+        .help("Write each rejected record or file to a file, as JSON lines: its position, the reason and, if available, the record")
 }
 
 /// `--allow-empty`.
@@ -161,7 +161,7 @@ pub fn allow_empty_arg() -> Arg {
         .long("allow-empty")
         .action(ArgAction::SetTrue)
         .help_heading(INPUT_OPTIONS)
-        .help("No document at all is not an error")
+        .help("Accept input without any document")
 }
 
 fn field(name: &'static str, default: &'static str, help: &'static str) -> Arg {

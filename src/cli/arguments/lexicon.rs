@@ -7,22 +7,22 @@ use super::values::{value, whole_number};
 use clap::{Arg, ArgMatches, Command};
 use std::path::PathBuf;
 
-/// What was typed for `dedup lexicon build`.
+/// The parsed arguments of `dedup lexicon build`.
 pub struct Arguments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// `--min-df`.
     pub min_df: u32,
-    /// What tokens are.
+    /// Tokenizer and preparation.
     pub tokens: Tokens,
-    /// How documents are read.
+    /// Options of the input.
     pub input: Input,
-    /// How the run goes.
+    /// Options of the run.
     pub run: Run,
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let Some(("build", given)) = given.subcommand() else { unreachable!("clap asks for one of its subcommands") };
         Arguments {
@@ -38,10 +38,10 @@ impl Arguments {
 /// `dedup lexicon`.
 pub fn command() -> Command {
     Command::new("lexicon")
-        .about("Makes files that say in how many documents each term is")
+        .about("Builds files with the document frequencies of terms")
         .long_about(
-            "Makes files that say in how many documents each term is. With --lexicon FILE a scan judges terms by such a file instead \
-             of counting those of its own documents: they are read once, and what is said of two of them does not depend on others.",
+            "Builds files with the document frequencies of terms. With --lexicon FILE, a scan takes frequencies from such a file instead \
+             of counting those of its own documents: it reads them only once, and the result for two documents does not depend on others.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -53,9 +53,9 @@ fn build_command() -> Command {
         .about("Counts the terms of documents, and prints the lexicon")
         .long_about(
             "Counts the terms of documents, and prints the lexicon: a line of JSON, then a line for each term with the number of \
-             documents that have it, in the order of the terms' bytes. Exact copies are counted once. The same documents give the \
-             same bytes. Terms are those of --tokenizer, which a scan must then use too. Takes some 100 bytes of memory for \
-             every distinct term, and some 30 bytes for each document.",
+             documents that contain it, ordered by bytes. Exact copies are counted once. The same documents give the \
+             same bytes. Terms are tokens of --tokenizer, which a scan with the lexicon must use too. Takes about 100 bytes of memory for \
+             each distinct term, and about 30 bytes for each document.",
         )
         .after_help(
             "Examples:\n  dedup lexicon build ./corpus > corpus.lex\n  dedup scan new.jsonl --algo imatch --lexicon corpus.lex\n  \
@@ -68,10 +68,10 @@ fn build_command() -> Command {
                 .value_name("N")
                 .value_parser(whole_number(1..=u32::MAX.into()))
                 .default_value("2")
-                .help("Least documents that a term must be in to be listed")
+                .help("Minimum number of documents that contain a listed term")
                 .long_help(
-                    "Least documents that a term must be in to be listed. Most terms of a large collection are in a single document; \
-                     1 lists them too, and they are judged as if they were not there.",
+                    "Minimum number of documents that contain a listed term. Most terms of a large collection are in a single document; \
+                     1 lists them too, but they are treated like terms that are not listed.",
                 ),
         )
         .args(tokens::args())

@@ -9,7 +9,7 @@ use neardups::algorithm::parameter::{LEXICON, Parameter, Settings, Values};
 use neardups::algorithm::presets::PRESETS;
 use std::path::PathBuf;
 
-/// How documents are compared: what was typed.
+/// How documents are compared, as typed.
 pub struct Method {
     /// `--algo`.
     pub algorithm: Defaulted<String>,
@@ -17,14 +17,14 @@ pub struct Method {
     pub preset: Option<String>,
     /// The parameters that were typed.
     pub settings: Settings,
-    /// What tokens are.
+    /// Tokenizer and preparation.
     pub tokens: Tokens,
-    /// `--seed`, which the terms of a lexicon are hashed with; 0 where nothing is hashed.
+    /// `--seed`, which also seeds the hashes of a lexicon's terms; 0 for commands without this flag.
     pub seed: u64,
 }
 
 impl Method {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let algorithm = value::<String>(given, "algo").expect("has a default").clone();
         Method {
@@ -36,7 +36,7 @@ impl Method {
         }
     }
 
-    /// Whether every algorithm is asked for.
+    /// Whether `--algo all` was typed.
     pub fn is_all(&self) -> bool {
         self.algorithm.value == ALL
     }
@@ -77,13 +77,13 @@ pub fn preset() -> Arg {
         .hide_possible_values(true)
         .help("Settings that a paper or a project has used, such as fineweb; other flags take precedence")
         .long_help(format!(
-            "Settings that a paper or a project has used. Other flags take precedence. dedup plan --preset NAME says where they are from, \
-             what they find, and in what a scan with them differs from what was done there.\n\n{}\n",
+            "Settings that a paper or a project has used. Other flags take precedence. dedup plan --preset NAME shows their source, \
+             what they find, and how a scan with them differs from the source.\n\n{}\n",
             list.join("\n")
         ))
 }
 
-/// A flag for each parameter of each algorithm.
+/// One flag for each parameter of all algorithms.
 pub fn parameters() -> Vec<Arg> {
     let mut seen: Vec<&Parameter> = Vec::new();
     for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
@@ -109,7 +109,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
     let default = format!("{}{others}", parameter.default);
     let arg = arg
         .value_name(parameter.placeholder)
-        // A negative number is out of range, not another flag.
+        // A negative number is a value out of range, not another flag.
         .allow_negative_numbers(true)
         .help(format!("{}{only} [default: {default}]", parameter.help))
         .long_help(format!(
@@ -130,7 +130,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
     }
 }
 
-/// `--algo`, or all of them.
+/// `--algo` with the additional value `all`.
 pub fn algorithm_or_all() -> Arg {
     let names = algorithm_names().chain([PossibleValue::new(ALL).help("each of them, with its defaults")]);
     let arg = algorithm().value_parser(PossibleValuesParser::new(names));
@@ -140,7 +140,7 @@ pub fn algorithm_or_all() -> Arg {
     arg.help(help).long_help(long.unwrap_or_default())
 }
 
-/// What `--algo` takes for every algorithm, where it can.
+/// The value of `--algo` for every algorithm.
 pub const ALL: &str = "all";
 
 /// The parameters that were typed.

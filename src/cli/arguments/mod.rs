@@ -1,14 +1,14 @@
-//! What can be typed: every flag with its help, and what was typed, as values. Together with `check/arguments.rs` this folder is all
-//! that looks at what clap parsed.
+//! The command line: every flag with its help, and the parsed values as typed structs. Only this folder and `check/arguments.rs` read
+//! what clap parsed.
 //!
 //! ```text
-//! values.rs    how single values are checked and taken
+//! values.rs    parsers and getters of single values
 //! method.rs    algorithm, preset, parameters    ┐
-//! tokens.rs    tokenizer, preparation           │ what several commands share:
-//! input.rs     which documents, how they are read │ the flags of each group are made,
-//! run.rs       memory, threads, seed            │ and taken, in one place
-//! signing.rs   what an index belongs to         ┘
-//! the others   a command each
+//! tokens.rs    tokenizer, preparation           │ groups shared by several commands: each group
+//! input.rs     documents, and how to read them  │ defines its flags and parses them in one place
+//! run.rs       memory, threads, seed            │
+//! signing.rs   options that belong to an index  ┘
+//! the others   one file for each command
 //! ```
 
 pub mod compare;

@@ -5,9 +5,9 @@ use super::tokens;
 use super::values::{switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
-    /// How documents are compared.
+    /// Algorithm, preset, parameters and tokens.
     pub method: Method,
     /// `--documents`.
     pub documents: u64,
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let number = |name: &str| *value(given, name).expect("has a default");
         Arguments {
@@ -49,7 +49,7 @@ pub fn command() -> Command {
                 .value_name("N")
                 .value_parser(whole_number(1..=4_000_000_000))
                 .default_value("1000000")
-                .help("How many documents to plan for"),
+                .help("Number of documents to plan for"),
         )
         .arg(
             Arg::new("tokens")

@@ -1,13 +1,13 @@
-//! How a run goes: memory, temporary files, threads, the seed, and what is printed for people.
+//! Memory, temporary files, threads, the seed and messages: shared flags.
 
 use super::values::{self, Defaulted, file, is_typed, path, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use std::path::PathBuf;
 
-/// Where the flags of the run stand in the help.
+/// The help heading of the flags of the run.
 pub const RUN_OPTIONS: &str = "Options of the run";
 
-/// How a run goes: what was typed. What a command has no flag for is as if it was not typed.
+/// Options of the run, as typed. Flags that a command does not have count as not typed.
 pub struct Run {
     /// `--memory`, in bytes.
     pub memory: Option<Defaulted<u64>>,
@@ -22,7 +22,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let number = |name: &str| {
             let value = value::<u64>(given, name).copied();
@@ -48,24 +48,24 @@ pub fn stats_arg(help: &'static str) -> Arg {
     file("stats").help_heading(RUN_OPTIONS).help(help)
 }
 
-/// How a run goes; none of it but the seed can change what is found.
+/// The flags of the run. Of these, only the seed can change the result.
 pub fn args() -> Vec<Arg> {
     vec![
-        size("memory", "1G", "Memory for what is kept of the documents")
+        size("memory", "1G", "Memory for data about documents")
             .long_help(
-                "Memory for what is kept of the documents. Keys that do not fit go to a temporary file; features of candidates that do not \
-                 fit are made again from a second reading, in portions if need be: slower, the same result. Each document takes its id \
-                 and some 50 bytes in any case, each candidate and each pair found a few dozen more, and reading some 30 MB.",
+                "Memory for data about documents. Keys that do not fit go to a temporary file; features of candidates that do not fit are computed \
+                 again from a second reading, in portions if necessary: slower, with the same result. In addition, each document takes its id and \
+                 about 50 bytes, each candidate and each pair found a few dozen bytes, and reading about 30 MB.",
             ),
         Arg::new("temp-dir")
             .long("temp-dir")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
-            .help("Where temporary files are made [default: the system's folder for them]")
+            .help("Folder for temporary files [default: that of the system]")
             .long_help(
-                "Where temporary files are made: for keys that do not fit --memory, and for a copy of standard input, which may have to be \
-                 read twice (up to 64 MiB of it stay in memory). They have no names, and are gone however the program ends. [default: \
-                 the system's folder for temporary files]",
+                "Folder for temporary files: for keys that do not fit --memory, and for a copy of standard input, which may have to be \
+                 read twice (up to 64 MiB of it stay in memory). The files have no names, and are removed however the program ends. \
+                 [default: that of the system]",
             ),
         Arg::new("threads")
             .short('j')
@@ -79,8 +79,8 @@ pub fn args() -> Vec<Arg> {
             .value_parser(whole_number(0..=u64::MAX))
             .allow_negative_numbers(true)
             .default_value("0")
-            .help("Seeds the hashes; with a secret one it is hard to make texts that collide"),
-        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Only errors and failures on standard error: why the status is 2 or 3"),
+            .help("Seed of the hashes; with a secret seed it is hard to construct colliding texts"),
+        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Print only errors and failures, the reasons for status 2 or 3, on standard error"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(RUN_OPTIONS))

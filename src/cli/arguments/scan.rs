@@ -9,30 +9,30 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// `--against`.
     pub against: Vec<PathBuf>,
-    /// How documents are compared.
+    /// Algorithm, preset, parameters and tokens.
     pub method: Method,
     /// `--emit`.
     pub emit: Emit,
     /// `--keep`, if it was typed.
     pub keep: Option<KeepPolicy>,
-    /// How documents are read.
+    /// Options of the input.
     pub input: Input,
     /// `--on-error`.
     pub on_error: Defaulted<OnError>,
-    /// How the run goes.
+    /// Options of the run.
     pub run: Run,
     /// `--stats`.
     pub stats: Option<PathBuf>,
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             paths: input::paths(given),
@@ -48,7 +48,7 @@ impl Arguments {
     }
 }
 
-/// What is written.
+/// Values of `--emit`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Emit {
     Pairs,
@@ -58,8 +58,8 @@ pub enum Emit {
 
 const EMITS: &[(&str, Emit, &str)] = &[
     ("pairs", Emit::Pairs, "every pair at or above the threshold"),
-    ("clusters", Emit::Clusters, "the groups that pairs connect, and which members to keep"),
-    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, or what it is a duplicate of"),
+    ("clusters", Emit::Clusters, "the groups connected by pairs, and which members to keep"),
+    ("verdicts", Emit::Verdicts, "for each record, whether to keep it, and what it is a duplicate of"),
 ];
 
 /// `dedup scan`.
@@ -69,20 +69,20 @@ pub fn command() -> Command {
         .long_about(
             "Finds the near-duplicates among documents, and prints them as JSON lines.\n\n\
              A path is a file, a folder (every file in it, in order of name) or - for standard input. A file is one document, unless \
-             its format says that it holds many: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Any of them may be compressed with gzip, \
-             zstd, bzip2 or xz. Hidden files in folders are left out, binary files are skipped and counted.",
+             it has a format with many records: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Files may be compressed with gzip, \
+             zstd, bzip2 or xz. Hidden files in folders are not read; binary files are skipped and counted.",
         )
         .after_help(
             "Examples:\n  dedup scan ./corpus\n  dedup scan ./corpus --algo simhash --distance 6\n  \
              dedup scan crawl.jsonl.gz --text-field body --id-field url --emit clusters\n  \
              cat crawl.jsonl | dedup scan - --emit verdicts --keep longest\n  \
              dedup scan new.jsonl --against old.jsonl\n\n\
-             dedup plan, with the same options, shows what they find and cost.",
+             dedup plan with the same options shows what they find and cost.",
         )
         .arg(input::paths_arg())
         .arg(method::algorithm())
         .arg(method::preset())
-        .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What is written").default_value("pairs"))
+        .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("pairs"))
         .arg(choice(
             "keep",
             "WHICH",
@@ -98,8 +98,8 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .long_help(
                     "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
-                     input order, so it is always the a of a pair; all of it is kept. Documents are not compared with each other. \
-                     The same id may stand on both sides. May be repeated.",
+                     input order, so its document is always the a of a pair; all of it is kept. Documents are not compared with each other. \
+                     The same id may occur on both sides. May be repeated.",
                 ),
         )
         .args(tokens::args())
@@ -107,5 +107,5 @@ pub fn command() -> Command {
         .args(input::args())
         .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
-        .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file, as one JSON object"))
+        .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))
 }

@@ -1,4 +1,4 @@
-//! How documents of a stream are read and signed, and which an index forgets: what `dedup filter` and `dedup index` have in common.
+//! How documents of a stream are read and signed, and which an index forgets: flags of `dedup filter` and `dedup index`.
 
 use super::input::{self, Input};
 use super::method::{self, Method};
@@ -8,20 +8,20 @@ use super::values::{duration, switch, value};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
-/// How documents are read and signed: what was typed.
+/// How documents are read and signed, as typed.
 pub struct Signing {
-    /// How documents are compared.
+    /// Algorithm, preset, parameters and tokens.
     pub method: Method,
-    /// How they are read.
+    /// Options of the input.
     pub input: Input,
-    /// How the run goes.
+    /// Options of the run.
     pub run: Run,
     /// `--random-seed`.
     pub random_seed: bool,
 }
 
 impl Signing {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Signing {
             method: Method::new(given),
@@ -32,7 +32,7 @@ impl Signing {
     }
 }
 
-/// The options that say what documents are and how signatures are made.
+/// The flags for how documents are read and signed.
 pub fn args() -> Vec<Arg> {
     let of_input = |arg: &Arg| {
         ["format", "text-field", "id-field", "content", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
@@ -44,7 +44,7 @@ pub fn args() -> Vec<Arg> {
     args.extend(input::args().into_iter().filter(of_input));
     let of_an_index = |arg: Arg| match arg.get_id().as_str() {
         "temp-dir" => arg
-            .help("Where tables of an index go that do not fit in memory [default: the folder of the index]")
+            .help("Folder for tables of an index that do not fit in memory [default: the folder of the index]")
             .long_help(None),
         _ => arg,
     };
@@ -55,25 +55,25 @@ pub fn args() -> Vec<Arg> {
             .action(ArgAction::SetTrue)
             .conflicts_with("seed")
             .help_heading(RUN_OPTIONS)
-            .help("Let a new index, or this run, choose its seed, so that nobody can prepare texts whose keys collide; new indexes of minhash always do"),
+            .help("Choose the seed of a new index, or of this run, at random, so that nobody can construct colliding texts; new indexes of minhash always do"),
     );
     args
 }
 
-/// The options that say what is forgotten.
+/// The flags for what an index forgets.
 pub fn forgetting_args() -> [Arg; 2] {
     let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     [
         number("window", "N|DURATION")
             .value_parser(window)
-            .help("Remember only the last N documents let through, or those of the last 30m, 12h, 7d"),
+            .help("Remember only the last N passed documents, or those of the last 30m, 12h, 7d"),
         number("expire", "DURATION")
             .value_parser(duration)
-            .help("Forget a document so long after it was let through: 30m, 12h, 7d"),
+            .help("Forget a document this long after it was passed: 30m, 12h, 7d"),
     ]
 }
 
-/// What they say.
+/// The limits from these flags.
 pub fn forgetting(given: &ArgMatches) -> Limits {
     let expire = value::<u64>(given, "expire").copied();
     let (window, age) = match value(given, "window") {
@@ -85,7 +85,7 @@ pub fn forgetting(given: &ArgMatches) -> Limits {
     Limits { window, expire, ..Limits::default() }
 }
 
-/// A number of documents, or a number of seconds.
+/// The value of `--window`: a number of documents, or of seconds.
 #[derive(Clone, Copy)]
 enum Window {
     Documents(u64),
@@ -97,7 +97,7 @@ fn window(typed: &str) -> Result<Window, String> {
         Ok(0) => Err("expected 1 or more documents".into()),
         Ok(documents) => Ok(Window::Documents(documents)),
         Err(_) => duration(typed).map(Window::Seconds).map_err(|_| {
-            "expected a number of documents, or a number with s, m, h or d behind it, such as 12h".to_string()
+            "expected a number of documents, or a number followed by s, m, h or d, such as 12h".to_string()
         }),
     }
 }

@@ -1,5 +1,5 @@
-//! `--tokenizer`, and `--join-hyphens`, `--fold`, `--mask`, `--stopwords` and `--stem`: what a token is, and what is done to text and
-//! tokens before they become features.
+//! `--tokenizer`, and `--join-hyphens`, `--fold`, `--mask`, `--stopwords` and `--stem`: how text is split into tokens, and how text and
+//! tokens are prepared.
 
 use super::values::{switch, typed, value, values};
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser};
@@ -12,10 +12,10 @@ use neardups::tokenizer::prepared::stem::STEM_LANGUAGES;
 use neardups::tokenizer::prepared::stop_words::stop_word_languages;
 use neardups::tokenizer::{self, TOKENIZERS};
 
-/// Where the flags made from the tables stand in the help.
+/// The help heading of flags made from the tables.
 pub const ALGORITHM_OPTIONS: &str = "Options of the algorithms";
 
-/// What was typed.
+/// Tokenizer and preparation, as typed.
 pub struct Tokens {
     /// `--tokenizer`, if it was typed.
     pub tokenizer: Option<String>,
@@ -25,14 +25,14 @@ pub struct Tokens {
     pub fold: bool,
     /// `--mask`.
     pub mask: Vec<String>,
-    /// `--stopwords`: files, and languages with commas between.
+    /// `--stopwords`: files and comma-separated languages.
     pub stop_words: Vec<String>,
     /// `--stem`.
     pub stem: Option<String>,
 }
 
 impl Tokens {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Tokens {
             tokenizer: typed(given, "tokenizer"),
@@ -44,7 +44,7 @@ impl Tokens {
         }
     }
 
-    /// The steps of preparation, in the order in which they are done.
+    /// The steps of preparation, in the order in which they are applied.
     pub fn steps(&self) -> Vec<Step> {
         let is_given = |step: &Step| match step {
             Step::JoinHyphens => self.join_hyphens,
@@ -57,7 +57,7 @@ impl Tokens {
     }
 }
 
-/// `--tokenizer`, and how its tokens are prepared.
+/// `--tokenizer` and the flags of preparation.
 pub fn args() -> Vec<Arg> {
     let args = [tokenizer()].into_iter().chain(preparation());
     args.map(|arg| arg.help_heading(ALGORITHM_OPTIONS)).collect()
@@ -89,9 +89,9 @@ fn preparation() -> Vec<Arg> {
             .action(ArgAction::SetTrue)
             .help("Join words that are hyphenated at the end of a line")
             .long_help(
-                "Join words that are hyphenated at the end of a line, so that exam- and ple on the next line are example. The hyphen \
-                 (also U+2010, and a soft hyphen) must stand between two letters; a blank line is not passed over. A word with a hyphen \
-                 of its own loses it there: well- and known become wellknown.",
+                "Join words that are hyphenated at the end of a line, so that exam- and ple on the next line become example. The hyphen \
+                 (also U+2010, and a soft hyphen) must be between two letters, and the line break must not be followed by a blank line. A word with its \
+                 own hyphen loses it there: well- and known become wellknown.",
             ),
         Arg::new("fold")
             .long("fold")
@@ -109,10 +109,10 @@ fn preparation() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new(masks))
             .action(ArgAction::Append)
             .value_delimiter(',')
-            .help("Make all numbers, or all dates and times, the same: numbers, dates, or both with a comma")
+            .help("Replace all numbers, or all dates and times, by a placeholder: numbers, dates, or numbers,dates")
             .long_help(
-                "Make all numbers, or all dates and times, the same, so that a counter or a date does not make two documents differ. \
-                 Dates are looked for before numbers; a year of two digits is no date. May be repeated.",
+                "Replace all numbers, or all dates and times, by a placeholder, so that documents that differ only in a counter or a date are equal. \
+                 Dates are replaced before numbers; a date with a year of two digits is not recognised. May be repeated.",
             ),
         Arg::new("stopwords")
             .long("stopwords")
@@ -121,10 +121,10 @@ fn preparation() -> Vec<Arg> {
             .action(ArgAction::Append)
             .help("Remove stop words: those of languages (en,de) or of a file; may be repeated")
             .long_help(format!(
-                "Remove stop words: those of languages, with commas between, or of a file with one word a line (UTF-8; lines that begin \
-                 with # are comments). What exists as a file, or has a dot or a slash in it, is a file. Words are cut and case folded \
-                 like the text; one of several tokens (don't) is removed where they follow each other, the longest first. May be \
-                 repeated.\n\nLanguages: {}",
+                "Remove stop words: those of comma-separated languages, or of a file with one word a line (UTF-8; lines that begin \
+                 with # are comments). A value is a file if such a file exists, or if it has a dot or a slash. Words are tokenized and case \
+                 folded like the text; a word of several tokens (don't) is removed where these tokens are consecutive, the longest first. \
+                 May be repeated.\n\nLanguages: {}",
                 stop_word_languages().join(", ")
             )),
         Arg::new("stem")

@@ -1,4 +1,4 @@
-//! Values of flags: how they are checked when they are typed, and how they are taken out of what clap parsed.
+//! Values of flags: parsers that check them, and getters for what clap parsed.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::{MatchesError, ValueSource};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// The value of a flag that has a default.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaulted<T> {
-    /// What was typed, or the default.
+    /// The typed value, or the default.
     pub value: T,
     /// Whether it was typed.
     pub is_typed: bool,
@@ -26,7 +26,7 @@ pub fn whole_number(
     }
 }
 
-/// A number of bytes: digits, and perhaps K, M, G or T for powers of 1024.
+/// Parses a number of bytes: digits, optionally followed by K, M, G or T for powers of 1024.
 pub fn size(typed: &str) -> Result<u64, String> {
     let wrong = || "expected a number of bytes, such as 64M or 2G".to_string();
     let upper = typed.trim().to_ascii_uppercase();
@@ -42,9 +42,9 @@ pub fn size(typed: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
-/// A time, in seconds.
+/// Parses a duration, as seconds.
 pub fn duration(typed: &str) -> Result<u64, String> {
-    let wrong = || "expected a number with s, m, h or d behind it, such as 12h".to_string();
+    let wrong = || "expected a number followed by s, m, h or d, such as 12h".to_string();
     let unit = match typed.as_bytes().last() {
         Some(b's') => 1,
         Some(b'm') => 60,
@@ -56,7 +56,7 @@ pub fn duration(typed: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|&seconds| seconds > 0).ok_or_else(wrong)
 }
 
-/// A flag that takes one of some words.
+/// A flag that takes one of several words.
 pub fn choice(
     name: &'static str,
     placeholder: &'static str,
@@ -72,7 +72,7 @@ pub fn file(name: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf))
 }
 
-/// The row of a table that was chosen, of a flag made by [`choice`] from that table.
+/// The chosen value of a flag made by [`choice`] from the same table.
 pub fn chosen<T: Copy>(given: &ArgMatches, name: &str, table: &[(&str, T, &str)]) -> Option<T> {
     let typed: &String = value(given, name)?;
     Some(table.iter().find(|(word, ..)| word == typed).expect("clap knows the words").1)
@@ -88,7 +88,10 @@ pub fn values<T: Clone + Send + Sync + 'static>(given: &ArgMatches, name: &str) 
     known(given.try_get_many(name)).flatten().into_iter().flatten().cloned().collect()
 }
 
-/// `None` if the command has no such flag. That a flag has values of another type is a mistake of the program.
+/// `None` if the command has no such flag.
+///
+/// # Panics
+/// The flag has values of another type, which is a bug.
 fn known<T>(values: Result<T, MatchesError>) -> Option<T> {
     match values {
         Ok(values) => Some(values),
@@ -107,7 +110,7 @@ pub fn switch(given: &ArgMatches, name: &str) -> bool {
     value(given, name).copied().unwrap_or(false)
 }
 
-/// Whether the value of a flag was typed, and is not its default.
+/// Whether the value of a flag was typed rather than its default.
 pub fn is_typed(given: &ArgMatches, name: &str) -> bool {
     known(given.try_contains_id(name)).unwrap_or(false) && given.value_source(name) == Some(ValueSource::CommandLine)
 }

@@ -1,4 +1,4 @@
-//! The arguments of `dedup check`, and what was typed as values. Nothing else looks at what clap parsed.
+//! The arguments of `dedup check`: the flags, and their parsed values. No other file of this folder reads what clap parsed.
 
 use super::super::arguments::{choice, some_run_args, whole_number};
 use super::super::status::usage_error;
@@ -12,9 +12,9 @@ use neardups::prose::Markup;
 use neardups::similarity::Threshold;
 use std::path::PathBuf;
 
-/// What was typed.
+/// The parsed arguments.
 pub struct Arguments {
-    /// What `dedup.toml` has keys for.
+    /// Options that are also keys of `dedup.toml`.
     pub settings: Settings,
     /// `--ignore`.
     pub ignore: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What clap parsed.
+    /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         let number = |name: &str| given.get_one::<u64>(name).map(|&number| number as usize);
         let share = |name: &str| given.get_one::<f64>(name).copied();
@@ -71,18 +71,18 @@ impl Arguments {
         }
     }
 
-    /// The configuration that was asked for.
+    /// Reads the configuration.
     ///
     /// # Errors
-    /// It cannot be read, or is wrong.
+    /// It cannot be read, or is invalid.
     pub fn config(&self) -> Result<Config, Error> {
         if self.no_config { Ok(Config::default()) } else { Config::find(self.config.as_deref()) }
     }
 
-    /// What is asked: complete settings, and what only options say.
+    /// The request: complete settings, and options that are not settings.
     ///
     /// # Errors
-    /// The folder of the configuration does not exist any more.
+    /// The folder of the configuration was removed.
     pub fn request(&self, config: &Config, settings: &Settings) -> Result<Request, Error> {
         Ok(Request {
             ignore_here: self.ignore.clone(),
@@ -95,24 +95,24 @@ impl Arguments {
     }
 }
 
-/// Why a check did not run, with the options that it is about.
+/// The error of a check, with the option that it is about.
 pub fn explained(error: neardups::check::Error) -> Error {
     use neardups::check::{Error, List, SinceError};
     match error {
         Error::Globs { list: List::IgnoreHere, message } => usage_error(format!("--ignore: {message}")),
-        Error::Baseline(invalid) if invalid.is_conflict => usage_error(format!("{invalid}, then run with --update-baseline")),
-        Error::Since(SinceError::Git(message)) => {
-            usage_error(format!("--since looks at what git knows, and that failed: {message}"))
+        Error::Baseline(invalid) if invalid.is_conflict => {
+            usage_error(format!("{invalid}, then run with --update-baseline"))
         }
+        Error::Since(SinceError::Git(message)) => usage_error(format!("--since: git failed: {message}")),
         Error::Since(error @ SinceError::Reference { .. }) => usage_error(format!("--since {error}")),
         Error::Since(error) => usage_error(format!("--since: {error}")),
-        Error::NoBaseline => usage_error("--update-baseline writes the file that --baseline names"),
+        Error::NoBaseline => usage_error("--update-baseline needs --baseline FILE, the file to write"),
         Error::Run(error) => error,
         error => usage_error(error.to_string()),
     }
 }
 
-/// What `--count` takes.
+/// The values of `--count`.
 fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     Counted::ALL.into_iter().map(|counted| {
         let help = match counted {
@@ -121,33 +121,33 @@ fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
             Counted::FrontMatter => "front matter",
             Counted::Licences => "licence notices at the start of a page, and sections on the licence",
             Counted::Contents => "tables of contents",
-            Counted::Docstrings => "source files, of which only docstrings and comments that document count",
+            Counted::Docstrings => "docstrings and documentation comments of source files",
         };
         (counted.name(), help)
     })
 }
 
-/// What `--fail-on` takes.
+/// The values of `--fail-on`.
 fn fail_on() -> impl Iterator<Item = (&'static str, &'static str)> {
     FailOn::ALL.into_iter().map(|fail_on| {
         let help = match fail_on {
-            FailOn::New => "copies that nobody accepted: status 1",
-            FailOn::Any => "accepted ones too",
-            FailOn::None => "nothing: status 0, whatever is found",
+            FailOn::New => "copies that are not accepted: status 1",
+            FailOn::Any => "also accepted ones",
+            FailOn::None => "never: status 0, whatever is found",
         };
         (fail_on.name(), help)
     })
 }
 
-/// What `--report` takes.
+/// The help of a value of `--report`.
 fn help(format: Format) -> &'static str {
     match format {
-        Format::Human => "for people: both places, the text, the differences marked",
+        Format::Human => "for people: both places, and the text with differences marked",
         Format::Jsonl => "one JSON object a line for each copy",
         Format::Sarif => "SARIF 2.1.0, for code scanning",
         Format::Github => "annotations of GitHub Actions",
         Format::Gitlab => "the code quality report of GitLab",
-        Format::Junit => "JUnit XML, for whatever shows tests",
+        Format::Junit => "JUnit XML, for tools that show test results",
         Format::Html => "one page with the texts side by side, for a browser",
     }
 }
@@ -173,25 +173,25 @@ pub fn command() -> Command {
     let names = || Format::ALL.map(Format::name).join(", ");
     let formats: String = Format::ALL.map(|format| format!("\n  {:8} {}", format.name(), help(format))).concat();
     Command::new("check")
-        .about("Finds pages and passages of documentation that were copied: the gate for CI")
+        .about("Finds copied pages and passages in documentation: a check for CI")
         .long_about(
-            format!("Finds pages and passages of documentation that were copied, small edits included. Reads Markdown, MDX, reStructuredText, \
+            format!("Finds copied pages and passages in documentation, with small edits. Reads Markdown, MDX, reStructuredText, \
              AsciiDoc, HTML and plain text as prose: markup, code blocks, link targets, front matter, licence notices and tables of contents \
              do not count; with --count docstrings, documentation in source files does. Case, punctuation and line breaks make no \
-             difference. In folders, files are pages by the ending of their names: \
-             {}. A file that is named is read whatever it is called.\n\n\
-             Accepted copies go into a baseline (--baseline FILE --update-baseline), or stand between comments dedup:ignore-start and \
-             dedup:ignore-end; or dedup.toml says which files may have them:\n\n\
-             [check]                          # paths, ignore, and options by their names\n\
+             difference. In folders, files with these extensions are pages: \
+             {}. A named file is read whatever its extension.\n\n\
+             Copies can be accepted in a baseline (--baseline FILE --update-baseline), between comments dedup:ignore-start and \
+             dedup:ignore-end, or for some files in dedup.toml:\n\n\
+             [check]                          # paths, ignore, and options by name\n\
              min-words = 50\n\n\
-             [[check.allow]]                  # copies of which both places are in these files are accepted\n\
-             paths = [\"docs/install-*.md\"]   # globs as in .gitignore, from the folder of dedup.toml\n\
-             reason = \"each page is read alone\"\n\n\
-             [[check.rule]]                   # what touches these files must be longer, or more alike\n\
+             [[check.allow]]                  # copies with both places in these files are accepted\n\
+             paths = [\"docs/install-*.md\"]   # globs as in .gitignore, relative to dedup.toml\n\
+             reason = \"each page is read on its own\"\n\n\
+             [[check.rule]]                   # copies in these files must be longer, or more similar\n\
              paths = [\"docs/changelog.md\"]\n\
              min-words = 100\n\
              similarity = 0.9\n\n\
-             Exit status: 0 nothing found, 1 copies found, 2 usage error or nothing could be checked, 3 some file could not be read.", endings())
+             Exit status: 0 no copies found, 1 copies found, 2 usage error or nothing could be checked, 3 some file could not be read.", endings())
         )
         .after_help(
             "Examples:\n  dedup check docs/ README.md\n  dedup check docs/ --baseline dedup-baseline.json --update-baseline\n  \
@@ -202,15 +202,15 @@ pub fn command() -> Command {
                 .value_name("PATH")
                 .num_args(0..)
                 .value_parser(value_parser!(PathBuf))
-                .help("Files and folders; what dedup.toml says, or the current folder, if none is given"),
+                .help("Files and folders [default: those of dedup.toml, or the current folder]"),
         )
-        .arg(words("min-words", defaults.min_words, "Fewest words of a passage"))
-        .arg(share("passage-similarity", defaults.passage_similarity, "How alike passages are: 2·(words that match)/(words of both)"))
-        .arg(words("paragraph-words", defaults.paragraph_words, "Fewest words of a whole paragraph, heading, item or cell"))
-        .arg(share("paragraph-similarity", defaults.paragraph_similarity, "How alike paragraphs are"))
-        .arg(share("file-similarity", defaults.file_similarity, "How alike whole files are, or how much of one is in the other"))
+        .arg(words("min-words", defaults.min_words, "Minimum length of a passage, in words"))
+        .arg(share("passage-similarity", defaults.passage_similarity, "Minimum similarity of passages: 2·(matching words)/(words of both)"))
+        .arg(words("paragraph-words", defaults.paragraph_words, "Minimum length of a whole paragraph, heading, item or cell, in words"))
+        .arg(share("paragraph-similarity", defaults.paragraph_similarity, "Minimum similarity of paragraphs"))
+        .arg(share("file-similarity", defaults.file_similarity, "Minimum similarity of whole files, or share of one that is in the other"))
         .arg(
-            choice("count", "WHAT", counted(), "What counts although it usually does not; may be given several times")
+            choice("count", "WHAT", counted(), "Content to count although it does not by default; may be repeated")
                 .action(ArgAction::Append),
         )
         .arg(
@@ -218,21 +218,21 @@ pub fn command() -> Command {
                 .long("ignore")
                 .value_name("GLOB")
                 .action(ArgAction::Append)
-                .help("Files that are not looked at, as in .gitignore; may be given several times"),
+                .help("Files not to check, as in .gitignore; may be repeated"),
         )
-        .arg(flag("no-ignore-files", "Look at files that .gitignore and .ignore leave out, too"))
-        .arg(flag("hidden", "Look at hidden files in folders too"))
-        .arg(file("baseline", "Copies that are accepted, known by their words; a third copy of an accepted pair is new"))
-        .arg(flag("update-baseline", "Write the baseline, so that it accepts what is there now"))
+        .arg(flag("no-ignore-files", "Also check files that .gitignore and .ignore exclude"))
+        .arg(flag("hidden", "Also check hidden files in folders"))
+        .arg(file("baseline", "File of accepted copies, identified by their words; a third copy of an accepted pair is new"))
+        .arg(flag("update-baseline", "Write the baseline, so that it accepts all current copies"))
         .arg(
             Arg::new("since")
                 .long("since")
                 .value_name("REF")
-                .help("Report only copies that touch a line changed since a commit of git, such as origin/main")
+                .help("Report only copies that touch a line changed since a git commit, such as origin/main")
                 .long_help(
-                    "Report only copies that touch a line changed since a commit of git, such as origin/main: in the working tree, against \
-                     where the branch left that commit. Files that git does not know yet are new, and so is a repository within that it does \
-                     not know; a renamed file is not, nor one that git ignores. A submodule is compared with the commit that it was at.",
+                    "Report only copies that touch a line changed since a git commit, such as origin/main: the working tree is compared with \
+                     its merge base with that commit. Untracked files and untracked repositories inside are new; renamed and ignored files \
+                     are not. A submodule is compared with the commit that it had at the merge base.",
                 ),
         )
         .arg(
@@ -241,26 +241,26 @@ pub fn command() -> Command {
                 .value_name("FORMAT[=FILE]")
                 .action(ArgAction::Append)
                 .value_parser(str::parse::<Target>)
-                .help(format!("How copies are told, and where: {}; may be given several times [default: human]", names()))
+                .help(format!("Format of the report, and where to write it: {}; may be repeated [default: human]", names()))
                 .long_help(format!(
-                    "How copies are told; to standard output, or to a file. May be given several times [default: human]:{formats}"
+                    "Format of the report, to standard output or to a file. May be repeated [default: human]:{formats}"
                 )),
         )
-        .arg(choice("fail-on", "WHAT", fail_on(), "What makes it fail [default: new]"))
+        .arg(choice("fail-on", "WHAT", fail_on(), "Which copies make the check fail [default: new]"))
         .arg(
             Arg::new("max-findings")
                 .long("max-findings")
                 .value_name("N")
                 .value_parser(whole_number(0..=MAX_FINDINGS))
-                .help("Fail only if there are more copies than this [default: 0]"),
+                .help("Fail only with more copies than this [default: 0]"),
         )
-        .arg(file("config", "The configuration [default: the next dedup.toml from the current folder upward, within the repository]"))
-        .arg(flag("no-config", "Look for no configuration").conflicts_with("config"))
-        .arg(flag("print-config", "Print what the options and the configuration resolve to, as dedup.toml, and look at nothing"))
+        .arg(file("config", "The configuration [default: the nearest dedup.toml, from the current folder upward within the repository]"))
+        .arg(flag("no-config", "Read no configuration").conflicts_with("config"))
+        .arg(flag("print-config", "Print the resolved options and configuration as dedup.toml, and check nothing"))
         .args(some_run_args(&["threads", "quiet"]))
 }
 
-/// How names of pages end.
+/// The extensions of pages.
 fn endings() -> String {
     Markup::ENDINGS.iter().flat_map(|(_, endings)| *endings).copied().collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Which files a configuration may name: none outside of its repository.
+//! Restricts the files that a configuration may name to its repository.
 
 use super::super::status::usage_error;
 use super::super::terminal::escaped;
@@ -7,16 +7,16 @@ use neardups::replace::resolve;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Refuses an output that a repository's configuration names and that is not inside of the repository: whoever sends a change to the
-/// repository could overwrite any file of those who check it.
+/// Refuses an output that the configuration of a repository names outside of the repository: a contributor could overwrite any file of
+/// those who check the contribution.
 ///
 /// # Errors
-/// It is outside, or among git's own files.
+/// The path is outside, or one of git's own files.
 pub fn confine(path: &Path, root: &Path, what: &str) -> Result<(), Error> {
     let refused = |why: &str| {
         let (what, path) = (escaped(what), escaped(&path.to_string_lossy()));
         Err(usage_error(format!(
-            "{what}: {path} {why}: what the configuration names must be inside of it; an option may name any file"
+            "{what}: {path} {why}: the configuration may name only files inside of it; use an option to name any file"
         )))
     };
     let Ok(place) = resolve(path) else { return Ok(()) };
@@ -30,11 +30,10 @@ pub fn confine(path: &Path, root: &Path, what: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a path that leads out of a repository through a symbolic link inside of it: whoever sends a change to the repository can
-/// put it there.
+/// Refuses a path that leads out of a repository through a symbolic link inside of it: the link may come from a contribution.
 ///
 /// # Errors
-/// It does.
+/// The path leads out of the repository.
 pub fn refuse_links_out_of(root: &Path, path: &Path, what: &str) -> Result<(), Error> {
     let Ok(place) = resolve(path) else { return Ok(()) };
     match link_within(root, path) {
@@ -48,28 +47,28 @@ pub fn refuse_links_out_of(root: &Path, path: &Path, what: &str) -> Result<(), E
     }
 }
 
-/// The first symbolic link inside of a folder that is followed on the way to a file.
+/// The first symbolic link inside of a folder that is followed to reach a file.
 fn link_within(root: &Path, path: &Path) -> Option<PathBuf> {
-    let mut way = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let mut reached = std::env::current_dir().ok()?.canonicalize().ok()?;
     let mut rest: Vec<PathBuf> = parts(path);
-    // More links than any system follows.
+    // A limit above that of any system, in case of a cycle.
     for _ in 0..1000 {
         let part = rest.pop()?;
         if part.as_os_str() == ".." {
-            way.pop();
+            reached.pop();
             continue;
         }
-        let next = way.join(part);
+        let next = reached.join(part);
         match fs::read_link(&next) {
-            Ok(_) if way.starts_with(root) => return Some(next),
+            Ok(_) if reached.starts_with(root) => return Some(next),
             Ok(link) => rest.extend(parts(&link)),
-            Err(_) => way = next,
+            Err(_) => reached = next,
         }
     }
     None
 }
 
-/// The parts of a path, the last first.
+/// The components of a path, the last first.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     let mut parts: Vec<PathBuf> = parts.map(|part| PathBuf::from(part.as_os_str())).collect();

@@ -1,10 +1,10 @@
-//! `dedup check`: the gate for copied docs. The work is done by [`neardups::check`].
+//! `dedup check`: finds copies in documentation. The work is done by [`neardups::check`].
 //!
 //! ```text
-//! arguments.rs   what can be typed → what is asked
-//! confine.rs     which files a configuration may name
-//! targets.rs     where reports go, and what they must not replace
-//! print.rs       messages, and what was asked as dedup.toml
+//! arguments.rs   flags → typed arguments → request
+//! confine.rs     restricts the files that a configuration may name
+//! targets.rs     opens the files of reports; refuses to overwrite inputs
+//! print.rs       messages; the resolved settings as dedup.toml
 //! ```
 
 pub mod arguments;
@@ -22,7 +22,7 @@ use neardups::check::{Check, Outcome, Request};
 use std::time::Instant;
 use targets::Targets;
 
-/// Checks.
+/// Runs a check, writes its reports, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let started = Instant::now();
     let config = arguments.config()?;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         print::update(update, baseline, &terminal);
     }
     match targets.write(&outcome) {
-        // Whoever reads has seen enough; what was found counts all the same.
+        // The reader closed the output early; the status still counts.
         Err(error) if error.is_closed_pipe() => {}
         written => written?,
     }
@@ -49,11 +49,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     status(&outcome)
 }
 
-/// Reads and compares, with a message for each thing that people should know.
+/// Reads and compares the pages, with messages about problems.
 fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Terminal) -> Result<Outcome, Error> {
     let check = Check::new(request).map_err(explained)?;
     if let Some(baseline) = request.baseline.as_deref().filter(|_| check.lacks_baseline() && !request.update_baseline) {
-        print::lacking(baseline, terminal);
+        print::missing_baseline(baseline, terminal);
     }
     let pages = check.read().map_err(explained)?;
     print::tree(pages.tree(), terminal);
@@ -62,14 +62,14 @@ fn outcome(request: &Request, config: &Config, targets: &Targets, terminal: &Ter
     pages.find().map_err(explained)
 }
 
-/// How the check ended. A check of nothing finds nothing: a mistyped path must not pass.
+/// The status of a check. An empty check is an error: a mistyped path must not pass.
 fn status(outcome: &Outcome) -> Result<Status, Error> {
     if outcome.pages == 0 {
-        return Err(Error::Empty("no pages were read: name folders of documentation, or pages".into()));
+        return Err(Error::Empty("no pages were read: name pages, or folders with pages".into()));
     }
     if outcome.words == 0 {
         let pages = counted(outcome.pages as u64, "page");
-        return Err(Error::Empty(format!("there are no words in {pages}: nothing was compared")));
+        return Err(Error::Empty(format!("{pages} without words: nothing was compared")));
     }
     let found = if outcome.fails() { Status::Found } else { Status::Done };
     Ok(found.max(Status::of_input(outcome.failed.len() as u64)))

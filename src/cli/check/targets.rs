@@ -1,4 +1,4 @@
-//! Where reports go, and what they must not replace.
+//! The files of reports and of the baseline. They must not replace inputs.
 
 use super::super::files::OutFile;
 use super::super::outputs::Outputs;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Reports with their files, and the file of the baseline if it is to be written.
+/// Reports with their files, and the file of the baseline if it is updated.
 pub struct Targets {
     reports: Vec<(Target, Option<OutFile>)>,
     pub baseline: Option<OutFile>,
@@ -23,15 +23,15 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Tries the files, which must be different ones, and neither the baseline nor the configuration. Those that the configuration names,
-    /// and not what was typed, must be inside of its repository.
+    /// Checks that the files can be written, and that they are different from each other, the baseline and the configuration. Files named
+    /// by the configuration rather than by options must be inside of its repository.
     ///
     /// # Errors
-    /// Two of these are one file, or a file cannot be written.
+    /// Two of these are the same file, a file cannot be written, or it is outside of the repository.
     pub fn new(request: &Request, config: &Config, typed: &Settings) -> Result<Self, Error> {
         let targets = request.reports.clone();
         if targets.iter().filter(|target| target.file.is_none()).count() > 1 {
-            return Err(usage_error("one report can go to standard output; the others need FORMAT=FILE"));
+            return Err(usage_error("only one report can go to standard output: use FORMAT=FILE for the others"));
         }
         let repositories = repositories(request, config)?;
         let refuse_outside = |path: &Path, what: &str, is_typed: bool| {
@@ -65,29 +65,26 @@ impl Targets {
         Ok(Targets { reports, baseline, outputs })
     }
 
-    /// Refuses to replace a file that is checked, whether it could be read or not.
+    /// Refuses to replace a page, whether it could be read or not.
     ///
     /// # Errors
-    /// A report would replace one.
+    /// A report would replace a page.
     pub fn refuse_overwriting_pages(&self, request: &Request, tree: &Tree) -> Result<(), Error> {
-        // Also if globs leave it out. Of what was named only a report for browsers is sure to be one.
+        // Named files count even if globs exclude them. Only reports for browsers are recognised reliably and may be replaced.
         let named = request.paths.iter().filter(|path| path.is_file() && !is_html_report(path));
         let named: Vec<(PathBuf, String)> = named.map(|path| (place(path), shown(path))).collect();
         let read = tree.pages.iter().map(|page| (&page.place, &page.path));
-        let looked_at: BTreeMap<&PathBuf, &String> =
+        let checked: BTreeMap<&PathBuf, &String> =
             named.iter().chain(&tree.unread).map(|(place, path)| (place, path)).chain(read).collect();
-        if let Some((_, page)) = looked_at.iter().find(|(place, _)| self.outputs.standard_output_adds_to(place)) {
-            return Err(usage_error(format!(
-                "standard output would add to a page that is looked at, {}",
-                escaped(page)
-            )));
+        if let Some((_, page)) = checked.iter().find(|(place, _)| self.outputs.standard_output_adds_to(place)) {
+            return Err(usage_error(format!("standard output would be appended to a checked page, {}", escaped(page))));
         }
         for (target, file) in
             self.reports.iter().filter_map(|(target, _)| Some((target, place(target.file.as_deref()?))))
         {
-            if let Some(page) = looked_at.get(&file) {
+            if let Some(page) = checked.get(&file) {
                 return Err(usage_error(format!(
-                    "--report {} would overwrite a page that is looked at, {}: name another file, or remove this one",
+                    "--report {} would overwrite a checked page, {}: name another file, or remove this one",
                     escaped(&target.to_string()),
                     escaped(page)
                 )));
@@ -101,7 +98,7 @@ impl Targets {
     /// # Errors
     /// One cannot be written.
     pub fn write(self, outcome: &Outcome) -> Result<(), Error> {
-        // Whoever reads standard output may have seen enough: the files are written all the same.
+        // If the reader closes standard output early, the files are still written.
         let mut closed = None;
         for (target, file) in self.reports {
             let written = match file {
@@ -140,20 +137,20 @@ fn style(mark: Mark) -> Option<Style> {
     }
 }
 
-/// Folders that may be somebody else's work.
+/// Folders that may contain untrusted contributions.
 struct Repositories {
-    /// That of the configuration, or its folder, if there is a configuration.
+    /// The repository of the configuration, or its folder; `None` without a configuration.
     own: Option<PathBuf>,
-    /// Those of what is checked, of the current folder and of the configuration.
+    /// The repositories of the checked files, of the current folder and of the configuration.
     all: BTreeSet<PathBuf>,
 }
 
 fn repositories(request: &Request, config: &Config) -> Result<Repositories, Error> {
     let base = config.path.is_some().then(|| config.base()).transpose()?;
     let own = base.map(|base| repository_of(&base).unwrap_or(base));
-    let looked_at = request.paths.iter().filter_map(|path| path.canonicalize().ok());
-    let looked_at = looked_at.filter_map(|path| repository_of(&path));
-    let all = own.clone().into_iter().chain(current_repository()).chain(looked_at).collect();
+    let checked = request.paths.iter().filter_map(|path| path.canonicalize().ok());
+    let checked = checked.filter_map(|path| repository_of(&path));
+    let all = own.clone().into_iter().chain(current_repository()).chain(checked).collect();
     Ok(Repositories { own, all })
 }
 
