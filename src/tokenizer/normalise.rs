@@ -158,7 +158,9 @@ pub(super) fn counts(c: char) -> bool {
 pub(super) fn has_ignored(text: &str) -> bool {
     // Most texts have none of the bytes that they begin with, and bytes are looked at many at a time.
     let begins_ignored = |byte| matches!(byte, 0xc2 | 0xcd | 0xd6..=0xd9 | 0xdb | 0xe0..=0xe3 | 0xef..=0xf4);
-    text.bytes().fold(false, |found, byte| found | begins_ignored(byte)) && !text.chars().all(counts)
+    let is_ignored = |at: usize| text[at..].chars().next().is_some_and(|c| !counts(c));
+    text.bytes().fold(false, |found, byte| found | begins_ignored(byte))
+        && text.bytes().enumerate().any(|(at, byte)| begins_ignored(byte) && is_ignored(at))
 }
 
 /// The characters that are not ignored.

@@ -25,13 +25,13 @@ impl Shortened {
 
     /// Appends the characters of `text` that are wanted.
     pub fn extend(&mut self, text: &str, wanted: impl Fn(char) -> bool) {
-        for c in text.chars() {
-            if wanted(c) {
-                self.text.push(c);
-            } else {
-                self.leave_out(c.len_utf8());
-            }
+        let mut kept = 0;
+        for (at, c) in text.char_indices().filter(|&(_, c)| !wanted(c)) {
+            self.text.push_str(&text[kept..at]);
+            self.leave_out(c.len_utf8());
+            kept = at + c.len_utf8();
         }
+        self.text.push_str(&text[kept..]);
     }
 
     /// Leaves out so many bytes.

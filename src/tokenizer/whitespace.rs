@@ -36,7 +36,7 @@ impl Tokenizer for Whitespace {
             let start = at + skipped;
             at = text[start..].find(char::is_whitespace).map_or(text.len(), |length| start + length);
             let run = &text[start..at];
-            if !has_any_ignored || run.is_ascii() {
+            if !has_any_ignored || !has_ignored(run) {
                 tokens.push(run, start..at);
             } else {
                 tokens.building().extend(counted(run));
