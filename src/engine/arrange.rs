@@ -1,4 +1,4 @@
-//! Arranging what was found: pairs in input order, clusters, and which documents to keep.
+//! Arranging the result: pairs in input order, clusters, and which documents to keep.
 
 use super::corpus::Corpus;
 use super::documents::At;
@@ -21,13 +21,13 @@ pub struct Pair<'a> {
     pub a: &'a str,
     /// Id of the later document.
     pub b: &'a str,
-    /// The indices of the two among the documents that were read, the reference first: those of [`Outcome::documents`].
+    /// The indices of both documents in [`Outcome::documents`], where the reference comes first.
     pub indices: (usize, usize),
     /// Their exact similarity.
     pub similarity: Similarity,
     /// How many bits they differ in, for measures that count bits.
     pub distance: Option<u32>,
-    /// Where the two stand, if ids do not tell documents apart.
+    /// The locations of both, if ids are ambiguous.
     pub places: Option<(At<'a>, At<'a>)>,
 }
 
@@ -41,17 +41,17 @@ pub struct Cluster<'a> {
     pub members: Vec<&'a str>,
     /// Ids of the members that the keep-set keeps, in input order.
     pub keep: Vec<&'a str>,
-    /// Where the members stand, if ids do not tell documents apart.
+    /// The locations of the members, if ids are ambiguous.
     pub members_at: Option<Vec<At<'a>>>,
-    /// Where those that are kept stand, if ids do not tell documents apart.
+    /// The locations of the kept members, if ids are ambiguous.
     pub keep_at: Option<Vec<At<'a>>>,
 }
 
-/// What is decided on one record.
+/// The decision on one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict<'a> {
-    /// Its id; of a record that was rejected its place, if the id could not be read.
+    /// Its id. For a rejected record whose id could not be read, its location.
     pub id: &'a str,
     /// Whether it is kept.
     pub keep: bool,
@@ -59,15 +59,15 @@ pub struct Verdict<'a> {
     pub duplicate_of: Option<(&'a str, Similarity)>,
     /// Its cluster, if it is in one.
     pub cluster: Option<u64>,
-    /// Whether it gave the algorithm nothing to compare.
+    /// Whether the algorithm could not compare it, because it has too few features.
     pub featureless: bool,
-    /// Why it could not be read, and so was not compared.
+    /// Why it could not be read and was not compared.
     pub error: Option<&'a str>,
-    /// Whether that is by rule, such as for a file that holds no text: it counts as skipped, not as failed.
+    /// Whether it was rejected by rule, such as a file that holds no text: it counts as skipped, not as failed.
     pub is_skipped: bool,
-    /// Where it stands, if ids do not tell documents apart.
+    /// Its location, if ids are ambiguous.
     pub at: Option<At<'a>>,
-    /// Where the document stands that it is a near-duplicate of, if ids do not tell documents apart.
+    /// The location of the document that it is a near-duplicate of, if ids are ambiguous.
     pub duplicate_of_at: Option<At<'a>>,
 }
 
@@ -94,29 +94,30 @@ pub static KEEP_POLICIES: &[(&str, KeepPolicy, &str)] = &[
     ("shortest", KeepPolicy::Shortest, "the one with fewest tokens"),
 ];
 
-/// About how many pairs make a portion.
+/// The approximate number of pairs in a portion.
 #[cfg(feature = "report")]
 const PORTION: usize = 1 << 12;
 
-/// A document by number, and how similar it is to another.
+/// The number of a document, and its similarity to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Partner(u32, Similarity);
 
-/// Some documents in a row, and the most pairs that they may have with others, each pair counted at both of its documents.
+/// A range of documents, and the maximum number of pairs that they have with others. A pair within the range counts
+/// twice.
 #[cfg(feature = "report")]
 pub(crate) struct Portion {
     pub documents: Range<u32>,
     pub pairs: usize,
 }
 
-/// Everything that a scan found.
+/// The result of a scan.
 pub struct Outcome {
     corpus: Corpus,
     /// Sorted by (a, b).
     edges: Vec<Edge>,
     neighbours: Neighbours,
     prepared: PreparedAlgorithm,
-    /// What was run and how it went.
+    /// The settings and statistics of the run.
     pub report: Report,
 }
 
@@ -135,7 +136,7 @@ impl Neighbours {
         }
         let mut sum = 0;
         for end in &mut ends {
-            // For now where the group starts; filling moves each on to its end.
+            // At first the start of each group; filling moves each to its end.
             sum += std::mem::replace(end, sum);
         }
         let mut of = vec![0u32; sum];
@@ -155,7 +156,7 @@ impl Neighbours {
     }
 }
 
-/// How many pairs of documents the groups and the edges between them stand for.
+/// The number of pairs of documents that the groups and the edges between them represent.
 pub(super) fn count_pairs(corpus: &Corpus, edges: &[Edge]) -> u64 {
     let across = |a: (&[u32], &[u32]), b: (&[u32], &[u32])| (a.0.len() * b.1.len()) as u64;
     let within = |group: u32| {
@@ -180,14 +181,14 @@ impl Outcome {
         Outcome { corpus, edges, neighbours, prepared, report }
     }
 
-    /// The id of every document that was read, the reference first, in input order.
+    /// The id of every document, in input order, the reference first.
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.corpus.documents_read().map(|document| self.corpus.id(document))
     }
 
     /// Every pair, sorted by the input order of its documents.
     ///
-    /// Copies are spelled out pair by pair as they are asked for: memory is that of the partners of one document.
+    /// Pairs of copies are generated on demand: memory is that of the partners of one document.
     pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
         self.corpus.documents_read().flat_map(move |a| {
             let mut partners = Vec::new();
@@ -196,7 +197,7 @@ impl Outcome {
         })
     }
 
-    /// The documents in portions of so many pairs, or of the one document that has more.
+    /// The documents in portions of about `pairs` pairs. A document with more pairs is a portion of its own.
     #[cfg(feature = "report")]
     pub(crate) fn portions(&self) -> impl Iterator<Item = Portion> {
         let mut documents = self.corpus.documents_read().peekable();
@@ -214,14 +215,14 @@ impl Outcome {
         })
     }
 
-    /// How many documents are like those of a group, its own included.
+    /// The number of documents similar to those of a group, the group included.
     #[cfg(feature = "report")]
     fn partners(&self, group: u32) -> usize {
         let edges = self.neighbours.edges(group).iter().map(|&number| self.edges[number as usize].other_than(group));
         edges.chain([group]).map(|group| self.corpus.members(group).len()).sum()
     }
 
-    /// Fills `partners` with the later documents that a document is like, in input order.
+    /// Fills `partners` with the later documents that are similar to this one, in input order.
     pub(crate) fn partners_of(&self, a: u32, partners: &mut Vec<Partner>) {
         partners.clear();
         let Some(group) = self.corpus.group_of(a) else { return };
@@ -251,17 +252,18 @@ impl Outcome {
         }
     }
 
-    /// How these pairs of documents stand to what is reported: the exact similarity of each, also below the threshold, and the
-    /// probability that it is found. Documents go by their place in [`documents`](Self::documents). `None` for a pair with a
-    /// document that has too few features, or that is no longer what it was.
+    /// Compares given pairs of documents: returns the exact similarity of each, also below the threshold, and the
+    /// probability that a scan finds it. Documents are identified by their index in [`documents`](Self::documents). The
+    /// result is `None` for a pair with a document that has too few features, or that changed since the scan.
     ///
-    /// The documents are read again from the source of the scan, which had no reference, with its options.
+    /// The documents are read again from `source`, which must be the source of the scan, with the same options. The
+    /// scan must not have had a reference.
     ///
     /// # Errors
-    /// Why nothing can be said: documents that the algorithm does not report have no similarity.
+    /// The algorithm reports no similarity for documents.
     ///
     /// # Cost
-    /// A reading, and a comparison for each pair; 8 bytes for each feature of the documents of the pairs.
+    /// One reading, and one comparison per pair. Memory: 8 bytes for each feature of the documents in the pairs.
     pub fn odds(
         &self,
         source: &mut dyn Source,
@@ -286,15 +288,16 @@ impl Outcome {
         Ok(pairs.iter().map(of).collect())
     }
 
-    /// With a reference, pairs are of one of its documents and another.
+    /// With a reference, each pair has one document of the reference and one other.
     fn may_report(&self, a: u32, b: u32) -> bool {
         !self.corpus.against() || self.corpus.is_reference(a) != self.corpus.is_reference(b)
     }
 
-    /// Decides which documents are kept: greedily, in the order of the policy, each unless one that is similar enough is kept
-    /// already. Hence every document that is not kept has a kept one at or above the threshold.
+    /// Decides which documents are kept. The choice is greedy: in the order of the policy, a document is kept unless a
+    /// similar enough one is kept already. Hence every document that is not kept has a kept one at or above the
+    /// threshold.
     ///
-    /// With a reference its documents are all kept, and only the others decided on.
+    /// With a reference, all its documents are kept, and only the others are decided on.
     pub fn keep(&self, policy: KeepPolicy) -> Kept<'_> {
         let groups = self.corpus.distinct();
         let mut clusters = UnionFind::<u32>::new(groups);
@@ -306,10 +309,11 @@ impl Outcome {
         Kept { outcome: self, clusters: clusters.into_labels(), decisions, later, policy }
     }
 
-    /// Copies of a document that is not kept come after it in the order of the policy, and by then a document may have been kept that is
-    /// more similar. Returns the copies for which that is so, ascending, with that document's group.
+    /// Returns the copies, ascending, whose best kept neighbour differs from that of their group, with the group of
+    /// that neighbour. Copies of a document that is not kept come after it in the order of the policy; in between, a
+    /// more similar document may have been kept.
     fn decide_copies(&self, policy: KeepPolicy, decisions: &[Decision]) -> Vec<(u32, u32, Similarity)> {
-        // All of a reference is kept before any document is decided on.
+        // The reference is kept before any document is decided on.
         if self.corpus.against() {
             return Vec::new();
         }
@@ -398,10 +402,10 @@ impl Outcome {
         decisions
     }
 
-    /// The document that stands for its group under a policy. Copies are equally long.
+    /// The document that represents its group under a policy. All copies are equally long.
     fn leader(&self, group: u32, policy: KeepPolicy) -> u32 {
         let members = self.corpus.members(group);
-        // A document of the reference goes first: it is kept in any case.
+        // A document of the reference comes first, because it is always kept.
         let last = policy == KeepPolicy::Last && !self.corpus.is_reference(members[0]);
         if last { members[members.len() - 1] } else { members[0] }
     }
@@ -417,23 +421,23 @@ enum Decision {
 /// The clusters of an outcome, and which documents are kept.
 pub struct Kept<'a> {
     outcome: &'a Outcome,
-    /// A label a group, equal within a cluster.
+    /// The label of each group, equal within a cluster.
     clusters: Vec<u32>,
-    /// A decision a group.
+    /// The decision on each group.
     decisions: Vec<Decision>,
-    /// Copies that have another reason than their group, ascending.
+    /// Copies whose reason differs from that of their group, ascending.
     later: Vec<(u32, u32, Similarity)>,
     policy: KeepPolicy,
 }
 
 impl<'a> Kept<'a> {
-    /// The indices of the documents that are kept, ascending: among those of [`Outcome::documents`].
+    /// The indices of the kept documents in [`Outcome::documents`], ascending.
     pub fn indices(&self) -> impl Iterator<Item = usize> {
         let documents = self.outcome.corpus.documents_read();
         documents.filter(|&document| self.reason(document).0).map(|document| document as usize)
     }
 
-    /// How many documents are not kept.
+    /// The number of documents that are not kept.
     pub fn dropped(&self) -> u64 {
         let corpus = &self.outcome.corpus;
         corpus.documents_read().filter(|&d| !self.reason(d).0).count() as u64
@@ -454,20 +458,20 @@ impl<'a> Kept<'a> {
             }
             _ => {
                 let leader = self.outcome.leader(group, self.policy);
-                // Copies among the new documents are not what a reference is asked about, unless it has one.
+                // Copies among the new documents are not compared with each other, unless the reference has one too.
                 let kept = leader == document || (corpus.against() && !corpus.is_reference(leader));
                 (kept, (!kept).then_some((leader, Similarity::ONE)))
             }
         }
     }
 
-    /// Cluster numbers by label, from 1, in the order of their first documents; 0 for a document alone.
+    /// Cluster numbers by label, from 1, in the order of their first documents. A document without partners has 0.
     fn numbers(&self) -> (Vec<u64>, u64) {
         let corpus = &self.outcome.corpus;
         let mut size = vec![0u64; self.clusters.len()];
         for group in 0..self.clusters.len() as u32 {
             let (references, others) = corpus.sides(group);
-            // Copies on one side of a reference do not make a cluster of themselves.
+            // Copies on one side of a reference do not form a cluster by themselves.
             let joined = !corpus.against() || (!references.is_empty() && !others.is_empty());
             let members = if joined { references.len() + others.len() } else { 1 };
             size[self.clusters[group as usize] as usize] += members as u64;
@@ -512,8 +516,8 @@ impl<'a> Kept<'a> {
         Cluster { id, members: ids(members), keep: ids(&keep), members_at: places(members), keep_at: places(&keep) }
     }
 
-    /// A verdict for every record, those that could not be read included (with a reference: for every record that is not of it), in
-    /// input order.
+    /// A verdict for every record, including those that could not be read, in input order. With a reference, its
+    /// records have no verdict.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'a>> {
         let corpus = &self.outcome.corpus;
         let (numbers, _) = self.numbers();
@@ -548,7 +552,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// The verdict on a record that could not be read: as long as nobody can tell what is in it, it is kept.
+    /// The verdict on a record that could not be read: it is kept, because its content is unknown.
     fn rejected(&self, rejection: usize) -> Verdict<'a> {
         let corpus = &self.outcome.corpus;
         let (id, at, error, is_skipped) = corpus.rejections.get(rejection);

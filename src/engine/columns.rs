@@ -1,7 +1,7 @@
-//! The keys of a fixed number of tables, kept table by table: in memory, or beyond a limit in a temporary file.
+//! The keys of a fixed number of tables, stored table by table: in memory, or beyond a limit in a temporary file.
 //!
-//! A block holds the keys of the documents of one part, `tables × documents` words, those of one table side by side. Grouping
-//! walks one table over all blocks; verification asks for all keys of single documents.
+//! A block holds the keys of the documents of one part: `tables × documents` words, those of one table side by side.
+//! Grouping reads one table across all blocks; verification reads all keys of single documents.
 
 use crate::error::Error;
 use std::fs::File;
@@ -32,7 +32,7 @@ enum Words {
     Written(u64),
 }
 
-/// A file without a name: it is gone when the process is, however that ends.
+/// An unnamed file: it is removed when the process ends, even after a crash.
 struct Spilled {
     file: Mutex<File>,
     folder: PathBuf,
@@ -60,8 +60,8 @@ impl Columns {
         self.file.as_ref().map_or(0, |file| file.bytes)
     }
 
-    /// Adds the documents of a part: `words` is what [`transposed`] made of their keys. Once [`spill`](Self::spill) was called, they go
-    /// to the file.
+    /// Adds the documents of a part, whose keys were put in order by [`transposed`]. After a call of
+    /// [`spill`](Self::spill), they go to the file.
     ///
     /// # Errors
     /// The disk is full.
@@ -79,7 +79,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Writes what is in memory to a temporary file in `folder`, or in the system's.
+    /// Moves the blocks in memory to a temporary file in `folder`, or in the system's.
     ///
     /// # Errors
     /// The file cannot be made, or the disk is full.
@@ -99,7 +99,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Hands over the keys of a table, block by block, each with the number of its first document.
+    /// Passes the keys of a table to a function, block by block, each with the number of its first document.
     ///
     /// # Errors
     /// The temporary file cannot be read back.
@@ -112,7 +112,7 @@ impl Columns {
         Ok(())
     }
 
-    /// The keys of these documents, which ascend: for each, those of all tables side by side.
+    /// The keys of these documents, which must ascend: for each, those of all tables side by side.
     ///
     /// # Errors
     /// The temporary file cannot be read back.
@@ -156,7 +156,7 @@ impl Columns {
     }
 }
 
-/// Working memory of reading back.
+/// The size of the buffer for reading back.
 #[derive(Default)]
 struct Buffer {
     bytes: Vec<u8>,
@@ -200,7 +200,7 @@ fn cannot_write(folder: &Path, error: io::Error) -> Error {
     )
 }
 
-/// The keys of documents, one document after the other, put in the order of a block: one table after the other.
+/// Reorders keys from one document after the other to the order of a block: one table after the other.
 pub(super) fn transposed(rows: &[u64], tables: usize) -> Vec<u64> {
     let documents = rows.len() / tables;
     let mut words = Vec::with_capacity(rows.len());
@@ -214,7 +214,7 @@ pub(super) fn transposed(rows: &[u64], tables: usize) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Parts of so many documents; the key of a document in a table is `100 × document + table`.
+    /// Parts of these sizes; the key of a document in a table is `100 × document + table`.
     fn filled(parts: &[u32], spill_after: Option<usize>) -> Columns {
         let mut columns = Columns::new(3);
         let mut document = 0u64;

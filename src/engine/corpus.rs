@@ -1,4 +1,4 @@
-//! The documents of a run, in flat arrays; and which of them are exact copies of which.
+//! The documents of a run in flat arrays, and the groups of exact copies among them.
 
 use super::Counts;
 use super::documents::{At, Documents, Places, Rejections};
@@ -8,15 +8,15 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Not a group number: the document gives the algorithm nothing to compare.
+/// Not a group number: marks a document that the algorithm cannot compare.
 const FEATURELESS: u32 = u32::MAX;
 /// Documents are numbered below this.
 const MOST_DOCUMENTS: u64 = FEATURELESS as u64 - 1;
 
-/// Everything known of the documents after reading.
+/// The documents after reading.
 ///
-/// Documents are numbered in input order, the reference first. Documents with equal token sequences form one *group*, and
-/// what follows works on groups; a group is numbered in the order of its first member.
+/// Documents are numbered in input order, the reference first. Documents with equal token sequences form one *group*.
+/// Later stages work on groups, which are numbered in the order of their first members.
 pub(super) struct Corpus {
     ids: String,
     id_ends: Vec<usize>,
@@ -24,12 +24,13 @@ pub(super) struct Corpus {
     lengths: Vec<u32>,
     /// Documents below this number are of the reference.
     references: u32,
-    /// Whether there is a reference at all.
+    /// Whether there is a reference.
     against: bool,
     places: Places,
-    /// What was rejected, but for the reference.
+    /// The rejected records, except those of the reference.
     pub rejections: Rejections,
-    /// How many documents have an id that an earlier one on their side has; and the first of them, with that earlier one.
+    /// The number of documents whose id an earlier one on the same side has; and the first of them, with that earlier
+    /// one.
     repeated_ids: Option<(u64, u32, u32)>,
     /// Whether a rejected record has the id of another record.
     rejected_repeat: bool,
@@ -98,7 +99,7 @@ impl Corpus {
         let (mut count, mut example) = (0, None::<(u32, u32)>);
         let hashes = self.documents().into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d));
         each_equal_run(hashes, self.documents().len(), |run| {
-            // Equal bits are equal ids but for chance; the map tells them apart in one pass.
+            // Different ids rarely have equal bits; the map distinguishes them in one pass.
             let mut first: HashMap<(bool, &str), u32> = HashMap::new();
             for &d in run {
                 let earlier = *first.entry((self.is_reference(d), self.id(d))).or_insert(d);
@@ -119,7 +120,7 @@ impl Corpus {
 
     /// Numbers the groups of equal token sequences.
     fn find_copies(&mut self) {
-        // The first of each run stands for it.
+        // The first of each run represents it.
         let mut first: Vec<u32> = self.documents().collect();
         let hashes = self.documents().into_par_iter().map(|d| ((self.sequences[d as usize] >> 64) as u64, d));
         each_equal_run(hashes, self.documents().len(), |run| {
@@ -158,11 +159,11 @@ impl Corpus {
             self.members[next[group as usize] as usize] = d as u32;
             next[group as usize] += 1;
         }
-        // Each has been moved on to where its group ends.
+        // Each was moved to the end of its group.
         self.group_ends = next;
     }
 
-    /// The hash of a group's token sequence.
+    /// The hash of the token sequence of a group.
     pub fn sequence(&self, group: u32) -> u128 {
         self.sequences[self.first(group) as usize]
     }
@@ -177,7 +178,7 @@ impl Corpus {
         let (mut words, mut ends) = (std::mem::take(&mut self.records), std::mem::take(&mut self.record_ends));
         let mut kept = 0;
         for group in 0..self.distinct() {
-            // Never before the group: what is written over was read already, or has not moved.
+            // Never moves past the group: what is overwritten was read already, or is unchanged.
             let document = self.first(group as u32) as usize;
             let own = document.checked_sub(1).map_or(0, |before| ends[before])..ends[document];
             let length = own.len();
@@ -203,7 +204,7 @@ impl Corpus {
         0..self.lengths.len() as u32
     }
 
-    /// The number of the first document of a part, or one past the last document if there is no such part.
+    /// The number of the first document of a part, or one past the last document if the part does not exist.
     fn part_start(&self, part: usize) -> u32 {
         self.part_starts.get(part).map_or(self.lengths.len() as u32, |&start| start as u32)
     }
@@ -220,12 +221,12 @@ impl Corpus {
         Some(self.part_start(part)).filter(|&d| (d as usize) < self.group.len())
     }
 
-    /// How many groups of distinct documents there are.
+    /// The number of groups of distinct documents.
     pub fn distinct(&self) -> usize {
         self.group_ends.len()
     }
 
-    /// The group of a document, unless it is in none.
+    /// The group of a document, or `None` if it is in no group.
     pub fn group_of(&self, document: u32) -> Option<u32> {
         Some(self.group[document as usize]).filter(|&group| group != FEATURELESS)
     }
@@ -260,12 +261,12 @@ impl Corpus {
         self.lengths[document as usize]
     }
 
-    /// Whether ids do not tell documents apart.
+    /// Whether ids are ambiguous, so that documents are reported with their locations.
     pub fn ids_repeat(&self) -> bool {
         self.repeated_ids.is_some() || self.rejected_repeat
     }
 
-    /// What there is to say of ids that repeat.
+    /// The warning about repeated ids, if any.
     pub fn repeated_ids(&self) -> Option<String> {
         let (count, later, earlier) = self.repeated_ids?;
         let documents = if count == 1 { "1 document has" } else { &format!("{count} documents have") };
@@ -278,7 +279,7 @@ impl Corpus {
         ))
     }
 
-    /// Where a document stands.
+    /// The location of a document.
     pub fn at(&self, document: u32) -> At<'_> {
         self.places.at(document)
     }
@@ -291,21 +292,22 @@ impl Corpus {
         document < self.references
     }
 
-    /// The members of a group that are of the reference, and those that are not.
+    /// The members of a group: those of the reference, and the others.
     pub fn sides(&self, group: u32) -> (&[u32], &[u32]) {
         let members = self.members(group);
         members.split_at(members.partition_point(|&d| self.is_reference(d)))
     }
 
-    /// Whether two groups hold two documents whose pair may be reported.
+    /// Whether a pair between documents of these two groups may be reported.
     pub fn may_pair(&self, a: u32, b: u32) -> bool {
         let across = |a, b| self.is_reference(self.first(a)) && !self.sides(b).1.is_empty();
         !self.against || across(a, b) || across(b, a)
     }
 }
 
-/// Calls `each` with the documents, ascending, of every run of two and more whose hashes agree in some forty bits: all that have the
-/// same hash, and by chance a few others. Takes 8 bytes for each of `count` documents, which are numbered below that.
+/// Calls `each` with the documents, ascending, of every run of two or more whose hashes agree in some forty bits. A run
+/// has all documents with the same hash, and by chance a few others. Memory: 8 bytes for each of the `count` documents,
+/// which are numbered from 0.
 fn each_equal_run(hashes: impl IndexedParallelIterator<Item = (u64, u32)>, count: usize, mut each: impl FnMut(&[u32])) {
     let low = (1u64 << (u64::BITS - (count as u64).leading_zeros())) - 1;
     let mut records: Vec<u64> = hashes.map(|(hash, document)| hash & !low | u64::from(document)).collect();

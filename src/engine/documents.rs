@@ -1,6 +1,6 @@
-//! What reading keeps of the documents: flat arrays that one thread fills, in input order.
+//! The data that reading keeps of the documents: flat arrays that one thread fills, in input order.
 //!
-//! They grow on the one thread alone, so that memory which the workers use and free in between does not stay between them.
+//! Only this thread grows them. Otherwise their memory would be interleaved with what the workers allocate and free.
 
 use super::Estimate;
 use super::columns::Columns;
@@ -15,7 +15,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What one batch became: flat arrays, one entry a document unless said otherwise.
+/// The result of one batch: flat arrays with one entry per document, unless noted otherwise.
 #[derive(Default)]
 pub(super) struct Part {
     /// Whether the documents are of the reference.
@@ -28,20 +28,22 @@ pub(super) struct Part {
     pub sequences: Vec<u128>,
     /// Length in tokens.
     pub lengths: Vec<u32>,
-    /// Length in tokens of the tokenizer that was asked for, if the algorithm uses another.
+    /// Length in tokens of the requested tokenizer, if the algorithm uses another.
     pub measured: Vec<u32>,
-    /// Whether the document gave the algorithm nothing to make a fingerprint from.
+    /// Whether the document has nothing to make a fingerprint from.
     pub featureless: Vec<bool>,
     /// Fingerprints, if those are compared; keys otherwise. Empty if the keys are in `columns`.
     pub records: Vec<u64>,
     pub record_ends: Vec<usize>,
-    /// How many keys each document has, if they are as many for each and not made from fingerprints: then they are in `columns`, as
-    /// [`transposed`](super::columns::transposed) put them. A document without features has zeros.
+    /// The number of keys of each document, if it is the same for all and keys are not made from fingerprints. The keys
+    /// are then in `columns`, in the order of [`transposed`](super::columns::transposed). A document without features
+    /// has zeros.
     pub tables: Option<usize>,
     pub columns: Vec<u64>,
-    /// How many features each document has, if they are compared; repeated ones counted once if keys are free and sets are compared.
+    /// The number of features of each document, if features are compared. If keys are free and sets are compared,
+    /// repeated features count once.
     pub sizes: Vec<u32>,
-    /// The parities of the features, if keys are free and they are compared.
+    /// The parities of the features, if keys are free and features are compared.
     pub parities: Vec<Parities>,
     /// The number of each document's record in the batch; empty if every record is a document.
     pub records_of: Vec<u32>,
@@ -51,20 +53,20 @@ pub(super) struct Part {
     /// Whether features had weights, which are not kept.
     pub weighted: bool,
     pub problems: Vec<Problem>,
-    /// Those of the problems that rejected a record or a file, each after how many of the documents.
+    /// The problems that rejected a record or a file, each with the number of documents before it.
     pub rejected: Vec<(u32, usize)>,
-    /// How many records have no id of their own.
+    /// The number of records without an id of their own.
     pub unnamed: u64,
 }
 
 impl Part {
-    /// The length of each document in tokens of the tokenizer that was asked for.
+    /// The length of each document in tokens of the requested tokenizer.
     pub fn asked_lengths(&self) -> &[u32] {
         if self.measured.is_empty() { &self.lengths } else { &self.measured }
     }
 }
 
-/// What all batches became so far, with the meaning that the fields of a [`Part`] have.
+/// The results of all batches so far; the fields have the meaning of those of [`Part`].
 #[derive(Default)]
 pub(super) struct Documents {
     pub ids: String,
@@ -83,11 +85,11 @@ pub(super) struct Documents {
     pub feature_ends: Vec<usize>,
     /// Documents below this number are of the reference.
     pub references: u32,
-    /// For each part, what its `records_of` was.
+    /// The `records_of` of each part.
     pub records_of: Vec<Vec<u32>>,
     /// The number of the first document of each part, and one past the last.
     pub part_starts: Vec<usize>,
-    /// What was rejected, but for the reference.
+    /// The rejected records, except those of the reference.
     pub rejections: Rejections,
 }
 
@@ -97,7 +99,8 @@ impl Documents {
         if self.measured.is_empty() { &self.lengths } else { &self.measured }
     }
 
-    /// Adds what documents that were read without it are found by: free keys, made of their features on all threads of the pool.
+    /// Adds the free keys of documents that were read without them, computed from their features on all threads of the
+    /// pool.
     pub fn sign(&mut self, algorithm: &dyn Algorithm) {
         let chunk = |first: usize| {
             let (mut features, mut fingerprint, mut signed) = (Features::default(), Vec::new(), Signed::default());
@@ -119,10 +122,10 @@ impl Documents {
         }
     }
 
-    /// Adds the documents of the next part; their features if they are to be retained.
+    /// Adds the documents of the next part, with their features if these are to be retained.
     ///
     /// # Errors
-    /// Keys go to a temporary file, and that cannot be written.
+    /// The temporary file for keys cannot be written.
     pub fn push(&mut self, part: &Part, retain: bool) -> Result<(), Error> {
         if self.part_starts.is_empty() {
             self.part_starts.push(0);
@@ -158,7 +161,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Writes keys to a temporary file if there is more than this to hold.
+    /// Writes keys to a temporary file if they take more than `limit` bytes.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -170,7 +173,7 @@ impl Documents {
         }
     }
 
-    /// What it will come to when `total` bytes are read, and `read` have been.
+    /// Estimates the final memory when `total` bytes are read, from the `read` bytes so far.
     pub fn estimate(&self, read: u64, total: u64, budget: u64) -> Estimate {
         let whole = |part: u64| (part as f64 / read as f64 * total as f64) as u64;
         let (others, keys) = (
@@ -185,7 +188,7 @@ impl Documents {
         }
     }
 
-    /// Bytes of memory, without keys that may go to a file and features that may be made again.
+    /// Bytes of memory, without keys that may go to a file and features that may be recomputed.
     fn bytes_held(&self) -> u64 {
         let a_document = size_of::<(usize, u32, u128, u32, bool)>();
         let words = self.measured.len() + self.sizes.len();
@@ -195,7 +198,7 @@ impl Documents {
     }
 }
 
-/// What some documents are found by.
+/// The keys of some documents.
 #[derive(Default)]
 struct Signed {
     featureless: Vec<bool>,
@@ -203,7 +206,7 @@ struct Signed {
     ends: Vec<usize>,
 }
 
-/// How many documents a thread makes keys of at once.
+/// The number of documents whose keys a thread makes at once.
 const SIGNED_AT_ONCE: usize = 4096;
 
 /// Adds ends that count from `base`.
@@ -211,7 +214,7 @@ fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {
     ends.extend(own.iter().map(|end| base + end));
 }
 
-/// A place, borrowed.
+/// A location, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At<'a> {
     /// The path as given, `/`-separated.
@@ -229,23 +232,23 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// Records and files that were rejected, in input order. Takes some 30 bytes each beside what they are called: messages that are equal
-/// are kept once.
+/// Records and files that were rejected, in input order. Takes some 30 bytes each beside their names; equal messages
+/// are stored once.
 #[derive(Default)]
 pub(super) struct Rejections {
-    /// How many documents come before each.
+    /// The number of documents before each.
     before: Vec<u32>,
     places: Places,
-    /// What each is called, back to back, and where that ends.
+    /// The id or location of each, back to back, and where it ends.
     labels: String,
     label_ends: Vec<usize>,
-    /// Whether that is an id of its own, and whether the record was skipped by rule.
+    /// Whether it has an id of its own, and whether it was skipped by rule.
     flags: Vec<(bool, bool)>,
     /// Why each was rejected, by its number among the messages.
     reasons: Vec<u32>,
     messages: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Bytes of the messages, which are asked for with each batch.
+    /// Bytes of the messages. Counted as they are added, because the size is requested for each batch.
     message_bytes: usize,
 }
 
@@ -263,28 +266,28 @@ impl Rejections {
         let number = *self.numbers.entry(problem.message.clone()).or_insert(next);
         if number == next {
             self.messages.push(problem.message.clone());
-            // As often as they are held.
+            // Counted as often as they are stored.
             self.message_bytes += 2 * (problem.message.len() + size_of::<String>());
         }
         self.reasons.push(number);
     }
 
-    /// The ids of those whose id could be read.
+    /// The ids of rejected records whose id could be read.
     pub fn own_ids(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).filter(|&rejection| self.flags[rejection].0).map(|rejection| self.get(rejection).0)
     }
 
-    /// How many there are.
+    /// The number of rejected records.
     pub fn len(&self) -> usize {
         self.before.len()
     }
 
-    /// How many documents come before one.
+    /// The number of documents before a rejected record.
     pub fn before(&self, rejection: usize) -> u32 {
         self.before[rejection]
     }
 
-    /// What it is called, where it stands, why it was rejected, and whether that was by rule.
+    /// Its id, its location, why it was rejected, and whether that was by rule.
     pub fn get(&self, rejection: usize) -> (&str, At<'_>, &str, bool) {
         let start = rejection.checked_sub(1).map_or(0, |before| self.label_ends[before]);
         let label = &self.labels[start..self.label_ends[rejection]];
@@ -299,11 +302,11 @@ impl Rejections {
     }
 }
 
-/// Where the documents stand: the line of each, and the file from which document on.
+/// The locations of the documents: the line of each, and for each file its first document.
 #[derive(Default)]
 pub(super) struct Places {
     files: Vec<(u32, Arc<str>)>,
-    /// The line less that of the first document of the file here, plus 1; 0 for a whole file.
+    /// The line minus that of the first document of the same file here, plus 1; 0 for a whole file.
     lines: Vec<u32>,
     first_lines: Vec<u64>,
 }

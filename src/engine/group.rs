@@ -1,5 +1,5 @@
-//! Grouping: documents that share a key become candidates. One table at a time is sorted and its runs are walked; there is
-//! no map from keys to documents.
+//! Grouping: documents that share a key become candidates. One table at a time is sorted and its runs are read; there
+//! is no map from keys to documents.
 
 use super::columns::Columns;
 use super::corpus::Corpus;
@@ -17,7 +17,8 @@ pub(super) enum Keys<'a> {
     Computed { algorithm: &'a dyn Algorithm, tables: usize, fingerprints: Fingerprints },
     /// A fixed number of keys, stored; and those of the candidates that are being verified.
     Aligned { columns: Columns, rows: Rows },
-    /// Any number of keys, stored ascending, with where each document's end; and the fingerprints, if those are compared.
+    /// Any number of keys, stored ascending, with the end of each document's keys; and the fingerprints, if those are
+    /// compared.
     Free { keys: Vec<u64>, ends: Vec<usize>, fingerprints: Fingerprints },
 }
 
@@ -102,12 +103,12 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether keys are any number, and two documents can share several of them in a table.
+    /// Whether the number of keys varies, so that two documents can share several of them in a table.
     pub fn are_free(&self) -> bool {
         matches!(self, Keys::Free { .. })
     }
 
-    /// In how many tables grouping is done. For free keys a table is a range of key values.
+    /// The number of tables to group. For free keys, a table is a range of key values.
     fn tables(&self) -> usize {
         match self {
             Keys::Computed { tables, .. } => *tables,
@@ -128,7 +129,7 @@ impl<'a> Keys<'a> {
         8 * (words + ends) as u64
     }
 
-    /// Bytes of memory that verifying a candidate takes for its keys.
+    /// Bytes of memory per candidate for its keys during verification.
     pub fn bytes_a_candidate(&self) -> u64 {
         match self {
             Keys::Aligned { columns, .. } => 8 * columns.tables() as u64,
@@ -136,7 +137,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Has the keys of these candidates at hand, which [`meet_first`](Self::meet_first) looks at.
+    /// Loads the keys of these candidates, which [`meet_first`](Self::meet_first) compares.
     ///
     /// # Errors
     /// The temporary file of the keys cannot be read back.
@@ -145,7 +146,7 @@ impl<'a> Keys<'a> {
             *rows = Rows::default();
             let words = columns.rows(portion.groups.iter().map(|&group| corpus.first(group)))?;
             if portion.whole {
-                // Nothing else will be asked for.
+                // Only the keys of the candidates are needed.
                 *columns = Columns::new(columns.tables());
             }
             let mut at = vec![u32::MAX; corpus.distinct()];
@@ -155,7 +156,7 @@ impl<'a> Keys<'a> {
         Ok(())
     }
 
-    /// Hands over every (key, group) of a table.
+    /// Passes every (key, group) of a table to a function.
     fn each(&self, table: usize, corpus: &Corpus, mut each: impl FnMut(u64, u32)) -> Result<(), Error> {
         let groups = corpus.distinct() as u32;
         match self {
@@ -163,7 +164,7 @@ impl<'a> Keys<'a> {
                 (0..groups).for_each(|group| each(algorithm.key(fingerprints.get(group), table), group));
             }
             Keys::Aligned { columns, .. } => {
-                // The first documents of the groups ascend as the groups do.
+                // Groups are in the order of their first documents.
                 let mut next = 0;
                 columns.table(table, |first, keys| {
                     while next < groups
@@ -186,10 +187,10 @@ impl<'a> Keys<'a> {
         Ok(())
     }
 
-    /// Whether `table` is where the pair is to be looked at: the two share a key there, and in no earlier table. A pair that
-    /// shares many keys is thus compared once, without remembering which pairs were.
+    /// Whether the pair is to be compared in `table`: the two share a key there, and in no earlier table. Thus a pair
+    /// that shares many keys is compared once, without a record of the pairs compared.
     ///
-    /// For free keys, `key` is the shared key, and the least one shared decides.
+    /// For free keys, `key` is the shared key; the pair is compared at its smallest shared key.
     #[inline]
     pub fn meet_first(&self, table: usize, key: u64, a: u32, b: u32) -> bool {
         match self {
@@ -206,7 +207,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The least key that two groups share, where keys are free.
+    /// The smallest key that two groups share, where keys are free.
     #[inline]
     pub fn least_shared(&self, a: u32, b: u32) -> Option<u64> {
         match self {
@@ -219,13 +220,13 @@ impl<'a> Keys<'a> {
 /// Free keys are split so that one table sorts about this many.
 const FREE_KEYS_A_TABLE: usize = 1 << 22;
 
-/// Sorts what stands in `keys` from `start` on, and removes repeats from it.
+/// Sorts `keys` from `start` on, and removes repeats there.
 fn sort_tail(keys: &mut Vec<u64>, start: usize) {
     let kept = sort_distinct(&mut keys[start..]);
     keys.truncate(start + kept);
 }
 
-/// The cursors move by the outcome of comparisons: which one is next cannot be predicted.
+// The cursors advance without branches on the comparison, because its outcome cannot be predicted.
 fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -270,13 +271,13 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
             keep(&mut run.iter().map(|&(_, group)| group), Some(run[0].0), &mut out);
         }
     } else {
-        // Half the memory of (key, group) records: the number of the group takes the place of the key's low bits. Keys that
-        // agree in the bits left but not in all are told apart by `meet_first`.
+        // Halves the memory of (key, group) records: the number of the group replaces the low bits of the key. Keys
+        // that agree only in the remaining bits are separated by `meet_first`.
         let groups = corpus.distinct() as u32;
         let bits = u32::BITS - groups.leading_zeros();
         let low = (1u64 << bits) - 1;
         let mut records: Vec<u64> = Vec::with_capacity(groups as usize);
-        // Mixed, so that keys need not be hashes: a length or a few bits will do.
+        // Mixed first, because keys need not be hashes: a key may be a length or a few bits.
         keys.each(table, corpus, |key, group| records.push(mix(key) & !low | u64::from(group)))?;
         records.sort_unstable();
         for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {

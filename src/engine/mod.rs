@@ -8,8 +8,8 @@
 //! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs)
 //! ```
 //!
-//! A run of very many documents under one key, such as pages that share a frame, is searched as an exact join is, if the algorithm
-//! knows a prefix filter; else all its pairs are looked at.
+//! A run of very many documents under one key, such as pages that share a frame, is searched like an exact join if the
+//! algorithm knows a prefix filter. Otherwise all its pairs are compared.
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
 //! fit are read again and verified in portions (portions.rs). What stays is some 70 bytes for each document, the runs of candidates,
@@ -45,7 +45,7 @@ pub use documents::At;
 pub use request::Scan;
 pub use scan::{count_terms, scan};
 
-/// How a scan is run. None of it but the tokenizer and the seed can change what is found.
+/// Options of a scan. Only the tokenizer and the seed can change the result.
 #[derive(Clone)]
 pub struct Options {
     /// The tokenizer, unless the algorithm needs another.
@@ -54,10 +54,11 @@ pub struct Options {
     pub seed: u64,
     /// Worker threads; 0 means one a core.
     pub threads: usize,
-    /// Bytes of memory for what is kept of the documents. Keys that do not fit go to a temporary file; features that do not fit are
-    /// made again, from as many readings as it takes. What every document needs is taken all the same: its id and some 50 bytes.
+    /// Memory for what is kept of the documents, in bytes. Keys that do not fit go to a temporary file. Features that
+    /// do not fit are recomputed, in as many further readings as needed. The minimum for every document, its id and
+    /// some 50 bytes, is used even beyond this bound.
     pub memory: u64,
-    /// Where the temporary file is made; `None` is the system's folder.
+    /// The folder of the temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
 }
 
@@ -67,7 +68,7 @@ impl Default for Options {
     }
 }
 
-/// What was counted.
+/// The counts of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -80,27 +81,27 @@ pub struct Counts {
     pub featureless: u64,
     /// Documents that are exact copies (after tokenising) of an earlier one.
     pub copies: u64,
-    /// Comparisons of candidates: of feature sets once a pair, but for those that their sizes and a few bits of them tell apart; of
-    /// fingerprints once in each table where a pair meets.
+    /// Comparisons of candidates. Feature sets are compared once per pair, except pairs that sizes and a few bits of
+    /// the sets rule out. Fingerprints are compared once in each table where a pair meets.
     pub compared: u64,
     /// Pairs at or above the threshold, copies included.
     pub pairs: u64,
-    /// Records without an id of their own, identified by their place.
+    /// Records without an id of their own, identified by their position.
     pub unnamed: u64,
-    /// Documents with an id that an earlier one of the same side has.
+    /// Documents whose id an earlier document of the same side has.
     #[cfg_attr(feature = "report", serde(skip_serializing_if = "is_zero"))]
     pub repeated_ids: u64,
-    /// Bytes of input, compressed as they came.
+    /// Bytes of input as read; compressed input counts compressed.
     pub bytes: u64,
     /// Tokens.
     pub tokens: u64,
-    /// Records or files whose text had to be repaired.
+    /// Records or files whose text was not valid in its encoding and was read with replacements.
     pub repaired: u64,
     /// Files left out by rule.
     pub skipped: u64,
     /// Records or files that could not be read.
     pub failed: u64,
-    /// Pages of which all text was read because no main text was found.
+    /// Pages whose whole text was read because no main text was found.
     #[cfg_attr(feature = "report", serde(skip_serializing_if = "is_zero"))]
     pub fell_back: u64,
 }
@@ -121,7 +122,7 @@ impl Counts {
     }
 }
 
-/// What was run and how it went, beside the pairs.
+/// The settings and statistics of a run, without its pairs.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -129,19 +130,19 @@ pub struct Report {
     pub algorithm: &'static str,
     /// What its similarity measures.
     pub measure: &'static str,
-    /// The tokenizer that the algorithm asked for instead of the given one.
+    /// The tokenizer that the algorithm required instead of the given one.
     pub tokenizer: Option<String>,
     /// The parameters as resolved.
     pub parameters: Vec<Row>,
     /// The median number of tokens of the documents that have any.
     pub median_tokens: usize,
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
-    /// What users should know about this algorithm on these documents.
+    /// Warnings about this algorithm on these documents.
     pub warnings: Vec<String>,
-    /// Time spent in each stage, in all.
+    /// Total time spent in each stage.
     pub timings: Vec<(&'static str, Duration)>,
-    /// How often candidates had to be read again for verification, because their features did not fit the budget.
+    /// How often candidates were read again for verification because their features did not fit the budget.
     pub rereadings: u64,
     /// Bytes of keys that went to a temporary file, because they did not fit the budget.
     pub spilled: u64,

@@ -1,27 +1,27 @@
-//! Portions: which candidates are in memory together while they are verified.
+//! Portions: the sets of candidates that are in memory together during verification.
 //!
-//! Candidates that no chain of runs connects are never compared, so whole connected components are put together until the budget
-//! is full. A component that is larger than the budget is cut into blocks of half of it, and every two of them are loaded together
-//! once.
+//! Candidates that no chain of runs connects are never compared. Whole connected components are therefore packed
+//! together until the budget is full. A component that is larger than the budget is cut into blocks of half the budget,
+//! and every two blocks are loaded together once.
 
 use super::table::Table;
 use crate::union_find::UnionFind;
 use std::ops::Range;
 
-/// All loads that it takes for every two candidates of a run to be in memory together.
+/// The loads that together bring every two candidates of a run into memory at the same time.
 pub(super) struct Portions {
     /// The candidates, in the order of the loads.
     order: Vec<u32>,
     loads: Vec<Load>,
 }
 
-/// What is in memory at a time: ranges of the order.
+/// The content of each load: ranges of the order.
 #[derive(Clone, Debug, PartialEq)]
 struct Load {
     near: Range<usize>,
     /// A second block of the same component; empty for whole components.
     far: Range<usize>,
-    /// Whether the pairs within each of the two are this load's to compare.
+    /// Whether this load compares the pairs within each of the two blocks.
     within_near: bool,
     within_far: bool,
 }
@@ -30,7 +30,7 @@ struct Load {
 pub(super) struct Portion {
     /// Ascending.
     pub groups: Vec<u32>,
-    /// By group, for a load of two blocks: which one it is of, or neither. Empty if all pairs are to be compared.
+    /// For a load of two blocks: the block of each group, or neither. Empty if all pairs are compared.
     block: Vec<Block>,
     within_near: bool,
     within_far: bool,
@@ -46,7 +46,7 @@ enum Block {
 }
 
 impl Portion {
-    /// Whether this pair is compared in this portion. Each pair is, in exactly one.
+    /// Whether this pair is compared in this portion. Each pair is compared in exactly one portion.
     #[inline]
     pub fn compares(&self, a: u32, b: u32) -> bool {
         if self.block.is_empty() {
@@ -62,8 +62,9 @@ impl Portion {
 }
 
 impl Portions {
-    /// Portions of at most `budget` bytes, where it can be; `bytes` is what a candidate takes. A portion may have an eighth of
-    /// all in any case, and 64 KiB, so that a budget that is much too small does not make for thousands of readings.
+    /// Divides the candidates into portions of at most `budget` bytes where possible; `bytes` is the size of a
+    /// candidate. A portion may always have an eighth of all candidates, and 64 KiB, so that a budget that is much too
+    /// small does not cause thousands of readings.
     pub fn new(is_candidate: &[bool], tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
         let groups = is_candidate.len();
         let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
@@ -93,7 +94,7 @@ impl Portions {
                 });
             }
         }
-        // A component goes by its first group.
+        // A component is identified by its first group.
         let mut first = vec![u32::MAX; groups];
         for &group in &order {
             let label = components.find(group) as usize;
@@ -124,12 +125,12 @@ impl Portions {
         Portions { order, loads }
     }
 
-    /// How many there are.
+    /// The number of portions.
     pub fn len(&self) -> usize {
         self.loads.len()
     }
 
-    /// One of them, for so many groups of documents in all.
+    /// One of the portions, for `groups` groups of documents in all.
     pub fn get(&self, number: usize, groups: usize) -> Portion {
         let load = &self.loads[number];
         let (near, far) = (&self.order[load.near.clone()], &self.order[load.far.clone()]);
@@ -152,8 +153,8 @@ impl Load {
     }
 }
 
-/// The loads of a component that does not fit: every two of its blocks once. The pairs within a block are compared when it is loaded
-/// with the next one, those of the last with the one before.
+/// The loads of a component that does not fit: every two of its blocks once. The pairs within a block are compared when
+/// it is loaded with the next one; those of the last block, with the one before.
 fn blocks(members: &[u32], offset: usize, bytes: &impl Fn(u32) -> u64, most: u64) -> Vec<Load> {
     let (mut blocks, mut start, mut taken) = (Vec::new(), 0, 0);
     for (at, &group) in members.iter().enumerate() {
@@ -204,7 +205,7 @@ mod tests {
                 let portion = portions.get(number, 40);
                 prop_assert!(portion.groups.is_sorted());
                 let bytes: u64 = portion.groups.iter().map(|&group| sizes[group as usize]).sum();
-                // A document that is larger than half the budget is a block of its own.
+                // A document that is larger than half the budget is a block by itself.
                 prop_assert!(bytes <= budget + 2 * 50);
                 for (i, &a) in portion.groups.iter().enumerate() {
                     for &b in &portion.groups[i + 1..] {

@@ -1,4 +1,4 @@
-//! A scan as a value: what is not said has its default.
+//! A scan as a builder: every option has a default.
 
 use super::{Observer, Options, Outcome, scan};
 use crate::algorithm::AlgorithmFactory;
@@ -8,7 +8,7 @@ use crate::tokenizer::Tokenizer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A scan: how near-duplicates are found, and what the search may use. [`texts`](Self::texts) and [`run`](Self::run) start it.
+/// A scan: the algorithm and the options of the search. [`texts`](Self::texts) and [`run`](Self::run) start it.
 ///
 /// ```
 /// use neardups::{KeepPolicy, MinHash, Scan};
@@ -27,7 +27,8 @@ pub struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// A scan by this algorithm: word tokens, seed 0, all cores, 1 GiB for what is kept of the documents, nothing reported on the way.
+    /// A scan with this algorithm and the defaults: word tokens, seed 0, all cores, 1 GiB of memory for the documents,
+    /// and a no-op observer.
     pub fn new(factory: &'a dyn AlgorithmFactory) -> Self {
         Scan { factory, options: Options::default(), observer: &() }
     }
@@ -44,7 +45,7 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Uses this many worker threads; 0 means one a core.
+    /// Uses this many worker threads; 0 means one per core.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads;
         self
@@ -68,13 +69,13 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Finds the near-duplicates among texts, which are known by their indices.
+    /// Finds the near-duplicates among texts. Their ids are their indices.
     ///
     /// # Errors
     /// As for [`scan`].
     ///
     /// # Cost
-    /// That of [`scan`]. A text is copied while it is read, some hundred at a time.
+    /// That of [`scan`]. Texts are copied while they are read, some hundred at a time.
     pub fn texts<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Outcome, Error> {
         self.run(&mut Records::new(|| texts.iter().enumerate().map(|(index, text)| Ok((index, text.as_ref())))))
     }

@@ -1,6 +1,6 @@
-//! What grouping gives: the runs of documents that share a key, table by table.
+//! The result of grouping: the runs of documents that share a key, table by table.
 
-/// The groups of two and more that share a key in one table.
+/// The groups of two or more that share a key in one table.
 #[derive(Default)]
 pub(super) struct Table {
     /// The members of all runs, ascending within each.
@@ -12,7 +12,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// How many runs there are.
+    /// The number of runs.
     pub fn runs(&self) -> usize {
         self.ends.len()
     }
@@ -30,19 +30,19 @@ impl Table {
         self.keys.get(run).copied().unwrap_or(0)
     }
 
-    /// Where a run ends in `members`.
+    /// The end of a run in `members`.
     #[inline]
     pub fn end(&self, run: usize) -> u32 {
         self.ends[run]
     }
 
-    /// Makes a run of the members behind the last one.
+    /// Turns the members after the last run into a run.
     pub fn end_run(&mut self, key: Option<u64>) {
         self.ends.push(self.members.len() as u32);
         self.keys.extend(key);
     }
 
-    /// Gives back memory that was reserved for more runs.
+    /// Frees memory that was reserved for more runs.
     pub fn shrink_to_fit(&mut self) {
         self.members.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -54,7 +54,7 @@ impl Table {
         (4 * (self.members.len() + self.ends.len()) + 8 * self.keys.len()) as u64
     }
 
-    /// What is left of the runs when only these groups are looked at.
+    /// The parts of the runs that consist of these groups.
     pub fn restricted(&self, is_wanted: &[bool]) -> Table {
         let mut out = Table::default();
         for run in 0..self.runs() {
