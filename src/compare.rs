@@ -1,7 +1,8 @@
-//! Two documents as an algorithm sees them: their features, their fingerprints, how similar they are, and whether a scan of
-//! the two would report them; if not, why not.
+//! Two documents as an algorithm compares them: their features, their fingerprints, their similarity, and whether a
+//! scan of the two would report them; if not, why not.
 //!
-//! What is said is what [`engine::scan`](crate::engine::scan) of the two documents does, asked of the algorithm directly.
+//! The result agrees with [`engine::scan`](crate::engine::scan) of the two documents, but the algorithm is called
+//! directly.
 
 use crate::algorithm::parameter::Settings;
 use crate::algorithm::{
@@ -16,7 +17,7 @@ use crate::similarity::Similarity;
 use crate::tokenizer::{Tokenizer, Tokens, Word};
 use std::sync::Arc;
 
-/// How an algorithm judges two documents.
+/// The judgement of an algorithm on two documents.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -24,56 +25,57 @@ pub struct Comparison {
     pub algorithm: &'static str,
     /// What its similarity measures.
     pub measure: &'static str,
-    /// The tokenizer that it asked for instead of the given one.
+    /// The tokenizer that it required instead of the given one.
     pub tokenizer: Option<String>,
     /// Its parameters as resolved for these two documents.
     pub parameters: Vec<Row>,
-    /// What users should know about this algorithm on these documents.
+    /// Warnings about this algorithm on these documents.
     pub warnings: Vec<String>,
-    /// What was made of the documents; `None` if nothing was: the algorithm needs a whole collection for that, or is not asked at all.
+    /// The features and fingerprints; `None` if there are none, because the algorithm needs a whole collection or is
+    /// refused.
     pub evidence: Option<Evidence>,
-    /// What a scan of the two would say.
+    /// The outcome of a scan of the two.
     pub verdict: Verdict,
 }
 
-/// What an algorithm made of two documents.
+/// The features and fingerprints of two documents, and their agreement.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// How many features each has, repeats included.
+    /// The number of features of each, repeats included.
     pub features: [usize; 2],
-    /// Their distinct features, and those that both have.
+    /// The numbers of their distinct features, and of those in common.
     pub distinct: Overlap,
-    /// The fingerprints; an empty one says that there are too few features.
+    /// The fingerprints. An empty one means too few features.
     pub fingerprints: [Vec<u64>; 2],
-    /// How far they agree; nothing if one is empty.
+    /// How far the fingerprints agree; empty if one of them is.
     pub agreement: Vec<Agreement>,
-    /// The exact similarity, at the threshold or not; `None` if a fingerprint is empty.
+    /// The exact similarity, also below the threshold; `None` if a fingerprint is empty.
     pub similarity: Option<Similarity>,
-    /// The number of differing bits behind it, for measures that have one.
+    /// The number of differing bits that it is computed from, for measures that have one.
     pub distance: Option<u32>,
-    /// The probability that a pair this similar is found, where that is a matter of chance.
+    /// The probability that a pair of this similarity is found, where that depends on chance.
     pub found_with: Option<f64>,
 }
 
-/// Whether two documents are reported.
+/// Whether a scan reports two documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// They are, with the similarity of the evidence; as exact copies if their tokens are equal.
+    /// They are reported, with the similarity of the evidence; as exact copies if their tokens are equal.
     Reported {
         /// Whether their tokens are equal.
         copies: bool,
     },
-    /// They are less similar than is asked for.
+    /// They are less similar than the threshold.
     BelowThreshold,
-    /// They are similar enough, and missed, because no key brings them together.
+    /// They are similar enough, but missed, because they share no key.
     NoKeyInCommon,
-    /// These of the two have too few features for the algorithm to compare.
+    /// These of the two documents have too few features for the algorithm.
     TooFewFeatures([bool; 2]),
-    /// The algorithm is not to be run on documents like these, for this reason.
+    /// The algorithm is refused for documents like these, for this reason.
     Refused(String),
-    /// The algorithm must know how frequent terms are in a collection, and two documents are none.
+    /// The algorithm needs the frequencies of terms in a collection, which two documents are not.
     NeedsCollection,
 }
 
@@ -84,14 +86,14 @@ impl Verdict {
     }
 }
 
-/// Compares two texts as the algorithm of the factory does. `tokenizer` is used unless the algorithm needs another; `seed` seeds
-/// the hashes.
+/// Compares two texts as the algorithm of the factory does. `tokenizer` is used unless the algorithm requires another;
+/// `seed` seeds the hashes.
 ///
 /// # Errors
-/// As for [`AlgorithmFactory::prepare`]. A refusal is no error but a [`Verdict`].
+/// As for [`AlgorithmFactory::prepare`]. A refusal is not an error but a [`Verdict`].
 ///
 /// # Cost
-/// That of two documents in a scan, on one thread.
+/// That of scanning two documents on one thread.
 ///
 /// ```
 /// use neardups::algorithm::{Entry, parameter::Settings};
@@ -144,8 +146,9 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// The exact similarity of two texts by the default algorithm: the Jaccard similarity of their runs of words (as long as texts of this length
-/// allow), without regard to case and punctuation. `None` if one of them has no words. [`compare`] takes any algorithm, and says more.
+/// The exact similarity of two texts by the default algorithm: the Jaccard similarity of their runs of words (of as
+/// many words as texts of this length allow), ignoring case and punctuation. `None` if one of them has no words.
+/// [`compare`] takes any algorithm, and returns more.
 ///
 /// # Cost
 /// Linear in the texts.
@@ -163,11 +166,12 @@ fn default_factory() -> Result<TableFactory, Error> {
     ALGORITHMS[0].factory(Settings::default())
 }
 
-/// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits, and so on; empty if
-/// the text has too few features.
+/// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits,
+/// and so on. Empty if the text has too few features.
 ///
 /// # Errors
-/// As for [`AlgorithmFactory::prepare`]; the algorithm is refused for documents of this length, or must know a whole collection first.
+/// As for [`AlgorithmFactory::prepare`]. Also, the algorithm is refused for documents of this length, or must know a
+/// whole collection first.
 ///
 /// ```
 /// use neardups::{SimHash, tokenizer::Word};
@@ -199,7 +203,7 @@ pub fn fingerprint(
     Ok(scratch.fingerprint)
 }
 
-/// The median length that a scan of the two documents goes by: the shorter of those that have tokens.
+/// The median length that a scan of the two documents uses: the shorter of those that have tokens.
 pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> usize {
     let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, seed);
     let lengths = texts.map(|text| {
@@ -209,10 +213,10 @@ pub fn median_tokens(texts: [&str; 2], tokenizer: &dyn Tokenizer, seed: u64) -> 
     lengths.into_iter().filter(|&length| length > 0).min().unwrap_or(0)
 }
 
-/// Tells the algorithm what can be learned from two documents. Says whether that is all it must know.
+/// Teaches the algorithm what it can learn from two documents. Returns whether that is all it needs.
 fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&str; 2]) -> bool {
     while let Some(wanted) = algorithm.learns() {
-        // How rare features are decides what the search costs, not what it finds. Anything else takes a collection.
+        // The frequencies of features decide the cost of the search, not its result. Anything else needs a collection.
         if wanted != Learns::Features {
             return false;
         }
@@ -226,7 +230,7 @@ fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&s
     true
 }
 
-/// What is compared of a document, whose features and fingerprint are there.
+/// The data of a document that is compared, given its features and fingerprint.
 fn evidence_of(compare_on: CompareOn, document: &Scratch) -> Vec<u64> {
     let from = if compare_on == CompareOn::Fingerprints { &document.fingerprint } else { &document.features.hashes };
     let mut evidence = from.clone();
@@ -280,7 +284,7 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
     (evidence, verdict)
 }
 
-/// Whether a scan would compare the two.
+/// Whether a scan would compare the two documents.
 fn share_key(algorithm: &dyn Algorithm, a: &[u64], b: &[u64]) -> bool {
     if let Some(tables) = algorithm.tables() {
         return (0..tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table));

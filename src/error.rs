@@ -1,27 +1,27 @@
-//! What can go wrong before a run starts or when its output cannot be written. Trouble with single documents is not an
-//! error: it is a [`Problem`](crate::source::Problem), named and counted while the run goes on.
+//! Errors before a run starts or while its output is written. Problems with single documents are not errors: each is a
+//! [`Problem`](crate::source::Problem), reported and counted while the run continues.
 
 use std::{fmt, io};
 
-/// What kind of trouble ended a run, for programs that react to it.
+/// The kind of an error that ended a run, for programs that react to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was asked for cannot be done: an unknown option, a value out of range, options that contradict each other.
+    /// The request is invalid: an unknown option, a value out of range, options that contradict each other.
     Usage,
-    /// Results cannot be written where they were to go.
+    /// The results cannot be written to their destination.
     Output,
     /// A temporary file or the file of an index cannot be read or written.
     Disk,
-    /// An index is damaged, or is no index.
+    /// An index is damaged, or the file is not an index.
     IndexDamaged,
     /// An index was made with other options, or by another version.
     IndexOptions,
-    /// An index has another writer.
+    /// Another process writes to the index.
     IndexLocked,
     /// A bound on memory, threads or the number of documents was reached.
     Memory,
-    /// No document was read at all.
+    /// No document was read.
     Empty,
     /// A file that the run depends on (a reference, labels, a lexicon, the stream itself) cannot be read or understood.
     Input,
@@ -44,14 +44,14 @@ impl ErrorKind {
     }
 }
 
-/// What is wrong with an index that cannot be used.
+/// Why an index cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexFault {
-    /// It is damaged, or no index.
+    /// It is damaged, or is not an index.
     Damaged,
     /// It was made with other options, or by another version.
     Options,
-    /// It has another writer.
+    /// Another process writes to it.
     Locked,
 }
 
@@ -59,43 +59,43 @@ pub enum IndexFault {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A parameter has a value that it cannot have.
+    /// A parameter has an invalid value.
     Parameter {
         /// The parameter.
         name: &'static str,
         /// The value as typed.
         value: String,
-        /// What would have been right: a range, or the accepted words.
+        /// The valid values: a range, or the accepted words.
         expected: String,
     },
-    /// Parameters that contradict each other, or do not go with the algorithm.
+    /// Parameters that contradict each other, or that the algorithm does not support.
     Usage(String),
-    /// The algorithm would not give a trustworthy answer on these documents.
+    /// The algorithm would not give a reliable result on these documents.
     Unsuitable(String),
-    /// Reading or writing a file of the run itself failed: a temporary file, or that of an index.
+    /// A file of the run itself cannot be read or written: a temporary file, or that of an index.
     Io {
-        /// What was being done, with the file.
+        /// The failed operation, with the file.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// Results cannot be written.
+    /// The results cannot be written.
     Output {
-        /// What was being written, with the file.
+        /// The failed operation, with the file.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// A file that the run depends on cannot be read.
     Input {
-        /// What was being read.
+        /// The failed operation, with the file.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// A bound on memory or on the number of documents was reached, or threads cannot be had.
+    /// A bound on memory or on the number of documents was reached, or threads cannot be started.
     Full(String),
-    /// No document was read at all.
+    /// No document was read.
     Empty(String),
     /// More pairs of distinct documents than a run can number.
     TooManyPairs(u64),
@@ -106,20 +106,20 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// A lexicon file that cannot be trusted.
+    /// A lexicon file that is invalid.
     Lexicon {
         /// The file and the line.
         place: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what was expected.
         message: String,
     },
     /// An index that cannot be used.
     Index {
         /// The file.
         path: String,
-        /// What kind of trouble it is.
+        /// Why it cannot be used.
         fault: IndexFault,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what was expected.
         message: String,
     },
     /// More documents than a run can number.
@@ -157,7 +157,7 @@ impl Error {
         Error::Parameter { name, value: value.to_string(), expected: expected.into() }
     }
 
-    /// A failed read or write of a file of the run itself, with what was being done.
+    /// A failed read or write of a file of the run itself, with the operation that failed.
     pub fn io(what: impl Into<String>, error: io::Error) -> Self {
         Error::Io { what: what.into(), error }
     }
@@ -172,7 +172,7 @@ impl Error {
         Error::Input { what: what.into(), error }
     }
 
-    /// What kind of trouble it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Parameter { .. } | Error::Usage(_) | Error::Unsuitable(_) => ErrorKind::Usage,
@@ -187,7 +187,7 @@ impl Error {
         }
     }
 
-    /// Whether this is only the reader of our output having gone away, which is a quiet end.
+    /// Whether the error only means that the reader of our output closed it, which ends the program quietly.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Error::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
     }

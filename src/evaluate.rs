@@ -87,7 +87,7 @@ impl Labels {
         {
             return Err(Error::Label {
                 place: self.ids[first as usize].1.to_string(),
-                message: format!("the labels stand for more than {MOST_PAIRS} pairs, most of them in this cluster"),
+                message: format!("the labels represent more than {MOST_PAIRS} pairs, most of them in this cluster"),
             });
         }
         let mut pairs = Vec::new();
@@ -661,7 +661,7 @@ mod tests {
         let line = format!("{{\"cluster\":[{}]}}", ids.join(","));
         let documents = ids.iter().map(String::as_str).zip(0..).collect();
         let error = labels(&[&line]).unwrap().resolve(&documents).unwrap_err().to_string();
-        assert!(error.starts_with("truth:1: the labels stand for more than 100000000 pairs"), "{error}");
+        assert!(error.starts_with("truth:1: the labels represent more than 100000000 pairs"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The stream: documents come in one by one, and new ones go out. Records without a document pass through.
 //!
-//! One thread reads what is there, others make signatures, and the calling one decides in input order. So many chunks and no more are
-//! between reading and deciding: while an expensive one is signed the others wait, and so does the input. Decisions go out when the input
-//! pauses, and when there are many: first the index is written, then they leave.
+//! One thread reads the available input, others make signatures, and the calling thread decides in input order. The
+//! number of chunks between reading and deciding is bounded: while an expensive one is signed, the others wait, and so
+//! does the input. Decisions are released when the input pauses, and when there are many: first the index is written,
+//! then the records leave.
 
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
@@ -17,28 +18,28 @@ use std::time::{Duration, SystemTime};
 
 pub use crate::index::{MEDIAN_TOKENS, Plan};
 
-/// What was counted.
+/// The counts of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Counts {
     /// Documents read.
     pub documents: u64,
-    /// Let through for the first time, those without features included.
+    /// Documents that passed for the first time, including those without features.
     pub fresh: u64,
-    /// Let through again: the same id and tokens as before, with an index in a file.
+    /// Documents that passed again, with the same id and tokens as before. Only with an index in a file.
     pub known: u64,
     /// Near-duplicates.
     pub duplicates: u64,
-    /// Let through because they have too few features to be compared.
+    /// Documents that passed because they have too few features to be compared.
     pub featureless: u64,
-    /// Records whose text had to be repaired.
+    /// Records whose text was not valid in its encoding and was read with replacements.
     pub repaired: u64,
-    /// Pages of which all text was read because no main text was found.
+    /// Pages whose whole text was read because no main text was found.
     pub fell_back: u64,
     /// Records that could not be read.
     pub failed: u64,
-    /// Records that hold no text that is read, let through as they came.
+    /// Records without a document, passed unchanged.
     pub passed: u64,
     /// Bytes read, decompressed.
     pub bytes: u64,
@@ -59,38 +60,38 @@ impl Counts {
     }
 }
 
-/// Takes what was decided.
+/// Receives the decisions.
 pub trait Sink {
-    /// A document, with its record as it came: a line with its end, or a record of an archive without the two empty lines behind it.
-    /// It must not leave before the next [`release`](Self::release).
+    /// A document, with its record unchanged: a line with its end, or a record of an archive without the two empty
+    /// lines after it. It must not leave before the next [`release`](Self::release).
     ///
     /// # Errors
-    /// Ends the stream.
+    /// An error ends the stream.
     fn decided(&mut self, record: &[u8], id: &str, decision: &Decision) -> Result<(), Error>;
 
-    /// A record that holds no document, and passes; as it came.
+    /// A record that holds no document, unchanged. It passes.
     ///
     /// # Errors
-    /// Ends the stream.
+    /// An error ends the stream.
     fn passed(&mut self, record: &[u8]) -> Result<(), Error>;
 
-    /// A record that could not be read, as it came; `None` if it is not at hand, because it is too long or broken. It is dropped unless
-    /// the sink writes it.
+    /// A record that could not be read, unchanged; `None` if its bytes are not available, because it is too long or
+    /// broken. It is dropped unless the sink writes it.
     ///
     /// # Errors
-    /// Ends the stream, as if it ended before this record.
+    /// An error ends the stream, as if the input ended before this record.
     fn rejected(&mut self, _record: Option<&[u8]>, _problem: &Problem) -> Result<(), Error> {
         Ok(())
     }
 
-    /// What was decided may leave, now.
+    /// The records decided so far may leave now.
     ///
     /// # Errors
-    /// Ends the stream.
+    /// An error ends the stream.
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
 }
 
-/// A record, and what is in it.
+/// A record, and its content.
 struct Read {
     record: Vec<u8>,
     content: Content,
@@ -98,13 +99,13 @@ struct Read {
 
 enum Content {
     Document(String, Signature),
-    /// No text that is read.
+    /// No document.
     None,
-    /// It could not be read.
+    /// An unreadable record.
     Rejected(Problem),
 }
 
-/// What a chunk became.
+/// The result of a chunk.
 #[derive(Default)]
 struct Part {
     records: Vec<Read>,
@@ -112,20 +113,21 @@ struct Part {
     bytes: u64,
 }
 
-/// At most so many chunks for each thread are between reading and deciding. A chunk is what was there of the input, at most a few hundred
-/// KiB, unless a record is longer.
+/// The maximum number of chunks per thread between reading and deciding. A chunk is the input available at once: at
+/// most a few hundred KiB, unless a record is longer.
 pub const IN_FLIGHT: usize = 8;
 
-/// At most so many bytes of records are decided on before they leave.
+/// The maximum size, in bytes, of the records that are decided on before they leave.
 const HELD: usize = 1 << 20;
 
-/// Filters a stream: each document is let through unless the index has one like it. Ends at the end of the input, at the first error, or
-/// soon after `stop` is set; what was let through is then in the index, and has left.
+/// Filters a stream: each document passes unless the index has a near-duplicate of it. Ends at the end of the input, at
+/// the first error, or soon after `stop` is set. Documents that passed are then in the index, and their records have
+/// left.
 ///
 /// # Errors
-/// The input breaks off, the index cannot be written or is full, or the sink has an error.
+/// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
 ///
-/// Cost: documents are signed on `threads` threads (0: one a core) and decided on by one.
+/// Cost: documents are signed on `threads` threads (0: one per core) and decided on by one.
 pub fn filter<R: io::Read + Send + 'static>(
     input: Live<R>,
     plan: &Plan,
@@ -168,7 +170,7 @@ pub fn filter<R: io::Read + Send + 'static>(
             match problem.severity {
                 Severity::FellBack => counts.fell_back += 1,
                 Severity::Repaired => counts.repaired += 1,
-                // It passes, and is counted there; what failed is among the records.
+                // The record passes and is counted there. Failed ones are among the records.
                 Severity::Skipped | Severity::Failed => {}
             }
             observer.problem(problem);
@@ -216,10 +218,10 @@ pub fn filter<R: io::Read + Send + 'static>(
     failure.map_or(Ok(counts), Err)
 }
 
-/// Reads and signs on threads of their own, which end soon after the parts are dropped, or with the process: reading can wait for ever.
-/// An error of the input comes behind everything that was read.
+/// Reads and signs on threads of their own. They end soon after the parts are dropped, or with the process, because
+/// reading can block for ever. An error of the input comes after everything that was read.
 fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Results<io::Result<Part>> {
-    // Half of the room is for what is read ahead, the one included that waits to be sent.
+    // Half of the capacity is for reading ahead, including the chunk that waits to be sent.
     let (feeder, mut chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(IN_FLIGHT / 2 * threads - 1);
     thread::spawn(move || {
         feeder.run(|feeder| {
@@ -256,7 +258,7 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                     Err(problem) => {
                         let passes = problem.severity == Severity::Skipped;
                         part.problems.push(problem);
-                        // The text of others comes behind the problem.
+                        // The text of other records comes after the problem.
                         if !passes {
                             return;
                         }

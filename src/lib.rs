@@ -39,7 +39,7 @@
 //!
 //! # The map
 //!
-//! A module uses only those that stand before it, in this order, line by line; a test holds the drawing to that.
+//! A module uses only modules that precede it in this order, line by line. A test checks the drawing.
 //!
 //! ```text
 //! numbers       error  readable  union_find  hash  similarity  outline  kernel  hamming
@@ -47,10 +47,10 @@
 //! bytes →       source     files, streams, formats, compression → batches of documents
 //! text →        tokenizer  &str → tokens                lexicon  counts over a collection, then frozen
 //! algorithms    algorithm  tokens → features → fingerprint → keys; compare; a folder a family
-//! running       run        text → what is known of it, once; the ordered parallel map; the observer
+//! running       run        text → signature data, once; the ordered parallel map; the observer
 //! passages      passages   what two documents share     prose    markup → the words that a reader sees
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
-//! stream        index      what was let through         filter   records in, decisions in their order, records out
+//! stream        index      the documents that passed    filter   records in, decisions in their order, records out
 //! pairs         compare    two documents, as any algorithm sees them
 //! gate          check      folder → pages → findings; baselines, rules, reports
 //! results       report     records as JSON lines        evaluate results against labelled pairs
@@ -61,51 +61,52 @@
 //! | module | what |
 //! |---|---|
 //! | [`hash`] | the hashes that fingerprints are made of, with test vectors |
-//! | [`kernel`] | inner loops by vectors, each beside its plain version: the only unsafe code |
+//! | [`kernel`] | vectorised inner loops, each beside its plain version: the only unsafe code |
 //! | [`mod@similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
-//! | [`replace`] | a file that takes the place of another, all or nothing |
+//! | [`replace`] | atomic replacement of a file |
 //! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
-//! | [`tokenizer`] | text to tokens: the trait and the table, a file each |
-//! | [`lexicon`] | what is counted over a whole collection, then frozen; or kept in a file |
-//! | [`algorithm`] | the families: the trait and the table, a folder each; presets |
+//! | [`tokenizer`] | text to tokens: the trait and the table, one file each |
+//! | [`lexicon`] | counts over a whole collection, then frozen; or stored in a file |
+//! | [`algorithm`] | the families: the trait and the table, one folder each; presets |
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
-//! | [`engine`] | the batch |
-//! | [`index`] | the stream's memory: a log of what was let through, and the tables that find it |
-//! | [`filter`] | the stream |
+//! | [`engine`] | the batch: all near-duplicates among the documents of a source |
+//! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
+//! | [`filter`] | the stream: records in, decisions in input order, records out |
 //! | [`compare`] | two documents, as any algorithm sees them |
-//! | [`check`] | copies in documentation: files, passages and paragraphs that stand elsewhere with small edits |
+//! | [`check`] | copies in documentation: files, passages and paragraphs that occur elsewhere with small edits |
 //! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |
 //! | [`guide`] | the chapters for users, as text; `dedup help` prints them |
 //!
-//! `main.rs` and `cli/` are the program `dedup`; they alone print and look at the terminal (`cli` is a module of the library only so
-//! that its unit tests run with the others, and not part of its interface); the library reads the clock only to time its stages, and to
-//! date what a stream lets through.
+//! `main.rs` and `cli/` are the program `dedup`. Only they print and use the terminal. `cli` is a module of the library
+//! only so that its unit tests run with the others; it is not part of the interface. The library reads the clock only
+//! to time its stages, and to date the documents that pass a stream.
 //!
 //! # Features
 //!
-//! With `default-features = false` the library is the algorithms, the tokenizers, the hashes, the batch over documents in memory
-//! ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON lines ([`filter`]), and the index. That is
-//! fewer than 35 crates, and no C code. The other parts are features; [`guide::library`] lists them. The default is `cli` and
-//! `main-content`.
+//! With `default-features = false` the library consists of the algorithms, the tokenizers, the hashes, the batch over
+//! documents in memory ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON
+//! lines ([`filter`]), and the index. It then has fewer than 35 dependencies and no C code. The other parts are
+//! features, listed in [`guide::library`]. The default is `cli` and `main-content`.
 //!
-//! # What always holds
+//! # Invariants
 //!
 //! * A reported pair is at or above the threshold by the algorithm's own exact measure. Thresholds are fractions, decided in
 //!   integers.
-//! * The result depends on the documents and the parameters: not on threads, batch sizes, memory or the CPU. The set of pairs
-//!   does not depend on the order of the documents either.
+//! * The result depends on the documents and the parameters, and not on threads, batch sizes, memory or the CPU. The
+//! set of pairs does not depend on the order of the documents either.
 //! * A document that is not kept has a kept one at or above the threshold.
-//! * A document without features is never like another.
-//! * One bad document does not stop a run, and is not lost silently: it is a [`source::Problem`], reported and counted.
-//! * The batch has no map from keys to documents, and there is no map whose order could show in a result.
+//! * A document without features is never similar to another.
+//! * One bad document does not stop a run, and is not lost silently: it is reported and counted as a
+//! [`source::Problem`].
+//! * The batch has no map from keys to documents. No output depends on the order of a map.
 //!
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-// The command line uses the library as any other program would, by its name.
+// The command line uses the library by its name, as any other program does.
 extern crate self as neardups;
 
 pub mod algorithm;

@@ -164,14 +164,14 @@ impl CommonRuns {
         open.sort_unstable_by_key(|run| (std::cmp::Reverse(run.tokens), run.a, run.b));
         let mut covered = self.lengths.map(|length| vec![false; length]);
         let mut passages = Vec::new();
-        for least_news in [2, 1] {
+        for least_uncovered in [2, 1] {
             open.retain(|run| {
-                let news = news(&covered, run).iter().filter(|&&tokens| tokens >= self.shortest).count();
-                if news >= least_news {
+                let uncovered = uncovered(&covered, run).iter().filter(|&&tokens| tokens >= self.shortest).count();
+                if uncovered >= least_uncovered {
                     cover(&mut covered, run);
                     passages.push(*run);
                 }
-                news < least_news
+                uncovered < least_uncovered
             });
         }
         passages.sort_unstable();
@@ -180,7 +180,7 @@ impl CommonRuns {
 }
 
 /// How many tokens of a run are not covered yet, in each document.
-fn news(covered: &[Vec<bool>; 2], run: &Run) -> [usize; 2] {
+fn uncovered(covered: &[Vec<bool>; 2], run: &Run) -> [usize; 2] {
     let [a, b] = covered;
     [&a[run.a..], &b[run.b..]].map(|tokens| tokens[..run.tokens].iter().filter(|&&covered| !covered).count())
 }

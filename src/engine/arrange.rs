@@ -197,7 +197,7 @@ impl Outcome {
         })
     }
 
-    /// The documents in portions of about `pairs` pairs. A document with more pairs is a portion of its own.
+    /// The documents in portions of at most [`PORTION`] pairs. A document with more pairs is a portion of its own.
     #[cfg(feature = "report")]
     pub(crate) fn portions(&self) -> impl Iterator<Item = Portion> {
         let mut documents = self.corpus.documents_read().peekable();

@@ -161,7 +161,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Writes keys to a temporary file if they take more than `limit` bytes.
+    /// Writes keys to a temporary file if more than `budget` bytes would be held.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -19,11 +19,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How the algorithm is chosen.
+/// How the algorithm is selected.
 pub(super) enum Choice<'a> {
     /// By the median length of the first documents.
     Sampled(&'a dyn AlgorithmFactory),
-    /// It is known.
+    /// It is given.
     Known(PreparedAlgorithm),
 }
 
@@ -31,26 +31,26 @@ pub(super) enum Choice<'a> {
 const SAMPLE_DOCUMENTS: usize = 1000;
 const SAMPLE_BYTES: u64 = 4 << 20;
 
-/// Everything that reading gives.
+/// The result of reading.
 pub(super) struct Reading {
     pub documents: Documents,
-    /// Of all documents, in tokens of the tokenizer that was asked for.
+    /// The median length of all documents, in tokens of the requested tokenizer.
     pub median_tokens: usize,
     pub counts: Counts,
-    /// Whether the features of every document are at hand.
+    /// Whether the features of every document are in memory.
     pub retained: bool,
 }
 
-/// What counting gives.
+/// The result of counting.
 pub(super) struct Counted {
     pub prepared: PreparedAlgorithm,
     pub learned: Learned,
     pub median_tokens: usize,
-    /// What reading gives but for records, if the features that were counted are those that are compared, and fit the budget.
+    /// The result of reading except records, if the counted features are those that are compared, and fit the budget.
     pub kept: Option<(Documents, Counts)>,
 }
 
-/// What is counted, as the algorithm asks for.
+/// What is counted, as the algorithm requires.
 enum Counters {
     Terms(LexiconBuilder, Distinct),
     Features(Rarity),
@@ -95,7 +95,7 @@ pub(super) struct Reader<'a> {
     pub options: &'a Options,
     pub threads: usize,
     pub observer: &'a dyn Observer,
-    /// Hashes of the problems that were reported.
+    /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             |part| {
                 self.take_note(&part, &mut counts);
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
-                // The other half is for the groups, and for what candidates are compared by.
+                // The other half is for the groups, and for the data that candidates are compared by.
                 documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
                 if !estimated && counts.bytes >= SAMPLE_BYTES {
                     estimated = true;
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
                     total_bytes.into_iter().for_each(|total| self.observer.estimate(&estimate(total)));
                 }
                 if !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
-                    // Verification will read the candidates again.
+                    // Verification reads the candidates again.
                     retain.store(false, Ordering::Relaxed);
                     (documents.features, documents.feature_ends) = Default::default();
                 }
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         Ok((prepared, Reading { documents, median_tokens, counts, retained: retain.into_inner() }))
     }
 
-    /// The same from what counting kept.
+    /// The same result from what counting kept.
     pub fn sign(
         &self,
         prepared: PreparedAlgorithm,
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
                 self.take_note(&part, &mut counts);
                 documents += part.asked_lengths().len() as u64;
                 lengths.extend_from_slice(part.asked_lengths());
-                // Of a part that was counted only there are no features.
+                // A part that was only counted has no features.
                 let has_all = part.feature_ends.len() == part.asked_lengths().len() && !part.weighted;
                 if retain.load(Ordering::Relaxed) && has_all {
                     kept.push(&part, true)?;
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
                 Ok(())
             },
         )?;
-        // Without any input there is nothing in them.
+        // Without any input they are empty.
         let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, 0));
         Ok(Counted {
             learned: counters.learned(documents),
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
                 let Scratch { tokens, features, .. } = &mut *scratch;
                 match counters {
                     Counters::Terms(_, distinct) => {
-                        // An exact copy tells nothing about terms.
+                        // An exact copy adds no information about terms.
                         if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
                             tally.add(tokens.hashes());
                         }
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports a problem, unless an earlier reading did.
+    /// Reports a problem, unless an earlier reading reported it.
     fn report_once(&self, problem: &Problem) {
         let known = xxh3_64(problem.to_string().as_bytes());
         if self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(known) {
@@ -328,7 +328,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether features of this size fit half the budget, and seem to when everything has been read.
+    /// Whether features of this size fit half the budget, and are estimated to fit after everything is read.
     fn fits(&self, kept: u64, bytes: u64, total_bytes: Option<u64>) -> bool {
         let projected = match total_bytes {
             Some(total) if bytes >= SAMPLE_BYTES => kept as f64 / bytes as f64 * total as f64,
@@ -338,11 +338,11 @@ impl<'a> Reader<'a> {
         kept <= budget && projected <= budget as f64 * 1.1
     }
 
-    /// Passes every batch through `work` on a thread of its own choosing and gives the results to `take` in input order.
-    /// `begin` comes first and may look at the first batches; its value is lent to every call of `work`. The first error ends it.
+    /// Passes every batch through `work` on some thread and passes the results to `take` in input order. `begin` runs
+    /// first and may read the first batches; its value is lent to every call of `work`. The first error ends the run.
     ///
-    /// The reading thread is at most two batches a worker ahead, and so many are between a worker and `take`, whatever one of them
-    /// costs. A panic of the source, or of a worker, goes on in the calling thread.
+    /// The reading thread is at most two batches per worker ahead, and at most as many are between the workers and
+    /// `take`, however long one batch takes. A panic of the source, or of a worker, continues in the calling thread.
     pub fn in_parallel<C: Sync, T: Send>(
         &self,
         sources: &mut [Side<'_>],
@@ -365,7 +365,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// How much may be between reading and taking. Batches that are no larger than usual fit two a thread, whatever the budget.
+    /// The maximum size of the batches between reading and taking. Batches of ordinary size fit, two per thread,
+    /// whatever the budget.
     fn room(&self) -> Room {
         Room { pieces: 4 * self.threads, bytes: (self.options.memory / 16).max(self.threads as u64 * (2 << 20)) }
     }
@@ -398,7 +399,7 @@ impl<'a> Reader<'a> {
         median(&mut lengths)
     }
 
-    /// What a batch becomes.
+    /// Turns a batch into a part.
     fn part(
         &self,
         prepared: &PreparedAlgorithm,
@@ -435,7 +436,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Gives the batches of all sources, until nobody takes them.
+/// Sends the batches of all sources, until the receiver is dropped.
 fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
     let mut number = 0;
     for side in sources {
@@ -446,7 +447,7 @@ fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
     }
 }
 
-/// Batches on their way to the workers: those that the sample looked at, then the rest.
+/// Batches for the workers: those that the sample read, then the rest.
 pub(super) struct Queue {
     held: VecDeque<Numbered>,
     batches: Feed<Numbered>,
@@ -458,12 +459,12 @@ impl Queue {
     }
 }
 
-/// What documents are read for.
+/// The purpose of reading the documents.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
-    /// To be found by keys; and to be compared by features at once, if those are retained.
+    /// Making keys; and comparing by features in the same run, if these are retained.
     Sign { retain: bool },
-    /// To count their features, which are retained.
+    /// Counting features, which are retained.
     Count(&'a Rarity),
 }
 
@@ -511,7 +512,8 @@ fn document_part(
             if let Purpose::Sign { .. } = purpose {
                 sign(algorithm, features, fingerprint, part);
             }
-            // The fingerprint was made of features as they came. From here on they are a set, if sets are compared.
+            // The fingerprint was made of features in their original order. From here on they are a set, if sets are
+            // compared.
             let is_set = compare_on == CompareOn::Features && makes_free_keys(prepared);
             features.weights.clear();
             if is_set {
@@ -544,23 +546,23 @@ fn sign(algorithm: &dyn Algorithm, features: &Features, fingerprint: &mut Vec<u6
     part.record_ends.push(part.records.len());
 }
 
-/// Whether documents are found by any number of keys, and compared by their features.
+/// Whether documents have any number of keys and are compared by their features.
 fn makes_free_keys(prepared: &PreparedAlgorithm) -> bool {
     prepared.algorithm.tables().is_none() && prepared.algorithm.compare_on() != CompareOn::Fingerprints
 }
 
-/// How many keys each document has, if they are as many for each and not made from fingerprints.
+/// The number of keys of each document, if it is the same for all and keys are not made from fingerprints.
 fn columns_of(prepared: &PreparedAlgorithm) -> Option<usize> {
     let algorithm = &*prepared.algorithm;
     algorithm.tables().filter(|_| algorithm.compare_on() != CompareOn::Fingerprints)
 }
 
-/// The lower median of those that are not 0; 0 of nothing.
+/// The lower median of the numbers other than 0; 0 if there are none.
 fn median_of(lengths: &[u32]) -> usize {
     median(&mut lengths.iter().copied().filter(|&length| length > 0).collect::<Vec<_>>())
 }
 
-/// The lower median; 0 of nothing.
+/// The lower median; 0 of an empty slice.
 fn median(lengths: &mut [u32]) -> usize {
     if lengths.is_empty() {
         return 0;

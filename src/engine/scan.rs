@@ -1,4 +1,4 @@
-//! A scan, stage by stage, as the drawing at the head of this module has them.
+//! A scan, stage by stage, as in the diagram at the top of [`engine`](super).
 
 use super::arrange::{self, Outcome};
 use super::columns::Columns;
@@ -24,14 +24,14 @@ use std::time::{Duration, Instant};
 /// of `source`.
 ///
 /// # Errors
-/// The algorithm is refused for these documents, there are more than 2³² − 2 of them or 2³² pairs, or threads cannot be had.
-/// Problems with single documents are no errors: they go to the observer and the counts.
+/// The algorithm is refused for these documents, there are more than 2³² − 2 documents or 2³² pairs, or threads cannot
+/// be started. Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
-/// One reading of everything; a second one if the first documents misled about the median length, and one for candidates if
-/// features do not fit [`Options::memory`]; one before for each thing that the algorithm learns, but for the last one if that is
-/// how rare features are and they fit. Time and memory grow linearly with the documents, and with the square of how many
-/// are alike without being copies.
+/// One reading of everything, and up to a few more: a second one if the first documents misled about the median length;
+/// one for the candidates if features do not fit [`Options::memory`]; and one before for each thing that the algorithm
+/// learns, except the last if that is the frequency of features and they fit. Time and memory grow linearly with the
+/// documents, and with the square of the number of documents that are similar without being copies.
 pub fn scan(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
@@ -51,7 +51,7 @@ pub fn scan(
     Ok(run.arrange(prepared, corpus.documents, edges))
 }
 
-/// What all stages of a scan share.
+/// The state that all stages of a scan share.
 struct Run<'a> {
     reader: Reader<'a>,
     sources: Vec<Side<'a>>,
@@ -60,7 +60,7 @@ struct Run<'a> {
     report: Report,
 }
 
-/// The documents that are grouped and compared, with what they are found by.
+/// The documents that are grouped and compared, with their keys.
 struct Gathered {
     documents: Corpus,
     columns: Option<Columns>,
@@ -69,12 +69,12 @@ struct Gathered {
     retained: bool,
 }
 
-/// Which documents share a key, and which of them are in memory together while they are compared.
+/// The candidates: which documents share a key, and which of them are in memory together while they are compared.
 struct Groups<'a> {
     keys: Keys<'a>,
     tables: Vec<Table>,
     portions: Portions,
-    /// Whether the features of candidates are made from another reading.
+    /// Whether the features of candidates come from another reading.
     reread: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         Ok((prepared, reading))
     }
 
-    /// One reading, if the sample that the algorithm is chosen by does not mislead.
+    /// One reading, if the sample that selects the algorithm does not mislead.
     fn read_by_sample(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let observer = self.reader.observer;
         observer.stage(Stage::Reading);
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
             prepared.warnings = chosen.warnings;
             return Ok((prepared, reading));
         }
-        // What all documents say counts, so that the result does not depend on their order.
+        // All documents count, so that the result does not depend on their order.
         observer.stage(Stage::ReadingAgain);
         drop(reading);
         self.reader.read(&mut self.sources, Choice::Known(chosen))
@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
         let tables = self.pool.install(|| group::groups(&keys, documents))?;
         let fingerprints = algorithm.compare_on() == CompareOn::Fingerprints;
         let reread = !fingerprints && !*retained;
-        // What was kept is in memory: who is compared makes no difference.
+        // Kept features are in memory: the choice of candidates makes no difference.
         let outlines = Outlines::new(documents, if reread { parities } else { &[] });
         *parities = Vec::new();
         let search = Search::new(algorithm, &keys, documents, &tables);
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
 
         let held = documents.bytes_held() + keys.bytes_held() + tables.iter().map(Table::bytes_held).sum::<u64>();
         let memory = self.reader.options.memory;
-        // An eighth is for the pairs found, and for what the threads need.
+        // An eighth is reserved for the pairs found, and for the threads.
         let budget = (memory.saturating_sub(held) / 8 * 7).max(memory / 4);
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + keys.bytes_a_candidate() } else { 0 };
         let portions = Portions::new(&candidates, &tables, bytes, budget);
@@ -228,7 +228,7 @@ impl<'a> Run<'a> {
         evidence
     }
 
-    /// What was found and how it went, from which pairs, clusters and verdicts are made when they are asked for.
+    /// The result of the scan, from which pairs, clusters and verdicts are made on demand.
     fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
         let Run { mut report, clock, .. } = self;
         let algorithm = &*prepared.algorithm;
@@ -246,11 +246,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Counts in how many documents each term is, exact copies counted once: what a lexicon file is written from. The seed of the
-/// options does not show in the result.
+/// Counts in how many documents each term is; exact copies count once. A lexicon file is written from the result. The
+/// seed of the options does not affect it.
 ///
 /// # Errors
-/// Threads cannot be had. Problems with single documents are no errors: they go to the observer and the counts.
+/// Threads cannot be started. Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
 /// One reading of everything. Memory: some 100 bytes for each distinct term, and some 30 bytes for each distinct document.
@@ -266,7 +266,7 @@ pub fn count_terms(
     Ok((terms, counts))
 }
 
-/// The prepared for documents of this median length, unless it is refused.
+/// The algorithm prepared for documents of this median length, unless it is refused.
 fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let prepared = factory.prepare(median_tokens)?;
     match prepared.refusal {
@@ -275,13 +275,13 @@ fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<Prep
     }
 }
 
-/// Counts until the algorithm knows all that it must know of the collection.
+/// Counts until the algorithm has learned everything it must know about the collection.
 fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], factory: &dyn AlgorithmFactory) -> Result<Counted, Error> {
     reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, Choice::Sampled(factory))?;
     let chosen = finalize(factory, counted.median_tokens)?;
     if factory.depends_on_length() && !same_signatures(&chosen, &counted.prepared) {
-        // The features of another prepared were counted, because the sample misled.
+        // The features of another prepared algorithm were counted, because the sample misled.
         drop(counted);
         reader.observer.stage(Stage::Counting);
         counted = reader.count(sources, Choice::Known(chosen))?;
@@ -295,7 +295,7 @@ fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], factory: &dyn Algorith
     Ok(counted)
 }
 
-/// Whether two setups are known to make the same fingerprints. Without any parameters nothing is known.
+/// Whether two prepared algorithms are known to make the same fingerprints. Without any parameters, nothing is known.
 fn same_signatures(a: &PreparedAlgorithm, b: &PreparedAlgorithm) -> bool {
     let tokenizer =
         |prepared: &PreparedAlgorithm| prepared.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());

@@ -30,7 +30,7 @@ impl Edge {
     }
 }
 
-/// What pairs are compared by.
+/// The data that pairs are compared by.
 pub(super) enum Evidence {
     /// The fingerprints, which the keys hold.
     Fingerprints,
@@ -38,15 +38,15 @@ pub(super) enum Evidence {
     Sets(Sets),
 }
 
-/// Ascending sets, with where each group's is.
+/// Ascending sets, back to back, with the position of each group's set.
 pub(super) struct Sets {
     flat: Vec<u64>,
     at: Vec<At>,
-    /// By group, the number of its set, from 1; 0 where there is none.
+    /// By group, the number of its set, from 1; 0 if it has no set.
     number: Vec<u32>,
 }
 
-/// Where a set is, and a few bits of it.
+/// The position of a set, and a few bits of it.
 struct At {
     start: usize,
     length: u32,
@@ -63,20 +63,20 @@ impl Sets {
         self.number[group as usize].checked_sub(1).map(|set| &self.at[set as usize])
     }
 
-    /// A group's set; empty where there is none.
+    /// The set of a group; empty if it has none.
     #[inline]
     pub fn get(&self, group: u32) -> &[u64] {
         self.at(group).map_or(&[], |at| &self.flat[at.start..][..at.length as usize])
     }
 
-    /// Whether two groups have sets that can be at or above the threshold, by what is known without looking at them.
+    /// Whether the sets of two groups can be at or above the threshold, judged by their sizes and bits alone.
     #[inline]
     fn can_reach(&self, jaccard: Option<Threshold>, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
         can_reach(jaccard, (a.length, &a.parities), (b.length, &b.parities))
     }
 
-    /// Says where a group's set is.
+    /// Records the position of a group's set.
     fn place(&mut self, group: u32, start: usize, length: usize, parities: Parities) {
         let length = u32::try_from(length).expect("a document has fewer than 2³² features");
         self.at.push(At { start, length, parities });
@@ -91,25 +91,25 @@ struct Chunk {
     ends: Vec<(u32, usize, Parities)>,
 }
 
-/// The wanted group that a document stands for: the first document of each does.
+/// The wanted group that a document represents: the first document of each group does.
 fn stands_for(corpus: &Corpus, wanted: &[bool], document: u32) -> Option<u32> {
     corpus.group_of(document).filter(|&group| wanted[group as usize] && corpus.first(group) == document)
 }
 
 impl Evidence {
-    /// From the features that reading kept.
+    /// Makes the sets from the features that reading kept.
     pub fn retained(compare_on: CompareOn, corpus: &mut Corpus, wanted: &[bool]) -> Self {
         let (mut flat, ends) = (std::mem::take(&mut corpus.features), std::mem::take(&mut corpus.feature_ends));
         let mut sets = Sets::new(corpus.distinct(), 0);
-        // Each is sorted where it stands.
+        // Each is sorted in place.
         let (mut rest, mut start) = (&mut flat[..], 0);
         let mut own: Vec<(u32, usize, &mut [u64])> = Vec::new();
         for (document, end) in (0..).zip(ends) {
-            let (features, behind) = rest.split_at_mut(end - start);
+            let (features, after) = rest.split_at_mut(end - start);
             if let Some(group) = stands_for(corpus, wanted, document) {
                 own.push((group, start, features));
             }
-            (rest, start) = (behind, end);
+            (rest, start) = (after, end);
         }
         let sort = |(group, start, features): (u32, usize, &mut [u64])| {
             let length = evidence(compare_on, features);
@@ -121,8 +121,8 @@ impl Evidence {
         Evidence::Sets(sets)
     }
 
-    /// By reading everything again and making the features of the wanted groups. A document that is not what it was is left without a
-    /// set, so that no pair with it is reported, and its problem is added.
+    /// Reads everything again and makes the features of the wanted groups. A document that changed since the first
+    /// reading gets no set, so that no pair with it is reported; its problem is added.
     pub fn reread(
         reader: &Reader<'_>,
         sources: &mut [Side<'_>],
@@ -138,8 +138,8 @@ impl Evidence {
     }
 }
 
-/// What the algorithm makes of the wanted groups, by reading everything again: their fingerprints, sets or multisets. A document
-/// that is not what it was has none, and makes a problem.
+/// Reads everything again and makes the fingerprints, sets or multisets of the wanted groups. A document that changed
+/// since the first reading has none, and adds a problem.
 pub(super) fn recompute(
     reader: &Reader<'_>,
     sources: &mut [Side<'_>],
@@ -156,14 +156,14 @@ pub(super) fn recompute(
         let number = numbered.number;
         let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
         let bytes = numbered.batch.bytes_read();
-        // The documents of the batch that are wanted, each with its record and its group.
+        // The wanted documents of the batch, each with its record and its group.
         let records = corpus.records_of_part(number);
         let sought: Vec<(u32, u32, u32)> =
             records.filter_map(|(record, d)| stands_for(corpus, wanted, d).map(|group| (record, d, group))).collect();
         let (mut next, mut found) = (sought.iter().peekable(), 0);
         let is_sought = &mut |record| next.next_if(|sought| sought.0 == record).is_some();
         numbered.batch.selected(is_sought, &mut |record, read| {
-            // Repairs are known from the first reading.
+            // Replaced bytes were reported by the first reading.
             let Ok(read) = read else { return };
             while found < sought.len() && sought[found].0 < record {
                 problems.push((sought[found].1, changed_since(corpus, sought[found].1)));
@@ -190,7 +190,7 @@ pub(super) fn recompute(
         problems.extend(sought[found..].iter().map(|&(_, document, _)| (document, changed_since(corpus, document))));
         (bytes, chunk, problems)
     };
-    // Nothing is chosen any more, so that beginning cannot fail.
+    // The algorithm is given, so that beginning cannot fail.
     let begun = reader.in_parallel(
         sources,
         |_| Ok(()),
@@ -216,26 +216,26 @@ pub(super) fn recompute(
     (sets, problems)
 }
 
-/// The problem of a document that is no longer where it was.
+/// The problem of a document that changed between two readings.
 fn changed_since(corpus: &Corpus, document: u32) -> Problem {
     changed(Place { path: corpus.id(document).into(), line: None }, corpus.id(document))
 }
 
 fn changed(place: Place, id: &str) -> Problem {
-    let message = format!("document '{id}' changed between being read and being verified; no pair with it is reported");
+    let message = format!("document '{id}' changed between reading and verification; no pair with it is reported");
     Problem::at(place, Severity::Failed, ProblemKind::Changed, message)
 }
 
-/// A piece of work: some runs of a table, or some rows of one long run.
+/// A unit of work: some runs of a table, or some rows of one long run.
 enum Task {
     Runs { table: usize, from: usize, to: usize },
     Rows { table: usize, run: usize, from: usize, to: usize },
 }
 
-/// About how many pairs make a task.
+/// The approximate number of pairs in a task.
 const TASK_PAIRS: u64 = 1 << 16;
 
-/// Pieces of work for all runs but the hot ones.
+/// Tasks for all runs except the hot ones.
 fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, table) in tables.iter().enumerate() {
@@ -276,17 +276,19 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
     tasks
 }
 
-/// From so many members on a run is hot: its pairs are not all looked at, if the algorithm knows a way around that.
+/// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
+/// filter.
 const HOT: usize = 512;
 
-/// The rarest elements of the members of a hot run, most of which may share no more than what brought them there: a licence, a
-/// page's frame. Members are numbers within the run.
+/// The rarest elements of the members of a hot run. Most members may share no more than the element that brought them
+/// there: a licence, or a page's frame. Members are numbers within the run.
 ///
-/// Within the run these decide, as in an exact join: of two sets at or above the threshold the first common element, rare ones
-/// first, is in the prefix of both. What very many members share comes last in the order, and is in no prefix.
+/// Within the run these elements decide, as in an exact join: of two sets at or above the threshold, the first common
+/// element, rare ones first, is in the prefix of both. Elements that very many members share come last in the order,
+/// and are in no prefix.
 ///
-/// Cost: a look at each element of each set, a selection of the prefixes, a sort of those of their elements that are not one
-/// member's alone. Some 20 bytes for each of them, and 4 for each of up to 16 million classes of elements.
+/// Cost: one step for each element of each set, a selection of the prefixes, and a sort of those of their elements that
+/// more than one member has. Some 20 bytes for each of them, and 4 for each of up to 16 million classes of elements.
 fn prefixes(jaccard: Threshold, members: &[u32], sets: &Sets) -> Table {
     let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
     let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
@@ -319,43 +321,44 @@ fn prefixes(jaccard: Threshold, members: &[u32], sets: &Sets) -> Table {
     table
 }
 
-/// The runs of tables row by row: whom each member meets, of those behind it.
+/// The runs of tables, row by row: for each member, the later members of its runs.
 ///
-/// Two that share many keys meet many times, and are looked at once: whoever was met is marked.
+/// Two members that share many keys meet many times, and are compared once: a member that was met is marked.
 struct Rows<'a> {
     tables: &'a [Table],
-    /// The runs of each member in their order; member by member.
-    behind: Vec<Behind>,
-    /// Where those of each member end.
+    /// The runs of each member in their order, one member after the other.
+    suffixes: Vec<RunSuffix>,
+    /// The end of each member's runs.
     ends: Vec<usize>,
-    /// The members that meet anyone behind them, those of one long run together: what they are compared by stays in the caches.
+    /// The members with later members in some run. Those of one long run are adjacent, so that their data stays in the
+    /// caches.
     order: Vec<u32>,
 }
 
-/// Those behind a member in a run of a table.
+/// The rest of a run after one of its members.
 #[derive(Clone, Copy, Default)]
-struct Behind {
+struct RunSuffix {
     table: u32,
     run: u32,
-    /// The place of the first of them in the members of the table.
+    /// The position of its first member in the members of the table.
     next: u32,
 }
 
 impl<'a> Rows<'a> {
-    /// Of some runs of tables; their members are below `numbers`.
+    /// The rows of some runs of tables; all members are below `numbers`.
     ///
-    /// Cost: two walks along the runs and a sort of the members. 12 bytes for each membership and 20 for each number.
+    /// Cost: two passes over the runs and a sort of the members. 12 bytes for each membership and 20 for each number.
     fn new(tables: &'a [Table], numbers: usize, is_wanted: impl Fn(&Table, usize) -> bool) -> Self {
-        let each = |found: &mut dyn FnMut(usize, Behind)| {
+        let each = |found: &mut dyn FnMut(usize, RunSuffix)| {
             for (number, table) in (0..).zip(tables) {
                 let mut at = 0;
                 for run in 0..table.runs() {
                     let end = table.end(run);
                     if is_wanted(table, run) {
-                        // Nobody is behind the last.
+                        // The last member has no later ones.
                         for next in at + 1..end {
                             let member = table.members[next as usize - 1];
-                            found(member as usize, Behind { table: number, run: run as u32, next });
+                            found(member as usize, RunSuffix { table: number, run: run as u32, next });
                         }
                     }
                     at = end;
@@ -366,17 +369,17 @@ impl<'a> Rows<'a> {
         each(&mut |member, _| ends[member] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // For now where the member starts; filling moves each on to its end.
+            // At first the start of each member; filling moves each to its end.
             sum += std::mem::replace(end, sum);
         }
-        let mut behind = vec![Behind::default(); sum];
+        let mut suffixes = vec![RunSuffix::default(); sum];
         each(&mut |member, place| {
-            behind[ends[member]] = place;
+            suffixes[ends[member]] = place;
             ends[member] += 1;
         });
-        let mut rows = Rows { tables, behind, ends, order: Vec::new() };
-        let length = |place: &Behind| tables[place.table as usize].run(place.run as usize).len();
-        let longest = |place: &Behind| (length(place), place.table, place.run);
+        let mut rows = Rows { tables, suffixes, ends, order: Vec::new() };
+        let length = |place: &RunSuffix| tables[place.table as usize].run(place.run as usize).len();
+        let longest = |place: &RunSuffix| (length(place), place.table, place.run);
         let together = |number| {
             let (_, table, run) = rows.of(number).iter().map(longest).max()?;
             Some((table, run, number))
@@ -389,19 +392,19 @@ impl<'a> Rows<'a> {
 
     /// The runs of a member.
     #[inline]
-    fn of(&self, number: u32) -> &[Behind] {
+    fn of(&self, number: u32) -> &[RunSuffix] {
         let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
-        &self.behind[start..self.ends[number as usize]]
+        &self.suffixes[start..self.ends[number as usize]]
     }
 
-    /// Hands over whom a member meets behind it, once each. `marks` has a place for each number, first `u32::MAX`, and is of
-    /// use to one thread.
+    /// Passes the later members that a member meets to a function, once each. `marks` has an entry for each number,
+    /// initially `u32::MAX`; each thread needs its own.
     #[inline]
     fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32)) {
         for place in self.of(number) {
             let table = &self.tables[place.table as usize];
             for &other in &table.members[place.next as usize..table.end(place.run as usize) as usize] {
-                // No member is its own partner, so that its own number is free to be the mark.
+                // No member is its own partner, so its own number can serve as the mark.
                 if std::mem::replace(&mut marks[other as usize], number) != number {
                     each(other);
                 }
@@ -409,7 +412,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Passes every pair to `look`, on all threads of the pool. Returns what each thread came to.
+    /// Passes every pair to `look`, on all threads of the pool. Returns the result of each thread.
     fn search<T: Default + Send>(&self, look: impl Fn((u32, u32), &mut T) + Sync) -> Vec<T> {
         let next = AtomicUsize::new(0);
         rayon::broadcast(|_| {
@@ -424,10 +427,10 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// How many rows a thread takes at once.
+/// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 64;
 
-/// The pairs that the runs make, each where it is in a run of a table.
+/// The search for pairs in the runs; each pair comes with the run of a table that it is in.
 pub(super) struct Search<'a> {
     algorithm: &'a dyn Algorithm,
     compare_on: CompareOn,
@@ -440,7 +443,7 @@ pub(super) struct Search<'a> {
     is_in_hot: Vec<bool>,
 }
 
-/// The outlines of all groups; or of none, where they are not made.
+/// The outlines of all groups; empty where they are not made.
 pub(super) struct Outlines(Vec<(u32, Parities)>);
 
 impl Outlines {
@@ -462,12 +465,12 @@ impl Outlines {
     }
 }
 
-/// How a pair was met.
+/// Where a pair met.
 #[derive(Clone, Copy)]
-enum Met {
-    /// In a run of a table with this key; perhaps in others too.
+enum Meeting {
+    /// In a run of a table with this key, and perhaps in others too.
     Here(usize, u64),
-    /// In whatever runs that are not hot, and it will not be met there again.
+    /// In runs that are not hot; the pair does not meet again there.
     Once,
 }
 
@@ -477,7 +480,7 @@ impl<'a> Search<'a> {
         let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
         let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
         let mut search = Search { algorithm, compare_on, jaccard, keys, corpus, tables, hot_keys, is_in_hot };
-        if search.looks_by_rows() {
+        if search.searches_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
                 hot_keys.push(table.key(run));
@@ -489,19 +492,20 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Whether two documents can share many keys, and comparing them is dear: then whom a document meets is marked.
-    fn looks_by_rows(&self) -> bool {
+    /// Whether two documents can share many keys and comparing them is expensive. Then the documents already met are
+    /// marked.
+    fn searches_by_rows(&self) -> bool {
         self.keys.are_free() && self.compares_sets()
     }
 
-    /// Whether a pair is to be looked at as it was met: it is once.
+    /// Whether a pair is to be compared at this meeting. It is at exactly one of them.
     #[inline]
-    fn is_its_turn(&self, met: Met, a: u32, b: u32) -> bool {
-        match met {
-            Met::Here(table, key) => self.keys.meet_first(table, key, a, b),
-            Met::Once => {
+    fn is_compared_at(&self, meeting: Meeting, a: u32, b: u32) -> bool {
+        match meeting {
+            Meeting::Here(table, key) => self.keys.meet_first(table, key, a, b),
+            Meeting::Once => {
                 let may_share_hot = self.is_in_hot[a as usize] && self.is_in_hot[b as usize];
-                // If a hot run has the least key that they share, it is looked at there.
+                // If the smallest key that they share is of a hot run, they are compared there.
                 let in_hot = |key| self.hot_keys.binary_search(&key).is_ok();
                 !may_share_hot || !self.keys.least_shared(a, b).is_some_and(in_hot)
             }
@@ -512,7 +516,7 @@ impl<'a> Search<'a> {
         self.compare_on != CompareOn::Fingerprints
     }
 
-    /// The threshold by which prefixes of sets are taken, if they are.
+    /// The threshold for prefixes of sets, if the algorithm allows them.
     fn prefixes_by(&self) -> Option<Threshold> {
         self.jaccard.filter(|_| self.compare_on == CompareOn::Features)
     }
@@ -521,17 +525,18 @@ impl<'a> Search<'a> {
         table.run(run).len() >= HOT && self.prefixes_by().is_some()
     }
 
-    /// Passes every pair of every run but the hot ones to `look`, on all threads of the pool. Returns what the pieces of work came to.
-    fn pairs<T: Default + Send>(&self, look: impl Fn(Met, (u32, u32), &mut T) + Sync) -> Vec<T> {
-        if self.looks_by_rows() {
+    /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool. Returns the result of
+    /// each task.
+    fn pairs<T: Default + Send>(&self, look: impl Fn(Meeting, (u32, u32), &mut T) + Sync) -> Vec<T> {
+        if self.searches_by_rows() {
             let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
-            return rows.search(|pair, came| look(Met::Once, pair, came));
+            return rows.search(|pair, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
             let mut came = T::default();
             let mut row = |table: usize, run: usize, i: usize| {
                 let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
-                members[i + 1..].iter().for_each(|&b| look(Met::Here(table, key), (members[i], b), &mut came));
+                members[i + 1..].iter().for_each(|&b| look(Meeting::Here(table, key), (members[i], b), &mut came));
             };
             match *task {
                 Task::Runs { table, from, to } => {
@@ -552,8 +557,8 @@ impl<'a> Search<'a> {
         runs.filter(|&(_, table, run)| self.is_hot(table, run))
     }
 
-    /// Of which groups the features are needed: of those in a pair that has to be compared by them, as far as outlines tell, and of all
-    /// of a hot run.
+    /// The groups whose features are needed: those in a pair that has to be compared by them, as far as outlines
+    /// decide, and all groups of a hot run.
     pub fn candidates(&self, outlines: &Outlines) -> Vec<bool> {
         let is_candidate: Vec<AtomicBool> = (0..self.corpus.distinct()).map(|_| AtomicBool::new(false)).collect();
         let mark = |group: u32| is_candidate[group as usize].store(true, Ordering::Relaxed);
@@ -575,22 +580,23 @@ impl<'a> Search<'a> {
         is_candidate.into_iter().map(AtomicBool::into_inner).collect()
     }
 
-    /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns how many were compared.
+    /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns the number of
+    /// comparisons.
     pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
-        let look = |met: Met, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
+        let look = |meeting: Meeting, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
             if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
                 return;
             }
             let similarity = match evidence {
-                // Comparing fingerprints is cheaper than asking whether it is this table's turn.
+                // Comparing fingerprints is cheaper than checking whether the pair is compared in this table.
                 Evidence::Fingerprints => {
                     *count += 1;
                     let similarity = self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b));
-                    similarity.filter(|_| self.is_its_turn(met, a, b))
+                    similarity.filter(|_| self.is_compared_at(meeting, a, b))
                 }
                 Evidence::Sets(sets) => {
-                    // A few bits are at hand; whose turn it is can take a look at the keys.
-                    if !sets.can_reach(self.jaccard, a, b) || !self.is_its_turn(met, a, b) {
+                    // The outlines are in memory; checking the meeting may read the keys.
+                    if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, a, b) {
                         return;
                     }
                     *count += 1;
@@ -602,14 +608,14 @@ impl<'a> Search<'a> {
         let mut came = self.pairs(look);
         if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
             for (number, table, run) in self.hot_runs() {
-                let (members, met) = (table.run(run), Met::Here(number, table.key(run)));
+                let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
                 let prefixes = [prefixes(jaccard, members, sets)];
                 let rows = Rows::new(&prefixes, members.len(), |_, _| true);
-                came.extend(rows.search(|(a, b), came| look(met, (members[a as usize], members[b as usize]), came)));
+                came.extend(rows.search(|(a, b), came| look(meeting, (members[a as usize], members[b as usize]), came)));
             }
         }
         edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
-        // Each piece is freed as it is moved over.
+        // Each piece is freed after it is moved.
         came.into_iter().fold(0, |compared, (count, found)| {
             edges.extend(found);
             compared + count

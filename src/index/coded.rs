@@ -1,30 +1,30 @@
 //! Sets of hashes in few bytes: the differences of ascending numbers of 44 bits, Rice-coded.
 //!
-//! A set of 200 takes some 5 bytes an element instead of 8. Of the hashes 44 bits are kept: two documents of 200 features each have a
-//! wrong common one with a probability of 2 in a billion.
+//! A set of 200 takes some 5 bytes per element instead of 8. Each hash keeps 44 bits: two documents of 200 features
+//! each get a wrong common element with a probability of 2 in a billion.
 
 use crate::hash::mix;
 
 /// Bits of each element.
 const BITS: u32 = 44;
 
-/// The elements as they are kept: mixed, cut, ascending. As many as before.
+/// The elements as stored: mixed, cut, ascending. Their number does not change.
 pub(super) fn cut(elements: &[u64]) -> Vec<u64> {
     let mut cut: Vec<u64> = elements.iter().map(|&element| mix(element) >> (64 - BITS)).collect();
     cut.sort_unstable();
     cut
 }
 
-/// How many low bits of a difference are written as they are: about the mean of the differences.
+/// The number of low bits of a difference that are stored verbatim: about the logarithm of the mean of the differences.
 fn low_bits(count: usize) -> u32 {
     BITS - (count as u64).max(1).ilog2()
 }
 
-/// Appends the code of an ascending set, whose size is known otherwise.
+/// Appends the code of an ascending set, whose size is stored elsewhere.
 pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     let low = low_bits(set.len());
     let (mut held, mut bits, mut before) = (0u64, 0, 0);
-    // At most 7 bits are held, so that 57 can come.
+    // At most 7 bits are held, so that 57 more fit.
     let mut put = |value: u64, width: u32, out: &mut Vec<u8>| {
         held |= value << bits;
         bits += width;
@@ -36,7 +36,7 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     for &element in set {
         let difference = element - before;
         before = element;
-        // The high part as so many ones and a zero, behind it the low part.
+        // The high part in unary: this many ones and a zero. Then the low part.
         let (mut high, rest) = (difference >> low, difference & ((1 << low) - 1));
         while high > MOST_ONES {
             put((1 << MOST_ONES) - 1, MOST_ONES as u32, out);
@@ -47,16 +47,17 @@ pub(super) fn encode(set: &[u64], out: &mut Vec<u8>) {
     put(0, 7, out);
 }
 
-/// So many ones, a zero and the low part are at most 57 bits.
+/// The maximum length of a code: ones, a zero and the low part are at most 57 bits.
 const MOST_ONES: u64 = 56 - BITS as u64;
 
-/// Whether some code can be that of so many elements: each takes its low part and a bit more.
+/// Whether a code of this many elements can fit: each element takes its low part and at least one bit.
 pub(super) fn fits(code: &[u8], count: usize) -> bool {
     let bits = 8 * code.len() as u64;
     count as u64 <= bits && count as u64 * u64::from(low_bits(count) + 1) <= bits
 }
 
-/// Hands over the elements of a code of `count`, ascending. `None` if that is not what it is; it must [fit](fits).
+/// Passes the `count` elements of a code to a function, ascending. `None` if the bytes are not such a code. The size
+/// must [fit](fits).
 pub(super) fn decode(code: &[u8], count: usize, mut each: impl FnMut(u64)) -> Option<()> {
     let low = low_bits(count);
     let mut bits = Bits { code: code.iter(), held: 0, count: 0 };
@@ -73,12 +74,12 @@ pub(super) fn decode(code: &[u8], count: usize, mut each: impl FnMut(u64)) -> Op
 struct Bits<'a> {
     code: std::slice::Iter<'a, u8>,
     held: u64,
-    /// How many are held; those above are zeros.
+    /// The number of bits held; the bits above them are zeros.
     count: u32,
 }
 
 impl Bits<'_> {
-    /// Holds 57 bits or more, if there are so many.
+    /// Holds 57 bits or more, if that many remain.
     #[inline]
     fn fill(&mut self) {
         while self.count <= 56
@@ -95,7 +96,7 @@ impl Bits<'_> {
         self.count -= count;
     }
 
-    /// How many ones come before a zero, which goes with them.
+    /// The number of ones before the next zero. Consumes the zero too.
     #[inline]
     fn ones(&mut self) -> Option<u64> {
         let mut ones = 0;
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The code of a set bit by bit, as the text says it.
+    /// The code of a set bit by bit, by the definition.
     fn plainly(set: &[u64]) -> Vec<u8> {
         let (low, mut bits, mut before) = (low_bits(set.len()), Vec::new(), 0);
         for &element in set {

@@ -1,4 +1,4 @@
-//! What an index stores: documents, removals, notes.
+//! The content of an index: documents, removals, notes.
 //!
 //! ```text
 //! record  kind (1), id, hash of the token sequence (16), time; fingerprint, or tags of keys and coded features
@@ -24,7 +24,7 @@ pub(super) struct Record {
     /// In seconds since 1970.
     pub time: u64,
     pub kind: Kind,
-    /// Whether it was added, and never let through.
+    /// Whether it was added without a decision.
     pub is_added: bool,
     /// Tags of keys, if features are stored.
     pub tags: Vec<u32>,
@@ -32,12 +32,12 @@ pub(super) struct Record {
     pub evidence: Vec<u64>,
 }
 
-/// What a frame holds.
+/// The content of a frame.
 pub(super) enum Entry {
     Document(Record),
     /// The documents at these places are forgotten.
     Removed(Vec<u64>),
-    /// What was decided, and changed nothing.
+    /// Decisions that changed nothing.
     Notes(Vec<u64>),
     /// Everything before it was on the disk before it was written.
     Synced,
@@ -48,7 +48,7 @@ pub(super) const SYNCED: u8 = 4;
 const ADDED: u8 = 0x80;
 
 impl Entry {
-    /// `None` if the bytes are no entry, or none of an index of this shape.
+    /// `None` if the bytes are not an entry, or not one of an index of this shape.
     pub fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
         match bytes {
             [SYNCED] => Some(Entry::Synced),
@@ -67,9 +67,9 @@ impl Entry {
 /// How records are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reads {
-    /// Which there can be.
+    /// The records that are possible.
     pub shape: Shape,
-    /// Whether tags, fingerprints and features are not kept, only checked.
+    /// Whether tags, fingerprints and features are only checked, not kept.
     pub skips_evidence: bool,
 }
 
@@ -115,7 +115,7 @@ impl Record {
         }
     }
 
-    /// `None` if the bytes are no record, or none that an index of this shape can hold.
+    /// `None` if the bytes are not a record, or not one that an index of this shape can hold.
     pub fn parse(bytes: &[u8], reads: &Reads) -> Option<Self> {
         let mut rest = bytes;
         let kind = take(&mut rest, 1)?[0];
@@ -144,7 +144,7 @@ impl Record {
             Kind::Features => {
                 let stored = counted(&mut rest, 4)?.as_chunks().0;
                 let count = usize::try_from(number(&mut rest)?).ok()?;
-                // Before memory is taken for so many.
+                // Checked before memory is allocated for them.
                 (fits(rest, count) && shape.allows(kind, stored.len(), count)).then_some(())?;
                 if keeps {
                     tags.extend(stored.iter().map(|&tag| u32::from_le_bytes(tag)));
@@ -182,12 +182,12 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
 }
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
-    let (taken, behind) = rest.split_at_checked(count)?;
-    *rest = behind;
+    let (taken, left) = rest.split_at_checked(count)?;
+    *rest = left;
     Some(taken)
 }
 
-/// As many items of a size as the number before them says.
+/// A sequence of items of one size, preceded by their number.
 fn counted<'a>(rest: &mut &'a [u8], size: usize) -> Option<&'a [u8]> {
     let count = usize::try_from(number(rest)?).ok()?;
     take(rest, count.checked_mul(size)?)

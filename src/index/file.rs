@@ -1,11 +1,12 @@
-//! The file of an index: its header, its lock, whether it is where its path leads.
+//! The file of an index: its header, its lock, and whether its path still leads to it.
 //!
 //! ```text
 //! file    magic (12 bytes), format version (4), length of the header (4), header (JSON), room (32), checksum (8) of both; then frames
 //! ```
 //!
-//! The header is the identity of the [`Spec`](crate::algorithm::Spec). The room is zeros and not read: it is for the place of a checkpoint
-//! of the tables. Versions 1 and 2 hold signatures of hashes that are no longer made, and no texts to make others of: they are refused.
+//! The header is the identity of the [`Spec`](crate::algorithm::Spec). The room is zeros and is not read; it is
+//! reserved for the place of a checkpoint of the tables. Versions 1 and 2 are refused: they hold signatures of hashes
+//! that are no longer made, and no texts to recompute them from.
 
 use crate::error::{Error, IndexFault};
 use crate::replace::remove_stale;
@@ -18,15 +19,15 @@ use std::thread;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of the format that is written.
+/// The version of the format that this program writes.
 pub const FORMAT_VERSION: u32 = 3;
 
-/// Bytes behind the header that are kept free.
+/// Reserved bytes after the header.
 pub(super) const ROOM: usize = 32;
 
 pub(super) const MAGIC: &[u8; 12] = b"dedup index\n";
 
-/// The largest header that is read.
+/// The maximum length of a header.
 pub(super) const MAX_HEADER: u32 = 1 << 24;
 
 pub(super) fn file_header(header: &Value) -> Vec<u8> {
@@ -41,7 +42,8 @@ pub(super) fn file_header(header: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Whether a file is new, or its very first write was interrupted: it ends within its header, and holds no more than a part of it.
+/// Whether a file is new, or its very first write was interrupted: it ends within its header, and holds only a part of
+/// it.
 pub(super) fn is_unfinished(mut file: &File) -> io::Result<bool> {
     file.rewind()?;
     let mut head = Vec::new();
@@ -61,21 +63,21 @@ pub(super) fn is_unfinished(mut file: &File) -> io::Result<bool> {
     Ok(head.starts_with(MAGIC) && (rest.len() as u64) < needs && is_part)
 }
 
-/// How often it is tried to lock a file, and how long is waited in between: another process may be about to end.
+/// How often locking a file is tried, and the wait in between: another process may be about to end.
 const TRIES: usize = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 /// Opens a file that no other process has open for writing.
 pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-    let in_use = || fault(path, IndexFault::Locked, "another process writes to this index; one at a time can");
+    let in_use = || fault(path, IndexFault::Locked, "another process is writing to this index; only one can at a time");
     for again in 0..TRIES {
         if again > 0 {
             thread::sleep(BETWEEN_TRIES);
         }
         let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
-            // While it was opened another may have come into its place.
+            // Another file may have replaced it while it was opened.
             Ok(()) if is_at(&file, path).map_err(failed)? => {
                 remove_stale(path);
                 return Ok(file);
@@ -87,7 +89,7 @@ pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error
     Err(in_use())
 }
 
-/// Whether a file is what a path leads to.
+/// Whether a path leads to this file.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -95,18 +97,18 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((own.dev(), own.ino()) == (there.dev(), there.ino()))
 }
 
-/// Elsewhere a file that is open is not replaced.
+/// On other systems an open file cannot be replaced.
 #[cfg(not(unix))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The folder that a file is in.
+/// The folder of a file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes sure that a new file is found after a power cut, where folders can be told so.
+/// Makes sure that a new file is found after a power failure, on systems that can sync folders.
 pub(super) fn sync_folder(path: &Path) {
     _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
 }

@@ -1,4 +1,4 @@
-//! Frames: each record of an index between its length and a checksum.
+//! Frames: each record of an index, with its length before it and a checksum after it.
 //!
 //! ```text
 //! frame   length of the record (4), check of the length and the place (4), record, checksum (8)
@@ -12,7 +12,7 @@ use std::io;
 use std::io::{Read, Seek, SeekFrom};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What stands before a record.
+/// The head of a frame, before the record.
 pub(super) fn frame_head(length: u32, place: u64) -> [u8; 8] {
     let mut head = [0; 8];
     head[..4].copy_from_slice(&length.to_le_bytes());
@@ -20,22 +20,22 @@ pub(super) fn frame_head(length: u32, place: u64) -> [u8; 8] {
     head
 }
 
-/// The length that a frame's head says, if it is one.
+/// The length in the head of a frame; `None` if it is not a head.
 pub(super) fn length_of(head: [u8; 8], place: u64) -> Option<u64> {
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     (u64::from(length) <= MAX_RECORD && frame_head(length, place) == head).then_some(length.into())
 }
 
-/// The longest record: that of a text of some 300 MB. A longer one is neither written nor read.
+/// The maximum length of a record: that of a text of some 300 MB. A longer one is neither written nor read.
 pub(super) const MAX_RECORD: u64 = 1 << 28;
 
-/// So much is read at once where it is not known yet whether it is a record.
+/// The number of bytes read at once where it is not known yet whether they are a record.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// A frame takes so much beside its record.
+/// The size of a frame without its record.
 pub(super) const FRAME_OVERHEAD: u64 = 16;
 
-/// The record of a frame without its head, if the checksum is right.
+/// The record of a frame whose head was removed, if the checksum is right.
 pub(super) fn checked(frame: &[u8], place: u64) -> Option<&[u8]> {
     let (record, sum) = frame.split_last_chunk()?;
     (xxh3_64_with_seed(record, place) == u64::from_le_bytes(*sum)).then_some(record)

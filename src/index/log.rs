@@ -16,24 +16,24 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// The log.
 pub(super) struct Log {
     file: Option<(File, PathBuf)>,
-    /// How much is in the file.
+    /// The number of bytes in the file.
     written: u64,
-    /// How much of that is known to be on the disk.
+    /// The number of these that are known to be on the disk.
     synced: u64,
-    /// Where the last frame that says so ends, if anything is known of it.
+    /// The end of the last frame that marks this, if there is one.
     marked: u64,
-    /// What is not yet; in memory, all there is.
+    /// The bytes that are not in the file yet; for a log in memory, all of them.
     pending: Vec<u8>,
     buffer: Vec<u8>,
     /// Notes that are not in a frame yet.
     notes: Vec<u64>,
-    /// Whether anything but notes was added since all was on the disk.
+    /// Whether anything but notes was added since everything was on the disk.
     is_due: bool,
     /// How records are read again.
     reads: Reads,
 }
 
-/// So many words of notes go into a frame at most.
+/// The maximum number of words of notes in a frame.
 const NOTES: usize = 1 << 13;
 
 impl Log {
@@ -56,12 +56,12 @@ impl Log {
         self.file.is_some()
     }
 
-    /// The file it is in.
+    /// The path of its file.
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref().map(|(file, _)| file)
     }
 
-    /// Opens a file for writing, or makes it. What it holds is still to be gone through.
+    /// Opens a file for writing, or creates it. Its content must still be read.
     pub fn open(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let mut file = lock(path, File::options().create(true))?;
@@ -73,22 +73,23 @@ impl Log {
         }
         let stored = Stored::open(path)?;
         stored.check(header)?;
-        Log::behind(file, path, stored)
+        Log::after(file, path, stored)
     }
 
-    /// Opens a file that is there for writing, whatever it was made with.
+    /// Opens an existing file for writing, whatever its settings.
     pub fn open_any(path: &Path) -> Result<(Self, Stored), Error> {
         let file = lock(path, &mut File::options())?;
         let stored = Stored::open(path)?;
-        Log::behind(file, path, stored)
+        Log::after(file, path, stored)
     }
 
-    fn behind(file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
+    fn after(file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
         let file = Some((file, path.to_path_buf()));
         Ok((Log { file, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
-    /// Opens a file for reading alone; another process may write to it. What it holds is still to be gone through. Nothing is ever pending.
+    /// Opens a file for reading only; another process may write to it. Its content must still be read. Nothing is ever
+    /// pending.
     pub fn open_to_read(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
         let stored = Stored::open(path)?;
         stored.check(header)?;
@@ -98,7 +99,7 @@ impl Log {
         Ok((Log { file, written, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
-    /// A log in a new file that is to [take the place](Replacement::commit_exact) of another.
+    /// A log in a new file that will [replace](Replacement::commit_exact) another.
     pub fn beside(new: &mut Replacement, header: &Value) -> Result<Self, Error> {
         let path = new.path().to_path_buf();
         let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
@@ -109,14 +110,14 @@ impl Log {
         Ok(Log { file: Some((file, path)), written, synced: written, is_due: true, ..Log::in_memory() })
     }
 
-    /// Goes on behind what is stored, and cuts off the rest.
+    /// Continues after the stored frames, and cuts off the rest.
     pub fn start_at(&mut self, end: &End) -> Result<(), Error> {
         if let Some((file, path)) = &mut self.file {
             let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
             if file.metadata().map_err(failed)?.len() > end.at {
                 file.set_len(end.at).map_err(failed)?;
             }
-            // What an earlier process left with the operating system is written before anything is said of it.
+            // Data that an earlier process left with the operating system is synced before it is marked as written.
             file.sync_all().map_err(failed)?;
             file.seek(SeekFrom::Start(end.at)).map_err(failed)?;
             (self.synced, self.is_due) = (end.at, false);
@@ -126,12 +127,12 @@ impl Log {
         Ok(())
     }
 
-    /// Bytes in all.
+    /// The total number of bytes.
     pub fn len(&self) -> u64 {
         self.written + self.pending.len() as u64
     }
 
-    /// Bytes that are not written yet.
+    /// The number of bytes that are not written yet.
     pub fn bytes_pending(&self) -> usize {
         self.pending.len()
     }
@@ -151,7 +152,7 @@ impl Log {
         self.frame().ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
     }
 
-    /// Adds an entry as it stands in another log. Returns its place.
+    /// Adds an entry of another log unchanged. Returns its place.
     pub fn copy(&mut self, entry: &[u8]) -> u64 {
         self.begin();
         self.frame_notes();
@@ -161,7 +162,7 @@ impl Log {
         self.frame().expect("it was a frame before")
     }
 
-    /// Adds what was decided. It changes nothing, so that it need not be on the disk before something does.
+    /// Adds the decision on a document. It changes nothing, and need not be on the disk before something else does.
     pub fn note(&mut self, past: Past) {
         self.notes.extend(past.words());
         if self.notes.len() >= NOTES {
@@ -170,7 +171,7 @@ impl Log {
         }
     }
 
-    /// Adds a note that stands alone.
+    /// Adds a note without a document.
     pub fn mark(&mut self, word: u64) {
         self.begin();
         self.frame_notes();
@@ -188,9 +189,9 @@ impl Log {
         }
     }
 
-    /// Adds that documents are forgotten, by their places.
+    /// Logs that the documents at these places are forgotten.
     pub fn remove(&mut self, places: &[u64]) {
-        // A frame is small, so that a torn one is.
+        // Frames are kept small, so that little is lost if one is incomplete.
         for places in places.chunks(1 << 16) {
             self.begin();
             self.frame_notes();
@@ -202,8 +203,8 @@ impl Log {
         }
     }
 
-    /// If all that is written is known to be on the disk, what comes next begins with a frame that says so. What a power cut leaves of
-    /// it may be there in part, in any order; what stands before the last such frame must be whole.
+    /// If everything written is known to be on the disk, the next write begins with a frame that marks this. A power
+    /// failure may leave parts of that write, in any order; everything before the last such frame must be whole.
     fn begin(&mut self) {
         let is_due = self.synced == self.written && self.marked < self.written;
         if self.pending.is_empty() && self.file.is_some() && is_due {
@@ -225,7 +226,7 @@ impl Log {
         Some(place)
     }
 
-    /// Writes what is pending; to the disk, if it is to be there. Notes behind the last document wait for the next one.
+    /// Writes what is pending, to the disk if required. Notes after the last document wait for the next one.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
         if !to_disk {
             self.frame_notes();
@@ -235,10 +236,11 @@ impl Log {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
-        // Whoever opens the path now finds another file, and no lock: what leaves must not be remembered where nobody looks.
+        // Another process that opens the path now finds another file, without a lock. Documents must not be recorded in
+        // a file that no path leads to.
         let is_there = is_at(file, path).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
-            // It cannot be known.
+            // It cannot be determined.
             _ => Ok::<_, io::Error>(true),
         });
         if !is_there.unwrap_or(true) {
@@ -251,7 +253,7 @@ impl Log {
         }
         let synced = |file: &mut File| if to_disk { file.sync_data() } else { Ok(()) };
         if let Err(error) = file.write_all(&self.pending).and_then(|()| synced(file)) {
-            // Whatever of it was written is written again, if it comes to that.
+            // Anything written of it is written again later.
             _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
             return Err(failed(error));
         }
@@ -263,7 +265,8 @@ impl Log {
         Ok(())
     }
 
-    /// Writes all that is pending to the disk, and behind it that it is there: what is wrong before that is damage from then on.
+    /// Writes everything pending to the disk, and then a mark that it is there. From then on, an error before the mark
+    /// is damage.
     pub fn seal(&mut self) -> Result<(), Error> {
         self.frame_notes();
         self.commit(true)?;
@@ -271,7 +274,7 @@ impl Log {
         self.commit(true)
     }
 
-    /// Lets go of what stands before a place, if it is all in memory. It must not be read again.
+    /// Frees everything before a place, if the log is in memory. It must not be read again.
     pub fn drop_before(&mut self, place: u64) {
         if self.file.is_none() {
             self.pending.drain(..(place - self.written) as usize);

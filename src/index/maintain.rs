@@ -1,4 +1,4 @@
-//! What is done with the file of an index as a whole.
+//! Operations on the file of an index as a whole.
 
 use super::entry;
 use super::file::{is_at, sync_folder};
@@ -13,24 +13,24 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// What an index file says of itself.
+/// Information about an index file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// How its signatures were made.
     pub header: Value,
     /// The version of its format.
     pub version: u32,
-    /// Documents in it, those without features included and those that were removed not.
+    /// Documents in it, including those without features, except removed ones.
     pub documents: u64,
-    /// Documents without features, those that were removed included.
+    /// Documents without features, including removed ones.
     pub featureless: u64,
-    /// Documents that were removed, and still take room.
+    /// Documents that were removed but still take space in the file.
     pub removed: u64,
-    /// When the first and the last of all were let through, in seconds since 1970.
+    /// When the first and the last document passed, in seconds since 1970; removed ones count.
     pub times: Option<(u64, u64)>,
     /// Bytes of the file that hold whole records.
     pub bytes: u64,
-    /// What an interrupted write left behind them. It is not cut off.
+    /// Bytes after them that an interrupted write left. They are not cut off.
     pub torn: Option<Repair>,
 }
 
@@ -39,23 +39,23 @@ pub struct Summary {
 pub struct Entry<'a> {
     /// Its id.
     pub id: &'a str,
-    /// When it was let through, in seconds since 1970.
+    /// When it passed, in seconds since 1970.
     pub time: u64,
 }
 
-/// How an index was made. `None` if there is none, or its very first write was interrupted.
+/// How the signatures of an index are made. `None` if the file does not exist, or its very first write was interrupted.
 ///
 /// # Errors
-/// The file cannot be read, or is no index.
+/// The file cannot be read, or is not an index.
 pub fn header(path: &Path) -> Result<Option<Value>, Error> {
     header_of(path)
 }
 
-/// Reads an index from start to end, every checksum included, and hands over each document that was not removed. The file is not
-/// changed, and may have a writer meanwhile.
+/// Reads an index from start to end, checks every checksum, and passes each document that was not removed to a
+/// function. The file is not changed, and may be written to at the same time.
 ///
 /// # Errors
-/// The file cannot be read, is no index, or is damaged; or what `each` returns.
+/// The file cannot be read, is not an index, or is damaged; or what `each` returns.
 ///
 /// # Cost
 /// The file is read twice. Memory: 8 bytes for each document that was removed.
@@ -93,21 +93,21 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
     Ok((gone, tail))
 }
 
-/// What removing did.
+/// The result of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Documents that were forgotten.
+    /// The number of documents that were forgotten.
     pub documents: u64,
     /// Ids that no document has.
     pub unknown: BTreeSet<String>,
-    /// What an interrupted write had left, which was cut off.
+    /// The incomplete end of an interrupted write, which was cut off.
     pub torn: Option<Repair>,
 }
 
-/// Makes an index forget all documents with these ids. They take room until the index is [compacted](compact).
+/// Makes an index forget all documents with these ids. They take space until the index is [compacted](compact).
 ///
 /// # Errors
-/// The file cannot be read or written, is no index, is damaged, or has a writer.
+/// The file cannot be read or written, is not an index, is damaged, or has another writer.
 pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> {
     let (mut log, mut stored) = Log::open_any(path)?;
     stored.reads.skips_evidence = true;
@@ -130,52 +130,52 @@ pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> 
     Ok(Removed { documents: places.len() as u64, unknown: ids, torn: end.torn })
 }
 
-/// What compacting leaves out, beside what was removed.
+/// The documents that compacting leaves out, beside removed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outdated {
-    /// Documents let through before this time, in seconds since 1970.
+    /// Documents that passed before this time, in seconds since 1970.
     pub before: u64,
-    /// All but the last so many documents.
+    /// All but this many latest documents.
     pub window: Option<u64>,
-    /// Whether what is damaged is left out too; else it is an error.
+    /// Whether damaged parts are left out too; otherwise they are an error.
     pub damaged: bool,
 }
 
-/// What compacting did.
+/// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// Documents that stay.
+    /// The number of documents that were kept.
     pub documents: u64,
-    /// Documents that had been removed or were too old, and take no room any more.
+    /// The number of documents that were left out because they had been removed or were too old.
     pub dropped: u64,
-    /// Bytes of the file before, torn ones included, and after.
+    /// Bytes of the file before, including incomplete ones, and after.
     pub bytes: (u64, u64),
-    /// Bytes that were damaged.
+    /// Damaged bytes.
     pub damaged: u64,
-    /// What an interrupted write had left, which is gone.
+    /// The incomplete end of an interrupted write, which was left out.
     pub torn: Option<Repair>,
 }
 
-/// Writes an index anew without what was removed or is outdated. The new file takes the old one's place when it is whole and on the disk;
-/// it has its owner, mode and access control list, and a symbolic link goes on leading to it.
+/// Rewrites an index without removed and outdated documents. The new file replaces the old one once it is complete and
+/// on the disk. It keeps the owner, mode and access control list, and a symbolic link continues to point to it.
 ///
-/// After an interrupted run, what it decided last is decided the same from the new file: it keeps the notes of that, and documents that
-/// are outdated but that others were dropped for.
+/// The last decisions of an interrupted run can be repeated from the new file: it keeps their notes, and outdated
+/// documents that others were dropped for.
 ///
 /// # Errors
-/// The file cannot be read, is no index, is damaged, has a writer, or has another hard link; a file beside it cannot be written, or
-/// cannot be given its owner.
+/// The file cannot be read, is not an index, is damaged, has another writer, or has another hard link; a file beside it
+/// cannot be written, or cannot be given its owner.
 ///
 /// # Cost
-/// The file is read twice, three times with a window. Room on the disk for both files; memory, 8 bytes for each document that was removed,
-/// and at most some 50 MB for decisions of an interrupted run.
+/// The file is read twice; three times with a window. The disk must have space for both files. Memory: 8 bytes for each
+/// removed document, and at most some 50 MB for decisions of an interrupted run.
 pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     let (held, mut stored) = Log::open_any(path)?;
     let old = held.file().expect("it is in a file");
     stored.reads.skips_evidence = true;
     stored.salvages = outdated.damaged;
     let (gone, tail) = removed(&mut stored, KEPT_DECISIONS)?;
-    // Its documents that are kept because others were dropped for them.
+    // Documents that are kept because others were dropped for them.
     let mut originals: Vec<u64> =
         tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
     originals.sort_unstable();
@@ -191,11 +191,11 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     }
     let failed = |error| Error::io(format!("cannot replace the index {}", path.display()), error);
     let mut new = Replacement::new(path).map_err(failed)?;
-    // Before the work is done, not only after it.
+    // Checked before the work, not only after it.
     new.check_exact().map_err(failed)?;
     let mut log = Log::beside(&mut new, &stored.header)?;
     let (mut documents, mut dropped) = (0, 0);
-    // How many decisions were written down since the last run began, and the first of them that is kept.
+    // The number of decisions logged since the last run began, and the first of them that is kept.
     let (mut has_begun, mut count, first) = (false, 0u64, tail.count - tail.past().len() as u64);
     let end = stored.each(|place, entry, bytes| {
         match entry {
@@ -228,7 +228,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
                 for past in Past::all(&words) {
                     let original =
                         past.original.map(|place| originals.binary_search(&place).ok().and_then(|at| moved[at]));
-                    // What it was dropped for was removed: it is decided on again.
+                    // The document that it was dropped for was removed: it is decided on again.
                     if count >= first && original != Some(None) {
                         log.note(Past { original: original.flatten(), ..past });
                     }
@@ -252,7 +252,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
 }
 
-/// So many decisions of an interrupted run are kept at most.
+/// The maximum number of decisions of an interrupted run that are kept.
 const KEPT_DECISIONS: usize = 1 << 20;
 
 const WRITTEN_AT_ONCE: usize = 1 << 24;

@@ -1,24 +1,26 @@
-//! The online index of a stream: what was let through, found again by its keys.
+//! The online index of a stream: the documents that passed, found again by their keys.
 //!
 //! ```text
 //! sign      text → tokens → features → fingerprint → keys     on any thread      ([`Signer`], signature.rs)
 //! decide    keys → candidates → the most similar one           one at a time      ([`Index::decide`])
-//! keep      the record of a document that is let through       log, then tables   (log.rs, table.rs)
+//! keep      the record of a document that passes               log, then tables   (log.rs, table.rs)
 //! ```
 //!
-//! Decisions are as if documents came one by one: each is let through unless one that was let through before it is similar enough.
-//! That is what a scan with `--emit verdicts --keep first` keeps.
+//! Decisions are as if documents came one by one: each passes unless one that passed before it is similar enough. A
+//! scan with `--emit verdicts --keep first` keeps the same documents.
 //!
-//! The log is all that stays: records one after the other, each with a checksum. The tables that find them are made again when the log is
-//! opened; they are in memory, and beyond a bound in sorted runs on the disk. What a crash tore at the end of the log is cut off and said;
-//! damage before what is known to have been on the disk is an error.
+//! Only the log is stored: records one after the other, each with a checksum. The tables that find them are rebuilt
+//! when the log is opened. They are in memory, and beyond a bound in sorted runs on the disk. A record at the end of
+//! the log that a crash left incomplete is cut off and reported. Damage before the part that is known to have been on
+//! the disk is an error.
 //!
-//! What a run that forgets decided is in the log too, so that an interrupted one goes on as if it had not been (repeat.rs). With a window
-//! of documents, those count that are there: what was removed does not, so that compacting changes nothing; what has expired does, as
-//! it did before it expired. Each document expires by its own time, whatever those of others are.
+//! A run that forgets also logs its decisions, so that it can continue after an interruption as if there had been none
+//! (repeat.rs). A window of documents counts those that are in the index. Removed documents do not count, so that
+//! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
+//! time, independent of the others.
 //!
-//! Memory, bytes a document of MinHash with 16 keys: some 400 while its postings are in memory; 8 for its place and 10 bits for each of its
-//! keys and its id, 29 in all, when they are in runs.
+//! Memory per document, for MinHash with 16 keys: some 400 bytes while its postings are in memory. Once they are in
+//! runs: 8 bytes for its place in the log, and 10 bits for each of its keys and its id, 29 bytes in all.
 
 mod coded;
 mod entry;
@@ -61,33 +63,33 @@ use std::time::{Duration, Instant};
 use table::Table;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How sure it is that what was let through is remembered.
+/// When a document that passed is written to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    /// On the disk before anything else is decided.
+    /// Before the next decision.
     Always,
-    /// On the disk before it leaves, several at a time.
+    /// Before its record leaves; several documents are written together.
     Batch,
-    /// With the operating system, which writes it when it likes: a crash of the program loses nothing, a power cut may.
+    /// Whenever the operating system writes it. A crash of the program loses nothing; a power failure may.
     Off,
 }
 
-/// What became of a document.
+/// The decision on a document.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
     /// It is new, and is remembered from now on.
     Fresh,
-    /// It was let through before, with this id and these tokens: it is let through again. Only of an index in a file, which is fed again
-    /// after a crash.
+    /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
+    /// fed again after a crash.
     Known,
-    /// It gives the algorithm nothing to compare: let through.
+    /// It passes, because it has too few features to be compared.
     Featureless,
-    /// It is like one that was let through.
+    /// It is a near-duplicate of one that passed.
     Duplicate {
-        /// The id of that one.
+        /// The id of the earlier document.
         of: String,
-        /// How similar they are, exactly.
+        /// Their exact similarity.
         similarity: Similarity,
     },
 }
@@ -95,62 +97,63 @@ pub enum Decision {
 /// Limits of what is remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Only the last so many documents are remembered. Those that were removed do not count.
+    /// Only this many latest documents are remembered. Removed ones do not count.
     pub window: Option<u64>,
-    /// Documents are forgotten after so many seconds, each by the time at which it was let through.
+    /// Documents are forgotten this many seconds after they passed.
     pub expire: Option<u64>,
-    /// The most documents that may be remembered.
+    /// The maximum number of documents that are remembered.
     pub max_documents: Option<u64>,
-    /// The most bytes of memory that the index may take.
+    /// The maximum memory of the index, in bytes.
     pub memory: Option<u64>,
 }
 
-/// What is done with documents.
+/// How documents are processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// They are decided on, and those that are let through are remembered.
+    /// They are decided on, and those that pass are remembered.
     #[default]
     Filter,
-    /// They are decided on, and none is remembered. Another process may write to the file meanwhile.
+    /// They are decided on, and none is remembered. Another process may write to the file at the same time.
     Query,
-    /// All are remembered, whatever they are like, but those that are known.
+    /// All are remembered without a decision, except those that are in the index already.
     Add,
 }
 
-/// How an index in a file is opened.
+/// Options for opening an index in a file.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Limits of what is remembered.
     pub limits: Limits,
-    /// How sure it is that what was let through is remembered.
+    /// When a document that passed is written to the disk.
     pub sync: Sync,
-    /// What is done with documents.
+    /// How documents are processed.
     pub mode: Mode,
-    /// Tables go to the disk before they take more bytes of memory than this. What finds them there takes 8 bytes a document and 10 bits a key.
+    /// Tables move to the disk before they take more memory than this, in bytes. To find them there takes 8 bytes per
+    /// document and 10 bits per key.
     pub tables: u64,
-    /// Where they go. If it is not given: to the folder of the file, or to the system's folder of temporary files with [`Mode::Query`],
-    /// which needs to write nowhere else.
+    /// The folder for these tables. The default is the folder of the index file; with [`Mode::Query`], which must not
+    /// write there, the system's folder for temporary files.
     pub temp_dir: Option<PathBuf>,
 }
 
 impl Default for Options {
-    /// No limits; on the disk before it leaves; 512 MiB of tables in memory.
+    /// No limits; documents are on the disk before their records leave; 512 MiB of tables in memory.
     fn default() -> Self {
         Options { limits: Limits::default(), sync: Sync::Batch, mode: Mode::Filter, tables: 512 << 20, temp_dir: None }
     }
 }
 
-/// Of the documents that share a key the latest so many are looked at.
+/// The maximum number of documents under a key that are compared: the latest ones.
 pub const MOST_OF_A_KEY: usize = 1 << 14;
 
-/// How long decisions took.
+/// The time that decisions took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
-    /// How many there were.
+    /// The number of decisions.
     pub decisions: u64,
-    /// All together.
+    /// The total time.
     pub total: Duration,
-    /// The slowest.
+    /// The time of the slowest.
     pub longest: Duration,
 }
 
@@ -161,7 +164,7 @@ impl Pace {
         self.longest = self.longest.max(time);
     }
 
-    /// A decision on average, since an earlier moment.
+    /// The average time of a decision since an earlier state of these counts.
     pub fn mean_since(&self, earlier: Pace) -> Duration {
         let decisions = u32::try_from(self.decisions - earlier.decisions).unwrap_or(u32::MAX);
         (self.total - earlier.total).checked_div(decisions).unwrap_or_default()
@@ -171,20 +174,20 @@ impl Pace {
 /// The index.
 pub struct Index {
     algorithm: Arc<dyn Algorithm>,
-    /// The threshold by which outlines tell documents apart, if there is one.
+    /// The threshold for ruling out pairs by their outlines, if there is one.
     jaccard: Option<Threshold>,
     log: Log,
     limits: Limits,
     sync: Sync,
     mode: Mode,
-    /// Where tables go that take more than so many bytes of memory.
+    /// The folder for tables on the disk, and the bound on their memory, in bytes.
     folder: Option<PathBuf>,
     tables: u64,
-    /// Where the record of each document is in the log.
+    /// The place of each document's record in the log.
     places: Vec<u64>,
-    /// When each came, in seconds, if documents expire: those that have not, the oldest first.
+    /// The times of the documents that have not expired, in seconds, the oldest first; only if documents expire.
     times: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Fingerprints back to back, if those are compared, and where each ends.
+    /// Fingerprints back to back, and the end of each, if fingerprints are compared.
     fingerprints: Vec<u64>,
     ends: Vec<u64>,
     /// The size and the parities of each set, if sets are compared.
@@ -193,18 +196,18 @@ pub struct Index {
     ids: Table,
     /// Documents below this number are forgotten.
     forgotten: u32,
-    /// Of the others, those that were removed, and those of the rest that have expired, with their times.
+    /// The other forgotten documents: those that were removed, and the expired ones of the rest, with their times.
     removed: BTreeSet<u32>,
     expired: BTreeMap<u32, u32>,
-    /// All documents below this number are one of these.
+    /// All documents below this number are forgotten.
     gone: u32,
-    /// What the clock said last.
+    /// The last time of the clock.
     now: u64,
-    /// Whether the log says what was decided, at its end.
+    /// Whether the end of the log is a part with decisions.
     is_noted: bool,
-    /// What was decided before an interruption, as long as it may be fed again.
+    /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
-    /// How many documents shared a key with more than are looked at.
+    /// The number of documents that shared a key with more documents than are compared.
     capped: u64,
     pace: Pace,
     /// A buffer.
@@ -215,17 +218,18 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index in memory that is gone with the process.
+    /// An index in memory only, lost when the process ends.
     pub fn in_memory(plan: &Plan, limits: Limits) -> Self {
         let options = Options { limits, sync: Sync::Off, ..Options::default() };
         Self::with_log(Arc::clone(&plan.algorithm), Log::in_memory(), &options, None)
     }
 
-    /// Opens the index in a file for signatures of this plan, or makes it unless it is only asked. An index of signatures that were made
-    /// in another way is refused.
+    /// Opens the index in a file for signatures of this plan, or creates it unless it is only queried. An index with
+    /// signatures made in another way is refused.
     ///
     /// # Errors
-    /// The file cannot be read or written, is no index, was made with other settings, has another writer, or is damaged.
+    /// The file cannot be read or written, is not an index, was made with other settings, has another writer, or is
+    /// damaged.
     ///
     /// # Cost
     /// The log is read once.
@@ -254,12 +258,12 @@ impl Index {
         index.is_noted = tail.is_on;
         index.is_stored = true;
         index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.places.is_empty();
-        // What was dropped for a document that was removed since is decided on again.
+        // A document that was dropped for a meanwhile removed one is decided on again.
         let is_there = |place: &u64| index.number_of(*place).is_some_and(|document| !index.removed.contains(&document));
         let past = tail.past().filter(|past| past.original.as_ref().is_none_or(is_there)).collect();
         index.repetition = Repetition::new(past);
         index.forget(0)?;
-        // Who only reads cuts nothing off.
+        // A reader does not cut the file.
         Ok((index, end.torn.filter(|_| !asked)))
     }
 
@@ -295,32 +299,33 @@ impl Index {
         }
     }
 
-    /// How many documents are remembered.
+    /// The number of documents that are remembered.
     pub fn len(&self) -> u64 {
         self.counted() - self.expired.len() as u64
     }
 
-    /// Those that count for a window: the expired ones too.
+    /// The number of documents that count for a window, including expired ones.
     fn counted(&self) -> u64 {
         self.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
     }
 
-    /// Whether the last run that let a document through did not end by itself, so that what it decided last may be fed again.
+    /// Whether the last run that passed a document was interrupted, so that its last decisions may be fed again.
     pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
-    /// Whether none is.
+    /// Whether no document is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many documents shared a key with more than [`MOST_OF_A_KEY`] others, of which the latest were looked at.
+    /// The number of documents that shared a key with more than [`MOST_OF_A_KEY`] others, of which only the latest were
+    /// compared.
     pub fn capped(&self) -> u64 {
         self.capped
     }
 
-    /// How long decisions took.
+    /// The time that decisions took.
     pub fn pace(&self) -> Pace {
         self.pace
     }
@@ -330,7 +335,7 @@ impl Index {
         self.log.len()
     }
 
-    /// Bytes of memory, about.
+    /// The approximate memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
         8 * (self.places.len() + self.times.capacity() + 2 * self.expired.len()) as u64
             + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
@@ -341,10 +346,10 @@ impl Index {
             + self.log.bytes_held()
     }
 
-    /// Decides on a document, at a time in seconds. If it is let through it is remembered from now on; on the disk after the next
-    /// [`commit`](Self::commit), before which it should not leave.
+    /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
+    /// after the next [`commit`](Self::commit), and should not leave before that.
     ///
-    /// Cost: a look-up for each key, a comparison for each document that shares one.
+    /// Cost: a look-up for each key, and a comparison for each document that shares one.
     ///
     /// # Errors
     /// The log cannot be read or written, or a limit is reached.
@@ -379,19 +384,19 @@ impl Index {
         Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
     }
 
-    /// Whether this run writes down what it decides, so that it can be decided the same after an interruption.
+    /// Whether this run logs its decisions, so that they can be repeated after an interruption.
     fn is_noting(&self) -> bool {
         let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
         self.mode == Mode::Filter && self.log.is_stored() && forgets
     }
 
-    /// So many decisions of an interrupted run are known.
+    /// The maximum number of decisions of an interrupted run that are known.
     fn most_repeated(&self) -> usize {
         let window = usize::try_from(self.limits.window.unwrap_or(0)).unwrap_or(usize::MAX);
-        window.saturating_mul(2).saturating_add(repeat::MOST)
+        window.saturating_mul(2).saturating_add(repeat::DECISIONS_KEPT)
     }
 
-    /// Says in the log whether what follows is written down.
+    /// Logs whether the decisions that follow are logged.
     fn begin_notes(&mut self) {
         let is_noting = self.is_noting();
         if self.mode == Mode::Filter && self.is_noted != is_noting {
@@ -407,7 +412,7 @@ impl Index {
         }
     }
 
-    /// What was decided on a document before an interruption, if it is fed again.
+    /// The decision on a document before an interruption, if it is fed again.
     fn repeated(&mut self, id: &str, signature: &Signature) -> Result<Option<Decision>, Error> {
         let Some(repetition) = &mut self.repetition else { return Ok(None) };
         let past = repetition.next(repeat::name(id, signature.sequence));
@@ -421,7 +426,7 @@ impl Index {
                 let original = self.log.read(place)?;
                 let similarity = self.algorithm.compare(&original.evidence, &signature.evidence);
                 if similarity.is_none() {
-                    // Another document that has the same hash.
+                    // Another document with the same hash.
                     self.repetition = None;
                 }
                 Ok(similarity.map(|similarity| Decision::Duplicate { of: original.id, similarity }))
@@ -443,7 +448,7 @@ impl Index {
         Ok(())
     }
 
-    /// Writes what was let through; after it those documents may leave.
+    /// Writes the documents that passed to the log. Afterwards their records may leave.
     ///
     /// # Errors
     /// The log cannot be written.
@@ -454,7 +459,7 @@ impl Index {
         }
     }
 
-    /// Writes everything to the disk, whatever [`Sync`] says, and that it is there. To be called when a stream ends.
+    /// Writes everything to the disk, regardless of [`Sync`], and marks it as written. To be called when a stream ends.
     ///
     /// # Errors
     /// The log cannot be written.
@@ -462,7 +467,7 @@ impl Index {
         match self.mode {
             Mode::Query => Ok(()),
             Mode::Filter | Mode::Add => {
-                // All that was decided has left, unless some of what is in the log has not come again yet.
+                // All decided records have left, unless decisions in the log have not been repeated yet.
                 if self.is_noting() && self.is_noted && self.repetition.is_none() {
                     self.log.mark(repeat::END);
                     self.is_noted = false;
@@ -490,7 +495,7 @@ impl Index {
         }
     }
 
-    /// Forgets what is too old; makes the tables again when that is most of what they hold.
+    /// Forgets documents that are too old. Rebuilds the tables when most of their content is forgotten.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
         self.expire(now);
         if let Some(window) = self.limits.window {
@@ -505,15 +510,15 @@ impl Index {
         while self.removed.contains(&self.gone) || self.expired.contains_key(&self.gone) {
             self.gone += 1;
         }
-        if self.stale() > self.places.len() / 2 + FEW {
-            self.make_again()?;
+        if self.stale() > self.places.len() / 2 + STALE_ALLOWED {
+            self.rebuild()?;
             self.expire(now);
         }
         Ok(())
     }
 
-    /// Documents in the tables that need not be there. For a window those that have expired count too, until it has passed them, but
-    /// not before the first one that is there.
+    /// The number of stale documents in the tables. With a window, expired ones count too, up to the first document
+    /// that is remembered; they stay until the window has passed them.
     fn stale(&self) -> usize {
         match self.limits.window {
             Some(_) => self.gone as usize,
@@ -521,7 +526,8 @@ impl Index {
         }
     }
 
-    /// What is too old by this clock has expired; if the clock goes back, what is not is there again, as long as the tables have it.
+    /// Expires documents that are too old by this clock. If the clock goes back, expired documents that are not too old
+    /// are remembered again, as long as they are in the tables.
     fn expire(&mut self, now: u64) {
         let Some(expire) = self.limits.expire else { return };
         let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
@@ -546,8 +552,8 @@ impl Index {
         }
     }
 
-    /// Makes the tables again, of what is not forgotten.
-    fn make_again(&mut self) -> Result<(), Error> {
+    /// Rebuilds the tables from the documents that are not forgotten.
+    fn rebuild(&mut self) -> Result<(), Error> {
         let keeps_expired = self.limits.window.is_some();
         let first = if keeps_expired { self.gone } else { self.forgotten };
         let mut places = self.places.split_off(first as usize);
@@ -596,8 +602,8 @@ impl Index {
         let mut known = false;
         for &document in &candidates {
             let record = self.log.read(self.places[document as usize])?;
-            // What was added was never let through, and is not now.
-            // Without a file nothing outlives the run, and nobody has to feed anything again: it is a copy.
+            // An added document never passed, and does not pass now.
+            // An index without a file does not outlive the run, so that nothing is fed again: it is a copy.
             let may_repeat = self.is_stored || signature.featureless;
             let counts = !record.is_added && may_repeat || self.mode == Mode::Add;
             known |= record.id == id && record.sequence == signature.sequence && counts;
@@ -626,7 +632,7 @@ impl Index {
             if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
                 best = similarity.map(|similarity| (document, similarity));
             }
-            // No later one is more similar.
+            // No later document is more similar.
             if best.is_some_and(|(_, similarity)| similarity.value() >= 1.0) {
                 break;
             }
@@ -657,7 +663,7 @@ impl Index {
         Ok(())
     }
 
-    /// There must be room.
+    /// The index must have room for it.
     fn enter(&mut self, place: u64, record: &Record) {
         let tags = record.tags(&*self.algorithm);
         let document = self.places.len() as u32;
@@ -676,7 +682,7 @@ impl Index {
         self.ids.insert(id_tag(&record.id, record.sequence), document);
     }
 
-    /// Moves tables to the disk before they outgrow what memory they may take.
+    /// Moves tables to the disk before they exceed their memory.
     fn make_room(&mut self, keys: usize) -> Result<(), Error> {
         let bytes = self.keys.bytes_to_free() + self.ids.bytes_to_free() + self.outlines.bytes_held();
         let Some(folder) = &self.folder else {
@@ -704,10 +710,10 @@ fn cannot_read(error: io::Error) -> Error {
     Error::io("cannot read what the index keeps in temporary files", error)
 }
 
-/// So many forgotten documents may stay in the tables.
-const FEW: usize = 1000;
+/// The number of forgotten documents that may always stay in the tables.
+const STALE_ALLOWED: usize = 1000;
 
-/// What a document goes by in the table of ids: by its tokens too, as an id can come again and again with others.
+/// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
 fn id_tag(id: &str, sequence: u128) -> u32 {
     (id_hash(id, sequence) >> 32) as u32
 }

@@ -1,4 +1,4 @@
-//! The outlines of documents by their numbers; those of old ones in a file.
+//! The outlines of documents by their numbers; old ones are in a file.
 
 use super::frame::read_at;
 use crate::outline::Parities;
@@ -9,17 +9,17 @@ use std::path::Path;
 /// The size and the parities of a set.
 type Outline = (u32, Parities);
 
-/// Bytes of an outline in the file.
+/// The size of an outline in the file, in bytes.
 const BYTES: usize = 36;
 
-/// So many are read at once.
+/// The number of outlines read at once.
 const BLOCK: usize = 113;
 
 /// The outlines of sets.
 #[derive(Default)]
 pub(super) struct Outlines {
     old: Option<File>,
-    /// How many are in the file.
+    /// The number of outlines in the file.
     frozen: usize,
     young: Vec<Outline>,
     /// The block of the file that was read last.
@@ -32,7 +32,7 @@ impl Outlines {
         self.young.push(outline);
     }
 
-    /// That of a document.
+    /// The outline of a document.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -61,7 +61,7 @@ impl Outlines {
         (self.young.capacity() * size_of::<Outline>() + self.block.capacity()) as u64
     }
 
-    /// Moves what is in memory to a file in a folder.
+    /// Moves the outlines in memory to a file in a folder.
     ///
     /// # Errors
     /// The file cannot be made or written.
@@ -75,12 +75,12 @@ impl Outlines {
             bytes.extend(parities.iter().flat_map(|word| word.to_le_bytes()));
         }
         let file = self.old.as_mut().expect("was made");
-        // Wherever a failed write left off.
+        // Also after a failed write, wherever it ended.
         file.seek(SeekFrom::Start((BYTES * self.frozen) as u64))?;
         file.write_all(&bytes)?;
         self.frozen += self.young.len();
         self.young = Vec::new();
-        // It may have been the last one, and short.
+        // It may have been the last block, and short.
         self.number = None;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! How signatures are made for an index: an algorithm that has nothing left to learn, a tokenizer, a seed.
+//! How signatures are made for an index: an algorithm that needs no further learning, a tokenizer, a seed.
 
 use super::Signer;
 use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals};
@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
-/// Where a prepared algorithm depends on the median length of documents, it is made for texts of so many tokens: how long those of a stream are is not
-/// known when it starts.
+/// The median length, in tokens, that algorithms are prepared for where they depend on it. The documents of a stream
+/// are not known when it starts.
 pub const MEDIAN_TOKENS: usize = 500;
 
-/// For so many documents the choice of keys is made.
+/// The number of documents that the keys are chosen for.
 const MANY_DOCUMENTS: usize = 1_000_000;
 
 /// How signatures are made.
@@ -27,14 +27,14 @@ impl Plan {
     /// The plan of a factory.
     ///
     /// # Errors
-    /// The algorithm is refused, or has to count the whole collection first.
+    /// The algorithm is refused, or must count the whole collection first.
     pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>, seed: u64) -> Result<Self, Error> {
         let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
             return Err(Error::Unsuitable(refusal));
         }
         match algorithm.learns() {
-            // In what order features come changes the cost, not the result.
+            // The order of features changes the cost, not the result.
             None | Some(Learns::Features) => {}
             Some(Learns::Terms) => {
                 return Err(Error::Usage(format!(
@@ -60,18 +60,18 @@ impl Plan {
         Signer::new(&self.algorithm, &self.tokenizer, self.spec.seed)
     }
 
-    /// The same, where something else than the options of algorithm and tokenizer decides which text is looked at.
+    /// As [`signer`](Self::signer), for text that is selected by more than the options of algorithm and tokenizer.
     pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
         self.spec.text.push((name, value));
         self
     }
 
-    /// What it is: what an index is made with, and what it refuses others by.
+    /// The identity of the plan: stored with an index, and compared when it is opened.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// What users should know.
+    /// Warnings about the plan.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -1,4 +1,4 @@
-//! Sorted runs: what a table holds beyond its memory, in files without a name that the system removes with the process.
+//! Sorted runs: the part of a table beyond its memory, in unnamed files that the system removes with the process.
 
 use super::frame::read_at;
 use crate::hash::mix;
@@ -10,10 +10,10 @@ use std::path::Path;
 /// A tag in the upper half, a document in the lower.
 pub(super) type Posting = u64;
 
-/// So many postings are read at once: a page of 4 KiB.
+/// The number of postings read at once: a page of 4 KiB.
 const PAGE: usize = 512;
 
-/// Ascending postings in a file. In memory are the first tag of each page, and a filter that tells most tags apart that are not there.
+/// Ascending postings in a file. The first tag of each page is in memory, and a filter that rules out most absent tags.
 pub(super) struct Run {
     file: File,
     count: usize,
@@ -24,7 +24,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Writes a run of ascending postings, of which there are `count`.
+    /// Writes a run of `count` ascending postings.
     pub fn write(
         folder: &Path,
         level: u32,
@@ -50,7 +50,7 @@ impl Run {
     pub fn merge(folder: &Path, level: u32, runs: &[Run]) -> io::Result<Self> {
         let mut readers: Vec<_> = runs.iter().map(|run| run.postings().peekable()).collect();
         let least = std::iter::from_fn(|| {
-            // A failure comes before everything else, so that it is not lost.
+            // A failure is returned first, so that it is not lost.
             let next = |reader: &mut std::iter::Peekable<_>| {
                 reader.peek().map(|next: &io::Result<Posting>| *next.as_ref().unwrap_or(&0))
             };
@@ -72,18 +72,18 @@ impl Run {
         4 * self.fences.capacity() as u64 + 8 * self.filter.0.capacity() as u64
     }
 
-    /// Tells the processor that a tag will be looked for.
+    /// Tells the processor that a tag will be looked up.
     #[inline]
     pub fn fetch(&self, tag: u32) {
         fetch(&self.filter.0, self.filter.place(tag).0);
     }
 
-    /// Hands over the documents of a tag, the latest first, as long as `each` wants more. Returns whether it does.
+    /// Passes the documents of a tag to `each`, the latest first, while it returns true. Returns whether it wants more.
     pub fn find(&self, tag: u32, mut each: impl FnMut(u32) -> bool) -> io::Result<bool> {
         if !self.filter.may_have(tag) {
             return Ok(true);
         }
-        // Backwards from the last page that begins at or before the tag.
+        // Backwards from the last page whose first tag is at most this one.
         let mut page = self.fences.partition_point(|&fence| fence <= tag);
         let mut buffer = [0; 8 * PAGE];
         while page > 0 {
@@ -135,8 +135,9 @@ fn tag_of(posting: &[u8; 8]) -> u32 {
     (u64::from_le_bytes(*posting) >> 32) as u32
 }
 
-/// A Bloom filter whose bits of a key are all in one word (Putze, Sanders & Singler, *Cache-, Hash- and Space-Efficient Bloom Filters*,
-/// WEA 2007, with words for blocks): 10 bits a key, of which it sets 4. It says of some 3 tags in 100 that are not there that they may be.
+/// A Bloom filter whose bits of a key are all in one word (Putze, Sanders & Singler, *Cache-, Hash- and Space-Efficient
+/// Bloom Filters*, WEA 2007, with words for blocks). It has 10 bits per key, of which it sets 4. About 3 in 100 absent
+/// tags are not ruled out.
 struct Filter(Vec<u64>);
 
 impl Filter {

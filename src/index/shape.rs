@@ -1,13 +1,13 @@
-//! Which records an index can hold, by what its header says of the algorithm.
+//! The records that an index can hold, given the algorithm in its header.
 //!
-//! A record may be whole, with the right checksum, and still be of another kind than the algorithm's: a fingerprint in an index of
-//! features, or one of too few words. What reads such a record later would index out of bounds. So each record is checked once, when
-//! the log is read, whoever reads it: opening and `dedup index verify` refuse the same.
+//! A record may be whole, with the right checksum, and still not match the algorithm: a fingerprint in an index of
+//! features, or one of too few words. Later reads of such a record would index out of bounds. So each record is checked
+//! once, when the log is read. Opening an index and `dedup index verify` refuse the same records.
 
 use crate::algorithm::CompareOn;
 use serde_json::Value;
 
-/// What is stored of a document besides its id.
+/// The stored data of a document besides its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Featureless = 0,
@@ -15,24 +15,24 @@ pub(super) enum Kind {
     Features = 2,
 }
 
-/// What is known of the records of an index.
+/// The constraints on the records of an index.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
-    /// The kind of all records but featureless ones.
+    /// The kind of all records except those without features.
     kind: Option<Kind>,
-    /// How many words every fingerprint has.
+    /// The number of words of every fingerprint.
     words: Option<usize>,
-    /// The most keys that a document has.
+    /// The maximum number of keys of a document.
     keys: Option<usize>,
-    /// Whether it has at most two for each feature.
+    /// Whether it has at most two keys for each feature.
     keys_are_features: bool,
 }
 
-/// Words of a digest of I-Match.
+/// The words of a digest of I-Match.
 const DIGEST: usize = crate::algorithm::imatch::WORDS;
 
 impl Shape {
-    /// What the header of an index says. An algorithm that is not of the table is not known here.
+    /// The shape by the header of an index. An algorithm outside the table is unknown here.
     pub fn of(header: &Value) -> Self {
         let number = |name: &str| header.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let fingerprint = |words: Option<usize>| Shape { kind: Some(Kind::Fingerprint), words, ..Shape::default() };
@@ -52,7 +52,7 @@ impl Shape {
         }
     }
 
-    /// What the algorithm itself says too, where the header left it open.
+    /// Adds the constraints of the algorithm itself where the header left them open.
     pub fn and(self, compare_on: CompareOn) -> Self {
         let kind = match compare_on {
             CompareOn::Fingerprints => Kind::Fingerprint,
@@ -61,7 +61,7 @@ impl Shape {
         Shape { kind: self.kind.or(Some(kind)), ..self }
     }
 
-    /// Whether a record of this kind, with so many tags of keys and so many words or features, can be in the index.
+    /// Whether a record of this kind, with these numbers of tags and of words or features, can be in the index.
     pub fn allows(&self, kind: Kind, tags: usize, elements: usize) -> bool {
         match kind {
             Kind::Featureless => true,
@@ -104,7 +104,7 @@ mod tests {
         let own = shape(json!({"algo": "own"}));
         assert!(own.allows(Kind::Features, 100, 200) && own.allows(Kind::Fingerprint, 0, 1));
         assert!(!own.and(CompareOn::Multisets).allows(Kind::Fingerprint, 0, 1));
-        // Whatever stands there, nothing panics.
+        // Whatever the content, nothing panics.
         for odd in [json!(null), json!({"algo": 1}), json!({"algo": "imatch", "lexicons": u64::MAX})] {
             assert!(shape(odd).allows(Kind::Fingerprint, 0, 1));
         }

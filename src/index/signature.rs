@@ -1,4 +1,4 @@
-//! Signatures: what of a document decides, made on any thread.
+//! Signatures: the data of a document that decisions need, made on any thread.
 
 use super::coded::cut;
 use crate::algorithm::{Algorithm, CompareOn};
@@ -8,22 +8,22 @@ use crate::run::sign::{self, Scratch};
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
-/// What the index must know of a document.
+/// The data of a document that the index needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signature {
     /// The hash of its tokens in their order.
     pub(super) sequence: u128,
-    /// Whether it gives the algorithm nothing to compare.
+    /// Whether the algorithm cannot compare it, because it has too few features.
     pub(super) featureless: bool,
-    /// What its keys go by.
+    /// The hashes of its keys.
     pub(super) tags: Vec<u32>,
-    /// The fingerprint; or the features as they are kept, ascending.
+    /// The fingerprint; or the features as stored, ascending.
     pub(super) evidence: Vec<u64>,
     /// Of features.
     pub(super) parities: Parities,
 }
 
-/// What the keys of a fingerprint go by: 32 bits of their hash. The same key in another table is another key.
+/// The hashes of the keys of a fingerprint: 32 bits each. The same key in another table has another hash.
 pub(super) fn tags(algorithm: &dyn Algorithm, fingerprint: &[u64]) -> Vec<u32> {
     let mut keys = Vec::new();
     algorithm.keys(fingerprint, &mut keys);
@@ -48,7 +48,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// For this algorithm, on tokens of this tokenizer.
+    /// A signer for this algorithm, on tokens of this tokenizer.
     pub fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
         Signer { algorithm, tokenizer, seed, scratch: Scratch::new(seed) }

@@ -1,4 +1,4 @@
-//! Reading an index: every frame from start to end, damage found in linear time.
+//! Reading an index: every frame from start to end. Damage is found in linear time.
 
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
@@ -11,26 +11,26 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// What an interrupted write left at the end of the file, which was cut off.
+/// The incomplete end of a file, left by an interrupted write, which was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The byte where the file was cut.
     pub at: u64,
-    /// How many bytes that were.
+    /// The number of bytes cut off.
     pub bytes: u64,
 }
 
-/// Where what is whole ends.
+/// The end of the part that is whole.
 pub(super) struct End {
     pub at: u64,
     pub torn: Option<Repair>,
-    /// Whether the last frame says that all before it is on the disk.
+    /// Whether the last frame marks that everything before it is on the disk.
     pub is_marked: bool,
-    /// Bytes that were passed over.
+    /// The number of bytes skipped.
     pub damaged: u64,
 }
 
-/// The header of an index. `None` if it is not there, or was never finished.
+/// The header of an index. `None` if the file does not exist, or its header was never finished.
 pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
     match File::open(path) {
@@ -41,42 +41,44 @@ pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
     }
 }
 
-/// What a file holds, to be gone through from start to end.
+/// The content of a file, to be read from start to end.
 pub(super) struct Stored {
     reader: BufReader<File>,
     path: PathBuf,
     pub header: Value,
     pub version: u32,
-    /// Where the first frame starts, where the next one does, and where the file ends.
+    /// The start of the first frame, the start of the next one, and the end of the file.
     first: u64,
     at: u64,
     pub length: u64,
-    /// Whether what is damaged is passed over.
+    /// Whether damaged parts are skipped.
     pub salvages: bool,
     /// How records are read.
     pub reads: Reads,
-    /// How many bytes may be hashed that may not be a record: work stays linear in the size of the file, whatever stands there.
+    /// The number of bytes that may be hashed without being a record. It keeps the work linear in the size of the file,
+    /// whatever its content.
     credit: u64,
 }
 
-/// What there is behind a place.
+/// The content after a place.
 enum Next {
     /// A whole frame, with the length of its record.
     Whole(u64, u64),
     /// None.
     Nothing,
-    /// There are more beginnings of frames than are looked at.
+    /// More beginnings of frames than are checked.
     Unclear,
 }
 
-/// While the next whole frame is looked for, so many bytes may be hashed in vain at once, and so many more for each that is passed.
+/// The budget of bytes hashed in vain while searching for the next whole frame: this many at once, and this many more
+/// for each byte passed.
 const CREDIT: (u64, u64) = (1 << 22, 8);
 
-/// So much of a file is looked through at once.
+/// The size of the pieces that a file is searched in.
 const WINDOW: usize = 1 << 16;
 
 impl Stored {
-    /// Opens a file for reading only: others may write to it.
+    /// Opens a file for reading only. Other processes may write to it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let file = File::open(path).map_err(failed)?;
@@ -85,14 +87,14 @@ impl Stored {
         let mut head = [0; 20];
         let read = |reader: &mut BufReader<File>, buffer: &mut [u8]| match reader.read_exact(buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(damaged(path, "no index of dedup: it ends within the header"))
+                Err(damaged(path, "not a dedup index: it ends within the header"))
             }
             result => result.map_err(failed),
         };
         read(&mut reader, &mut head)?;
         let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         if !head.starts_with(MAGIC) {
-            return Err(damaged(path, "no index of dedup: it does not start with 'dedup index'"));
+            return Err(damaged(path, "not a dedup index: it does not start with 'dedup index'"));
         }
         let version = word(12);
         if version < FORMAT_VERSION {
@@ -125,10 +127,10 @@ impl Stored {
         self.reader.get_ref()
     }
 
-    /// Whether it was made with these settings.
+    /// Checks that it was made with these settings.
     pub fn check(&self, header: &Value) -> Result<(), Error> {
         let (Value::Object(own), Value::Object(asked)) = (&self.header, header) else {
-            return Err(damaged(&self.path, "damaged: the header is no object"));
+            return Err(damaged(&self.path, "damaged: the header is not a JSON object"));
         };
         let mut names: Vec<&String> = own.keys().chain(asked.keys()).collect();
         names.sort_unstable();
@@ -138,7 +140,7 @@ impl Stored {
             return Ok(());
         }
         if names.iter().all(|name| *name == "seed") {
-            // Who knows the seed can prepare texts that collide.
+            // Someone who knows the seed can craft texts that collide.
             let message = "made with another seed: leave `seed` out to take that of the index, or use another index";
             return Err(fault(&self.path, IndexFault::Options, message));
         }
@@ -156,10 +158,11 @@ impl Stored {
         Err(fault(&self.path, IndexFault::Options, &message))
     }
 
-    /// Hands over what was written, each with its place and its bytes; all of it each time, of the file as it was when it was opened.
+    /// Passes each record to a function, with its place and its bytes. Each call reads everything, up to the size of
+    /// the file when it was opened.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged elsewhere than at its end; or what `each` returns.
+    /// The file cannot be read, or is damaged other than at its end; or what `each` returns.
     pub fn each(&mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
         let path = self.path.clone();
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
@@ -197,7 +200,7 @@ impl Stored {
                 if length.is_some_and(|length| length + FRAME_OVERHEAD == left) || self.is_torn(place, has_marks)? {
                     return torn(is_marked, damaged);
                 }
-                return Err(self.damaged_at(place, "what stands there was not written so"));
+                return Err(self.damaged_at(place, "the bytes there are not a valid record"));
             }
             let bytes = &frame[..frame.len() - 8];
             match Entry::parse(bytes, &self.reads) {
@@ -219,8 +222,8 @@ impl Stored {
         damaged(&self.path, &format!("damaged at byte {place}: {what} ({advice})"))
     }
 
-    /// Reads the rest of a frame, whose head was read. Returns whether its checksum is right. A long one is read twice, so that memory
-    /// is taken for what is a record alone.
+    /// Reads the rest of a frame after its head. Returns whether its checksum is right. A long frame is read twice, so
+    /// that memory is allocated only for a valid record.
     fn read_frame(&mut self, length: u64, place: u64, frame: &mut Vec<u8>) -> io::Result<bool> {
         if length as usize > PIECE {
             if !self.is_whole(place, length)? {
@@ -233,7 +236,7 @@ impl Stored {
         Ok(checked(frame, place).is_some())
     }
 
-    /// Whether the checksum of the frame at a place is right. It must lie within the file.
+    /// Whether the checksum of the frame at a place is right. The frame must lie within the file.
     fn is_whole(&self, place: u64, length: u64) -> io::Result<bool> {
         let mut hash = Xxh3::with_seed(place);
         let mut piece = vec![0; PIECE.min(length as usize)];
@@ -249,10 +252,10 @@ impl Stored {
         Ok(hash.digest() == u64::from_le_bytes(sum))
     }
 
-    /// The first whole frame at or behind a place.
+    /// The first whole frame at or after a place.
     ///
-    /// Cost: linear in what is passed. A head has a check of its own, so that a body is hashed in vain only where damage spared the
-    /// head, or where heads were made to waste time; that is bounded.
+    /// Cost: linear in the bytes passed. A head has a check of its own, so that a body is hashed in vain only where
+    /// damage left a head intact, or where heads were crafted to waste time; that is bounded.
     fn find_whole(&mut self, mut from: u64) -> Result<Next, Error> {
         let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
         let (mut window, mut size, mut is_unclear) = (vec![0; WINDOW], 1 << 10, false);
@@ -275,14 +278,14 @@ impl Stored {
                     self.credit -= length;
                 }
             }
-            // The last bytes may begin a head.
+            // The last bytes may be the beginning of a head.
             from += count as u64 - 7;
         }
         Ok(if is_unclear { Next::Unclear } else { Next::Nothing })
     }
 
-    /// Whether what is wrong at a place is an interrupted write: no frame behind it says that everything before it was on the disk. Where
-    /// no frame ever said so, no whole frame stands behind it at all.
+    /// Whether the error at a place is an interrupted write: no later frame marks that everything before it was on the
+    /// disk. If no frame in the file is such a mark, no whole frame may follow at all.
     fn is_torn(&mut self, place: u64, has_marks: bool) -> Result<bool, Error> {
         if self.length - place > TORN {
             return Ok(false);
@@ -306,5 +309,5 @@ impl Stored {
     }
 }
 
-/// No write is longer than this.
+/// The maximum length of a write.
 const TORN: u64 = 1 << 28;

@@ -1,4 +1,4 @@
-//! A table from keys to documents, of which each key can have many.
+//! A table from keys to documents; a key can have many documents.
 
 use super::run::{Posting, Run};
 use crate::kernel::fetch::fetch;
@@ -6,10 +6,12 @@ use rayon::slice::ParallelSliceMut;
 use std::io;
 use std::path::Path;
 
-/// Keys go by 32 bits of their hash, their tag: now and then one finds a document that does not have it, which comparing sorts out.
+/// Keys are identified by 32 bits of their hash, their tag. Occasionally a tag finds a document without the key; the
+/// comparison rules it out.
 ///
-/// What came last is in memory; what came before it in sorted runs on the disk, if it was [frozen](Self::freeze): a log-structured
-/// merge tree (O'Neil, Cheng, Gawlick & O'Neil, *The Log-Structured Merge-Tree*, Acta Informatica 33, 1996), tiered.
+/// The latest documents are in memory. Earlier ones are in sorted runs on the disk, if the table was
+/// [frozen](Self::freeze). It is a log-structured merge tree (O'Neil, Cheng, Gawlick & O'Neil, *The Log-Structured
+/// Merge-Tree*, Acta Informatica 33, 1996), tiered.
 #[derive(Default)]
 pub(super) struct Table {
     young: Young,
@@ -17,7 +19,7 @@ pub(super) struct Table {
     runs: Vec<Run>,
 }
 
-/// So many runs of a level become one of the next.
+/// The number of runs of a level that are merged into one of the next.
 const TIER: usize = 4;
 
 impl Table {
@@ -27,17 +29,18 @@ impl Table {
         self.young.insert(tag, document);
     }
 
-    /// Tells the processor that a tag will be looked for. All tags of a document are told before the first is looked for, so that waiting
-    /// for memory is done for all of them at once.
+    /// Tells the processor that a tag will be looked up. Called for all tags of a document before the first look-up, so
+    /// that their memory accesses overlap.
     #[inline]
     pub fn fetch(&self, tag: u32) {
         self.young.fetch(tag);
         self.runs.iter().for_each(|run| run.fetch(tag));
     }
 
-    /// Hands over the documents of a tag that count, the latest first, `most` at most. Returns whether there are more.
+    /// Passes the documents of a tag that count to a function, the latest first, at most `most`. Returns whether there
+    /// are more.
     ///
-    /// Cost: a look-up, one in each run's filter, and a page of 4 KiB of each run that has the tag.
+    /// Cost: a look-up in memory and in the filter of each run, and a page of 4 KiB of each run that has the tag.
     #[inline]
     pub fn find(
         &self,
@@ -74,17 +77,17 @@ impl Table {
         self.young.bytes_held() + self.runs.iter().map(Run::bytes_held).sum::<u64>()
     }
 
-    /// Bytes of memory that freezing would free, if one more came.
+    /// Bytes of memory that freezing would free, after one more posting.
     pub fn bytes_to_free(&self) -> u64 {
         self.young.bytes_with_one_more()
     }
 
-    /// How many postings more it takes before it must be frozen.
+    /// The number of further postings before it must be frozen.
     pub fn room(&self) -> usize {
         u32::MAX as usize - self.young.postings.len()
     }
 
-    /// Moves what is in memory to files in a folder.
+    /// Moves the part in memory to files in a folder.
     ///
     /// # Errors
     /// A file cannot be made, written or read.
@@ -106,14 +109,14 @@ impl Table {
     }
 }
 
-/// The part in memory: open addressing with linear probing; the documents of a key are chained, the latest first. 8 bytes a key at a load
-/// of at most three quarters, and 8 for each document of a key.
+/// The part in memory: open addressing with linear probing. The documents of a key are chained, the latest first. Takes
+/// 8 bytes per key at a load of at most three quarters, and 8 for each document of a key.
 #[derive(Default)]
 struct Young {
     /// The tag of a key in the upper half, the number of its latest posting, from 1, in the lower; 0 is empty.
     slots: Vec<u64>,
     used: usize,
-    /// Each posting: a document, and the posting before it under the same key, from 1; 0 is none.
+    /// Each posting: a document, and the previous posting under the same key, from 1; 0 means none.
     postings: Vec<(u32, u32)>,
 }
 
@@ -130,7 +133,7 @@ impl Young {
         self.slots[slot] = u64::from(tag) << 32 | u64::from(number);
     }
 
-    /// Hands over the documents of a tag, the latest first, as long as `each` wants more. Returns whether it does.
+    /// Passes the documents of a tag to `each`, the latest first, while it returns true. Returns whether it wants more.
     #[inline]
     fn find(&self, tag: u32, mut each: impl FnMut(u32) -> bool) -> bool {
         if self.slots.is_empty() {
@@ -147,7 +150,7 @@ impl Young {
         true
     }
 
-    /// All there is, ascending.
+    /// All postings, ascending.
     fn sorted(&self) -> Vec<Posting> {
         let mut all = Vec::with_capacity(self.postings.len());
         for &slot in &self.slots {
@@ -166,7 +169,7 @@ impl Young {
         8 * (self.slots.capacity() + self.postings.capacity()) as u64
     }
 
-    /// What it takes while it grows counts too.
+    /// The memory needed while growing counts too.
     fn bytes_with_one_more(&self) -> u64 {
         let slots = if self.is_full() { 3 * self.slots.len() } else { self.slots.len() };
         let postings = self.postings.capacity();
@@ -183,14 +186,14 @@ impl Young {
         }
     }
 
-    /// Where the search for a tag begins.
+    /// The slot where the search for a tag begins.
     #[inline]
     fn first_slot(&self, tag: u32) -> usize {
-        // Multiplied, so that neighbouring tags do not make one long run.
+        // Multiplied, so that neighbouring tags do not form one long run.
         (u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & (self.slots.len() - 1)
     }
 
-    /// Where a tag is, or where it would go.
+    /// The slot of a tag, or the free slot for it.
     #[inline]
     fn slot(&self, tag: u32) -> usize {
         let (mask, mut slot) = (self.slots.len() - 1, self.first_slot(tag));
@@ -218,7 +221,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Frozen at any moments, it finds what a map does.
+        /// Frozen at any time, the table finds the same as a map.
         #[test]
         fn finds_what_was_inserted(
             keys in prop::collection::vec(0u32..50, 0..300),

@@ -245,7 +245,7 @@ impl<R: Read> Lines<'_, R> {
         let none = |lines: &Self, why: &str| {
             let start: String = String::from_utf8_lossy(&lines.bytes).trim_end().chars().take(60).collect();
             let example = r#"{"type":"lexicon","version":1,…}, as dedup lexicon build writes"#;
-            lines.wrong(format!("no lexicon{why}: expected a first line such as {example}, not {start:?}"))
+            lines.wrong(format!("not a lexicon{why}: expected a first line such as {example}, not {start:?}"))
         };
         if !self.next(LONGEST_HEADER)? {
             return Err(none(self, ""));
@@ -272,14 +272,14 @@ impl<R: Read> Lines<'_, R> {
         let number = df.parse::<u32>().ok().filter(|number| number.to_string() == df);
         let (least, most) = (header.min_df.max(1), header.documents);
         let Some(frequency) = number.filter(|&number| number >= least && u64::from(number) <= most) else {
-            let message = format!("{df:?} is no document frequency: expected a whole number from {least} to {most}");
+            let message = format!("{df:?} is not a document frequency: expected a whole number from {least} to {most}");
             return Err(self.wrong(message));
         };
         match unescaped(term) {
             Some(term) if !term.is_empty() => Ok((frequency, term)),
             _ => {
                 Err(self
-                    .wrong(format!(r"{term:?} is no term: expected text, in which a backslash is \\, \t, \n or \r")))
+                    .wrong(format!(r"{term:?} is not a term: expected text, in which a backslash is \\, \t, \n or \r")))
             }
         }
     }

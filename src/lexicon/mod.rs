@@ -140,7 +140,7 @@ pub(crate) struct Tally {
 /// A tally of more terms is large: it takes 2 MB, or 4 with those of the batch that it was large after.
 const LARGE: usize = 1 << 16;
 /// So many terms are asked for before the first of them is counted.
-const AHEAD: usize = 16;
+const PREFETCH_AHEAD: usize = 16;
 
 /// Room in each shard for chance, where the number of terms is limited.
 const MORE_A_SHARD: usize = 4096;
@@ -149,7 +149,7 @@ impl Tally {
     /// Counts the terms of a document, each once however often it is given.
     pub fn add(&mut self, terms: &[u64]) {
         self.documents += 1;
-        for terms in terms.chunks(AHEAD) {
+        for terms in terms.chunks(PREFETCH_AHEAD) {
             terms.iter().for_each(|&term| self.counts.fetch(term));
             terms.iter().for_each(|&term| self.counts.count(term, self.documents));
         }
@@ -194,7 +194,7 @@ impl LexiconBuilder {
         for of_shard in terms.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
             let mut guard = self.shards[shard_of(of_shard[0].0)].lock().unwrap_or_else(PoisonError::into_inner);
             let Some(counts) = guard.as_mut() else { continue };
-            for terms in of_shard.chunks(AHEAD) {
+            for terms in of_shard.chunks(PREFETCH_AHEAD) {
                 terms.iter().for_each(|&(term, _)| counts.fetch(term));
                 terms.iter().for_each(|&(term, more)| counts.change(term, |count| count.saturating_add(more)));
             }
@@ -247,7 +247,7 @@ impl Distinct {
 
 /// How rare features are, roughly: one byte a class of features, counting the documents that have one of the class.
 ///
-/// Two features can be of one class, and counts end at 255, so this is no document frequency. It need not be: it orders
+/// Two features can be of one class, and counts end at 255, so this is not a document frequency. It need not be: it orders
 /// features, rare ones first, and any order gives the same result. A count of 1 is certain, though.
 pub struct Rarity {
     counts: Box<[AtomicU8]>,
@@ -286,7 +286,7 @@ impl Rarity {
     /// Counts the features of a document, which are distinct. Faster than one by one: their counters are asked for ahead of time.
     pub fn add_all(&self, features: &[u64]) {
         for (i, &feature) in features.iter().enumerate() {
-            if let Some(&later) = features.get(i + AHEAD) {
+            if let Some(&later) = features.get(i + PREFETCH_AHEAD) {
                 fetch(&self.counts, self.class(later));
             }
             self.add(feature);
@@ -297,7 +297,7 @@ impl Rarity {
     pub fn count_all(&self, features: &[u64], counts: &mut Vec<u8>) {
         counts.clear();
         counts.extend(features.iter().enumerate().map(|(i, &feature)| {
-            if let Some(&later) = features.get(i + AHEAD) {
+            if let Some(&later) = features.get(i + PREFETCH_AHEAD) {
                 fetch(&self.counts, self.class(later));
             }
             self.count(feature)

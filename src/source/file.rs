@@ -225,7 +225,7 @@ impl<'a> Pass<'a> {
             Piece::TooLong { line } => self.problem(too_long(path, line, max_record)),
             Piece::Unclosed { line } => {
                 let message =
-                    "a quote in the record that starts here is never closed: it and what is behind it were not read";
+                    "a quote in the record that starts here is never closed: it and everything after it were not read";
                 self.fail(ProblemKind::Damaged, path, Some(line), message)
             }
             Piece::Broken { line, error } => self.fail(ProblemKind::Damaged, path, Some(line), error.to_string()),

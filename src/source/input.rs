@@ -593,7 +593,7 @@ mod tests {
     #[test]
     fn an_unclosed_quote_loses_its_record_and_what_is_behind_it() {
         let fixture = Fixture::new(&[("a.csv", b"text\nx\n\"y\nz\n")]);
-        let lost = "Failed a.csv:3: a quote in the record that starts here is never closed: it and what is behind it were not read";
+        let lost = "Failed a.csv:3: a quote in the record that starts here is never closed: it and everything after it were not read";
         fixture.check(&[""], &["a.csv:2|x", lost]);
     }
 

@@ -120,7 +120,7 @@ impl Line<'_> {
             let length = |bytes: &[u8]| bytes.iter().position(|&b| is_white(b)).unwrap_or(bytes.len());
             let end = at + length(&ascii.as_bytes()[at..]);
             if end > at {
-                self.settle_gap();
+                self.finish_gap();
                 self.line.text.push_str(&ascii[at..end]);
                 if self.with_spans {
                     self.line.spans.extend((start + at..start + end).map(|i| i..i + 1));
@@ -140,7 +140,7 @@ impl Line<'_> {
         if c.is_whitespace() {
             self.widen_gap(from);
         } else {
-            self.settle_gap();
+            self.finish_gap();
             self.line.push(c, from, self.with_spans);
         }
     }
@@ -151,7 +151,7 @@ impl Line<'_> {
     }
 
     #[inline]
-    fn settle_gap(&mut self) {
+    fn finish_gap(&mut self) {
         if let Some(gap) = self.gap.take()
             && !self.line.text.is_empty()
         {

@@ -130,7 +130,7 @@ impl<'a> Cutter<'a> {
     fn place(&mut self, c: char, from: Range<usize>) {
         let properties = Properties::of(c);
         let is_number = properties.any(Properties::NUMBER);
-        self.settle_point(is_number);
+        self.finish_point(is_number);
         let of_a_word = properties.any(Properties::LETTER.and(Properties::NUMBER).and(Properties::MARK));
         match self.open {
             Open::Number { digit: true } if c == '.' => self.point = Some(from),
@@ -150,7 +150,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// Makes a point that is waiting part of the number before it, or a token after it.
-    fn settle_point(&mut self, digit_follows: bool) {
+    fn finish_point(&mut self, digit_follows: bool) {
         let Some(from) = self.point.take() else { return };
         if digit_follows {
             self.add('.', self.open, from);
@@ -171,7 +171,7 @@ impl<'a> Cutter<'a> {
 
     /// Ends whatever is being built.
     fn close(&mut self) {
-        self.settle_point(false);
+        self.finish_point(false);
         self.tokens.finish(self.span.clone());
         self.open = Open::Nothing;
     }

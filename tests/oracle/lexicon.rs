@@ -185,10 +185,10 @@ fn damage_is_named_with_its_line() {
         assert!(SMALL.contains(from));
         SMALL.replacen(from, to, 1)
     };
-    refused("", 1, "no lexicon");
+    refused("", 1, "not a lexicon");
     refused("fox\t2\n", 1, "not \"fox\\t2\"");
-    refused(&"x".repeat(100_000), 1, "no lexicon");
-    refused("{\"type\":\"pair\",\"version\":1}\n", 1, "no lexicon");
+    refused(&"x".repeat(100_000), 1, "not a lexicon");
+    refused("{\"type\":\"pair\",\"version\":1}\n", 1, "not a lexicon");
     refused(&changed("\"version\":1", "\"version\":2"), 1, "a lexicon of version 2: expected version 1");
     refused(&changed("\"min_df\":2", "\"min_df\":2,\"more\":1"), 1, "unknown field `more`");
     refused(&changed(",\"digest\":\"fcebe6e262c02dbdf03cff36540bb5eb4c30e290\"", ""), 1, "it has no digest");
@@ -196,16 +196,16 @@ fn damage_is_named_with_its_line() {
     refused(&changed("\"tokenizer\":\"word\"", "\"tokenizer\":\"code\""), 1, "it was changed");
     refused(&changed("2\tfox", "2\tfix"), 1, "it was changed");
     refused(&changed("2\tfox", "3\tfox"), 1, "it was changed");
-    refused(&changed("2\tfox", "4\tfox"), 2, "\"4\" is no document frequency: expected a whole number from 2 to 3");
+    refused(&changed("2\tfox", "4\tfox"), 2, "\"4\" is not a document frequency: expected a whole number from 2 to 3");
     for df in ["1", "+2", "02", "", "2.0", "99999999999"] {
-        refused(&changed("2\tfox", &format!("{df}\tfox")), 2, "is no document frequency");
+        refused(&changed("2\tfox", &format!("{df}\tfox")), 2, "is not a document frequency");
     }
     refused(&changed("2\tfox", "2 fox"), 2, "expected a number, a tab and a term, not \"2 fox\"");
     refused(&changed("\tfox", "\tquick"), 3, "the term \"quick\" is listed twice");
     refused(&changed("\tfox", "\tzebra"), 3, "the term \"quick\" comes after \"zebra\"");
-    refused(&changed("\tfox", "\t"), 2, "\"\" is no term");
-    refused(&changed("\tfox", "\tf\\x"), 2, "is no term");
-    refused(&changed("\tfox", "\tf\tx"), 2, "is no term");
+    refused(&changed("\tfox", "\t"), 2, "\"\" is not a term");
+    refused(&changed("\tfox", "\tf\\x"), 2, "is not a term");
+    refused(&changed("\tfox", "\tf\tx"), 2, "is not a term");
     refused(SMALL.strip_suffix("3\tthe\n").unwrap(), 4, "the file ends after 2 of 3 terms");
     refused(SMALL.strip_suffix("he\n").unwrap(), 4, "the file ends within this line");
     refused(&format!("{SMALL}3\tzoo\n"), 5, "more lines than the 3 terms");
