@@ -1,7 +1,7 @@
-//! How good a result is, measured against pairs that are known to be near-duplicates.
+//! The quality of a result, measured against pairs that are known to be near-duplicates.
 //!
-//! [`Labels`] are what somebody wrote down, by document id. Resolved against the documents that were read they become a
-//! [`PairSet`], by document number; [`Scores`] count the predicted pairs against it, and [`adjusted_rand_index`] compares the
+//! [`Labels`] are the known pairs, by document id. Resolved against the documents of a run they become a [`PairSet`],
+//! by document number. [`Scores`] counts the predicted pairs against it, and [`adjusted_rand_index`] compares the
 //! clusters. [`Sweep`] counts for every threshold at once. Counts are integers; a measure is one division at the end.
 
 use crate::algorithm::parameter::{Settings, Values};
@@ -16,27 +16,27 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-/// The most pairs that labels may stand for: 8 bytes each, while they are used.
+/// The maximum number of pairs that labels may represent. Each takes 8 bytes while in use.
 const MOST_PAIRS: u64 = 100_000_000;
 
 /// Labelled groups of documents, by id: every document of a group is a near-duplicate of every other one. A labelled pair is
 /// a group of two.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// Each id once, with where it was first named.
+    /// Each id once, with the location of its first occurrence.
     ids: Vec<(String, Place)>,
     groups: Vec<Vec<u32>>,
 }
 
 impl Labels {
-    /// Reads labels, a JSON object a line, from a source that makes each line a document. A line is a pair
-    /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters` writes it),
-    /// or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields do not count. Ids are strings, or
-    /// numbers as they stand.
+    /// Reads labels, one JSON object per line, from a source that makes each line a document. A line is a pair
+    /// `{"a":ID,"b":ID}`, a cluster `{"cluster":[ID,…]}` (or `{"members":[ID,…]}`, as `dedup scan --emit clusters`
+    /// writes it), or a document with the name of its cluster `{"id":ID,"cluster":NAME}`. Other fields are ignored. Ids
+    /// are strings, or numbers as they are written.
     ///
     /// # Errors
-    /// [`Error::Label`], with the place, for a line that is none of these or cannot be read, and for a pair of a document
-    /// with itself.
+    /// [`Error::Label`], with the location, for a line that is none of these or cannot be read, and for a pair of a
+    /// document with itself.
     pub fn read(source: &mut dyn Source) -> Result<Self, Error> {
         let mut reading = Reading::default();
         let mut error = None;
@@ -62,7 +62,8 @@ impl Labels {
     /// The labelled pairs, by the numbers of the documents.
     ///
     /// # Errors
-    /// [`Error::Label`] for an id that no document has, with the place where it was first named, and for too many pairs.
+    /// [`Error::Label`] for an id that no document has, with the location of its first occurrence, and for too many
+    /// pairs.
     pub fn resolve(&self, documents: &HashMap<&str, u32>) -> Result<PairSet, Error> {
         let unknown = self.ids.iter().find(|(id, _)| !documents.contains_key(id.as_str()));
         match unknown {
@@ -74,7 +75,7 @@ impl Labels {
         }
     }
 
-    /// The labelled pairs of known documents, and how many ids no document has.
+    /// The labelled pairs of known documents, and the number of ids that no document has.
     ///
     /// # Errors
     /// As for [`resolve`](Self::resolve) if there are too many pairs.
@@ -101,19 +102,19 @@ impl Labels {
     }
 }
 
-/// Labels while they are read.
+/// The state of reading labels.
 #[derive(Default)]
 struct Reading {
     labels: Labels,
     numbers: HashMap<String, u32>,
-    /// The group of each named cluster. Only looked up: groups are numbered as they come.
+    /// The group of each named cluster. Only used for look-ups: groups are numbered in order of appearance.
     named: HashMap<String, usize>,
 }
 
 impl Reading {
     fn line(&mut self, line: &str, place: &Place) -> Result<(), String> {
         let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(line).map_err(|error| {
-            // The line is that of the file, which stands before.
+            // The message already starts with the line of the file.
             format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at column "))
         })?;
         let field = |name: &str| fields.get(name).copied();
@@ -124,7 +125,7 @@ impl Reading {
             self.labels.groups.push(ids);
         } else if let (Some(id), Some(cluster)) = (field("id"), field("cluster")) {
             let id = self.number(id, place)?;
-            // A document in no cluster is like no other.
+            // A document in no cluster is similar to no other.
             if cluster.get() != "null" {
                 let groups = &mut self.labels.groups;
                 let group = *self.named.entry(text(cluster, "a cluster's name")?).or_insert_with(|| {
@@ -160,7 +161,7 @@ impl Reading {
     }
 }
 
-/// A string, or a number as it stands.
+/// A string, or a number as it is written.
 fn text(value: &RawValue, what: &str) -> Result<String, String> {
     match value.get().as_bytes().first() {
         Some(b'"') => serde_json::from_str(value.get()).map_err(|error| error.to_string()),
@@ -169,7 +170,7 @@ fn text(value: &RawValue, what: &str) -> Result<String, String> {
     }
 }
 
-/// Pairs of documents by number, each once, whichever of the two comes first.
+/// Pairs of documents by number. Each is in the set once, regardless of the order of its documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairSet(Vec<(u32, u32)>);
 
@@ -187,12 +188,12 @@ impl PairSet {
         self.0.binary_search(&(a.min(b), a.max(b))).is_ok()
     }
 
-    /// How many pairs.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -202,40 +203,40 @@ impl PairSet {
         self.0.iter().copied()
     }
 
-    /// What is in it and not in the other.
+    /// The pairs of this set that are not in the other.
     pub fn without(&self, other: &PairSet) -> PairSet {
         PairSet(self.iter().filter(|&(a, b)| !other.contains(a, b)).collect())
     }
 }
 
-/// What predicted pairs are held against.
+/// The truth that predicted pairs are compared with.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     /// Pairs that should be found.
     pub pairs: PairSet,
-    /// Pairs that count neither way.
+    /// Pairs that count as neither right nor wrong.
     pub ignored: PairSet,
 }
 
-/// What a predicted pair is.
+/// The judgement of a predicted pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Labelled, so rightly found.
+    /// Labelled: right.
     Right,
-    /// Not labelled.
+    /// Not labelled: wrong.
     Wrong,
-    /// Counts neither way.
+    /// Counts as neither.
     Ignored,
 }
 
 impl Truth {
-    /// These pairs; those of `ignored` that are labelled count all the same.
+    /// The truth of these labelled pairs. Pairs of `ignored` that are labelled count nevertheless.
     pub fn new(pairs: PairSet, ignored: &PairSet) -> Self {
         let ignored = ignored.without(&pairs);
         Truth { pairs, ignored }
     }
 
-    /// What a predicted pair is.
+    /// The judgement of a predicted pair.
     pub fn kind(&self, a: u32, b: u32) -> Kind {
         if self.pairs.contains(a, b) {
             Kind::Right
@@ -247,26 +248,26 @@ impl Truth {
     }
 }
 
-/// Predicted pairs, counted.
+/// The counts of predicted pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scores {
     /// Pairs that should be found.
     pub labelled: u64,
-    /// Those of them that were.
+    /// Pairs of them that were found.
     pub right: u64,
     /// Pairs found that are not labelled.
     pub wrong: u64,
-    /// Pairs found that count neither way.
+    /// Pairs found that count as neither right nor wrong.
     pub ignored: u64,
 }
 
 impl Scores {
-    /// Nothing found yet.
+    /// The counts before any pair.
     pub fn new(truth: &Truth) -> Self {
         Scores { labelled: truth.pairs.len() as u64, ..Scores::default() }
     }
 
-    /// Counts a predicted pair, each of which must come once.
+    /// Counts a predicted pair. Each pair must be added only once.
     pub fn add(&mut self, kind: Kind) {
         match kind {
             Kind::Right => self.right += 1,
@@ -275,7 +276,7 @@ impl Scores {
         }
     }
 
-    /// Pairs found, of whatever kind.
+    /// All pairs found, including ignored ones.
     pub fn predicted(&self) -> u64 {
         self.right + self.wrong + self.ignored
     }
@@ -285,29 +286,30 @@ impl Scores {
         self.labelled.saturating_sub(self.right)
     }
 
-    /// The part of the pairs found that is right; `None` if none was found. Ignored ones do not count.
+    /// The share of the found pairs that is right; `None` if none was found. Ignored pairs do not count.
     pub fn precision(&self) -> Option<f64> {
         let found = self.right + self.wrong;
         (found > 0).then(|| part(self.right, found))
     }
 
-    /// The part of the labelled pairs that was found; 1 if there is none.
+    /// The share of the labelled pairs that was found; 1 if there are no labelled pairs.
     pub fn recall(&self) -> f64 {
         part(self.right, self.labelled)
     }
 
-    /// The harmonic mean of precision and recall, `2·right / (2·right + wrong + missed)`; `None` where there is no precision.
+    /// The harmonic mean of precision and recall, `2·right / (2·right + wrong + missed)`; `None` if precision is
+    /// undefined.
     pub fn f1(&self) -> Option<f64> {
         self.precision().map(|_| part(2 * self.right, 2 * self.right + self.wrong + self.missed()))
     }
 }
 
-/// `part / whole`; all of nothing is 1.
+/// `part / whole`; 1 if both are 0.
 fn part(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// A label for each of so many documents, equal for documents that pairs connect.
+/// A label for each of `documents` documents, equal for documents that pairs connect.
 pub fn components(documents: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<u32> {
     let mut union = UnionFind::<u32>::new(documents);
     for (a, b) in pairs {
@@ -316,13 +318,13 @@ pub fn components(documents: usize, pairs: impl IntoIterator<Item = (u32, u32)>)
     union.into_labels()
 }
 
-/// The adjusted Rand index of two partitions, given as a label for each document: 1 for equal ones, about 0 for unrelated
-/// ones (Hubert & Arabie 1985, *Comparing partitions*). With `t` and `p` pairs inside the clusters of the one and of the
-/// other, `s` inside those of both, and `N` pairs in all: `(s − tp/N) / ((t + p)/2 − tp/N)`. 1 where that is 0/0, which is
-/// so only for equal partitions.
+/// The adjusted Rand index of two partitions, given as a label for each document: 1 for equal ones, about 0 for
+/// unrelated ones (Hubert & Arabie 1985, *Comparing partitions*). Let `t` and `p` be the pairs inside the clusters of
+/// the one and of the other, `s` those inside clusters of both, and `N` all pairs. The index is `(s − tp/N) / ((t +
+/// p)/2 − tp/N)`. It is 1 where that is 0/0, which occurs only for equal partitions.
 ///
 /// # Panics
-/// If the two are not of equally many documents.
+/// If the two have different numbers of documents.
 pub fn adjusted_rand_index(truth: &[u32], predicted: &[u32]) -> f64 {
     assert_eq!(truth.len(), predicted.len(), "a label for each document on both sides");
     let mut both: Vec<(u32, u32)> = truth.iter().copied().zip(predicted.iter().copied()).collect();
@@ -336,11 +338,11 @@ pub fn adjusted_rand_index(truth: &[u32], predicted: &[u32]) -> f64 {
     if below == 0 { 1.0 } else { above as f64 / below as f64 }
 }
 
-/// The part of the documents that are clustered rightly: whose cluster has the same documents in both partitions, given as for
-/// [`adjusted_rand_index`]. A document that is alone in both is right. 1 of no documents.
+/// The share of the documents that are clustered correctly: their cluster has the same documents in both partitions,
+/// given as for [`adjusted_rand_index`]. A document that is alone in both is correct. 1 without documents.
 ///
 /// # Panics
-/// If the two are not of equally many documents.
+/// If the two have different numbers of documents.
 pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
     assert_eq!(truth.len(), predicted.len(), "a label for each document on both sides");
     let sizes = |labels: &[u32]| {
@@ -357,22 +359,23 @@ pub fn accuracy(truth: &[u32], predicted: &[u32]) -> f64 {
     part(right as u64, truth.len() as u64)
 }
 
-/// How many pairs have equal labels.
+/// The number of pairs with equal labels.
 fn pairs_within<L: Ord>(labels: &mut [L]) -> i128 {
     labels.sort_unstable();
     let pairs = |run: &[L]| run.len() as i128 * (run.len() as i128 - 1) / 2;
     labels.chunk_by(|a, b| a == b).map(pairs).sum()
 }
 
-/// A result against the truth.
+/// The measures of a result against the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluation {
     /// The pairs.
     pub scores: Scores,
-    /// The adjusted Rand index of the clusters that pairs connect, over all documents. Ignored pairs play no part in the
-    /// clusters of the truth, and connect like any other in those of the result.
+    /// The adjusted Rand index of the clusters that pairs connect, over all documents. Ignored pairs connect nothing in
+    /// the clusters of the truth; in those of the result they connect like any other.
     pub ari: f64,
-    /// The part of the documents that are clustered with exactly those that labelled pairs connect them with; see [`accuracy`].
+    /// The share of the documents whose cluster has exactly the documents that labelled pairs connect; see
+    /// [`accuracy`].
     pub accuracy: f64,
 }
 
@@ -381,7 +384,7 @@ pub fn numbers(outcome: &Outcome) -> HashMap<&str, u32> {
     outcome.documents().zip(0..).collect()
 }
 
-/// Measures an outcome. `numbers` are its documents', see [`numbers`].
+/// Measures an outcome. `numbers` are those of its documents; see [`numbers`].
 pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Evaluation {
     let mut scores = Scores::new(truth);
     let mut union = UnionFind::<u32>::new(numbers.len());
@@ -394,7 +397,8 @@ pub fn evaluate(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) 
     Evaluation { scores, ari: adjusted_rand_index(&clusters, &found), accuracy: accuracy(&clusters, &found) }
 }
 
-/// Hands over every pair that was found, by number, with how close it is in the measure of the algorithm: higher is closer.
+/// Passes every found pair to a function, by number, with its closeness in the measure of the algorithm: higher is
+/// closer.
 fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnMut(u32, u32, f64)) {
     for pair in outcome.pairs() {
         let closeness = pair.distance.map_or(pair.similarity.value(), |bits| -f64::from(bits));
@@ -402,42 +406,42 @@ fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnM
     }
 }
 
-/// Labelled pairs of about the same similarity, and how many of them were found.
+/// Labelled pairs of about the same similarity, and the number of them that were found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// The least similarity.
+    /// The lower bound of the similarity.
     pub from: f64,
-    /// Where the next bin begins; 1 is in the last one.
+    /// The upper bound, where the next bin begins. The last bin includes 1.
     pub to: f64,
-    /// Labelled pairs in it.
+    /// The labelled pairs in the bin.
     pub pairs: u64,
     /// Those of them that were found.
     pub found: u64,
-    /// The mean probability that one of them is found, by the curve of the algorithm and each one's exact similarity.
+    /// The mean probability that one of them is found, by the curve of the algorithm at the exact similarity of each.
     pub predicted: f64,
 }
 
 impl Bin {
-    /// The part of the pairs that was found.
+    /// The share of the pairs that was found.
     pub fn recall(&self) -> f64 {
         part(self.found, self.pairs)
     }
 }
 
-/// One bin is this part of 1 wide.
+/// The number of bins.
 const BINS: usize = 20;
 
-/// What was found of the labelled pairs, by their similarity.
+/// The recall of the labelled pairs, by their similarity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bins {
-    /// Bins that hold any pair, ascending.
+    /// The bins that are not empty, ascending.
     pub bins: Vec<Bin>,
     /// Labelled pairs with a document that has too few features to be compared.
     pub not_compared: u64,
 }
 
-/// Puts the labelled pairs of an outcome into bins of their similarity. `odds` are theirs, in the order of the truth; see
-/// [`Outcome::odds`].
+/// Puts the labelled pairs of an outcome into bins of their similarity. `odds` has one entry per pair, in the order of
+/// the truth; see [`Outcome::odds`].
 pub fn bins(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth, odds: &[Option<Odds>]) -> Bins {
     let mut found = Vec::new();
     each_pair(outcome, numbers, |a, b, _| {
@@ -449,7 +453,7 @@ pub fn bins(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth, odds
     bins_of(truth.pairs.iter().zip(odds).map(|((a, b), &odds)| (odds, found.contains(a, b))))
 }
 
-/// The bins of these pairs, each with whether it was found.
+/// The bins of these pairs, given whether each was found.
 fn bins_of(pairs: impl Iterator<Item = (Option<Odds>, bool)>) -> Bins {
     let edge = |at: usize| at as f64 / BINS as f64;
     let mut bins: Vec<Bin> =
@@ -472,7 +476,7 @@ fn bins_of(pairs: impl Iterator<Item = (Option<Odds>, bool)>) -> Bins {
     Bins { bins, not_compared }
 }
 
-/// What is varied in a sweep.
+/// The parameter that a sweep varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Swept {
     /// `--threshold`, from this one up to 1.
@@ -481,15 +485,15 @@ pub enum Swept {
     Distance(u32),
 }
 
-/// Where a sweep of thresholds starts unless one is given.
+/// The default start of a sweep of thresholds.
 const LOWEST: &str = "0.1";
 
 impl Swept {
-    /// Turns settings into those of one scan that finds every pair that any stricter ones could find, and says what makes
-    /// them stricter. A threshold or a distance that is given is the loosest of the sweep.
+    /// Turns settings into those of one scan that finds every pair of all stricter settings, and returns the parameter
+    /// that makes them stricter. A given threshold or distance is the loosest of the sweep.
     ///
     /// # Errors
-    /// The algorithm has neither.
+    /// The algorithm has neither a threshold nor a distance.
     pub fn loosen(entry: &Entry, settings: &mut Settings) -> Result<Self, Error> {
         let parameter = |name| entry.parameters.iter().copied().find(|p: &&Parameter| p.name == name);
         let typed = |settings: &Settings, parameter: &Parameter| {
@@ -541,25 +545,25 @@ impl Swept {
     }
 }
 
-/// How many pairs of each kind there are at or above every similarity that was found.
+/// The counts of pairs at or above every similarity that was found.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     labelled: u64,
-    /// How close, ascending, and the counts of all that are at least as close.
+    /// Closeness values, ascending, each with the counts of all pairs that are at least as close.
     steps: Vec<(f64, Scores)>,
 }
 
 impl Sweep {
-    /// Counts the pairs of an outcome. `numbers` are its documents', see [`numbers`].
+    /// Counts the pairs of an outcome. `numbers` are those of its documents; see [`numbers`].
     pub fn new(outcome: &Outcome, numbers: &HashMap<&str, u32>, truth: &Truth) -> Self {
         let mut found = Vec::new();
         each_pair(outcome, numbers, |a, b, closeness| found.push((closeness, truth.kind(a, b))));
         Sweep::of(found, truth.pairs.len() as u64)
     }
 
-    /// The sweep over these pairs, each with how close it is.
+    /// The sweep over these pairs, each with its closeness.
     fn of(mut found: Vec<(f64, Kind)>, labelled: u64) -> Self {
-        // The order of equal ones does not show in what is counted.
+        // The order of equal ones does not affect the counts.
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut scores = Scores { labelled, ..Scores::default() };
         let mut steps: Vec<_> = found
@@ -573,20 +577,21 @@ impl Sweep {
         Sweep { labelled, steps }
     }
 
-    /// What would have been found with this value of what is swept.
+    /// The scores with this value of the parameter.
     pub fn at(&self, swept: Swept, value: f64) -> Scores {
         let closeness = swept.closeness(value);
         let first = self.steps.partition_point(|step| step.0 < closeness);
         self.steps.get(first).map_or(Scores { labelled: self.labelled, ..Scores::default() }, |step| step.1)
     }
 
-    /// Every value of a sweep with what would have been found, the loosest first.
+    /// Every value of a sweep with its scores, the loosest first.
     pub fn points(&self, swept: Swept) -> Vec<(f64, Scores)> {
         swept.values().into_iter().map(|value| (value, self.at(swept, value))).collect()
     }
 }
 
-/// The point with the highest F1, the strictest of equals; `None` if no point has one. Points come loosest first.
+/// The point with the highest F1, the strictest of equals; `None` if no point has an F1. Points must come loosest
+/// first.
 pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
     let with_f1 = points.iter().copied().filter_map(|point| Some((point.1.f1()?, point)));
     with_f1.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, point)| point)
@@ -599,7 +604,7 @@ mod tests {
     use crate::source::Documents;
     use proptest::prelude::*;
 
-    /// Labels from lines, called `truth:1` and so on.
+    /// Labels from lines, at the locations `truth:1` and so on.
     fn labels(lines: &[&str]) -> Result<Labels, String> {
         let lines = lines.iter().enumerate().map(|(at, line)| (format!("truth:{}", at + 1), line.to_string()));
         Labels::read(&mut Documents::new(lines)).map_err(|error| error.to_string())
@@ -627,7 +632,7 @@ mod tests {
         );
         assert_eq!(resolved(&[r#"{"id":"a","cluster":null}"#, r#"{"id":"b","cluster":null}"#]), []);
         assert_eq!(resolved(&[r#"{"a":7,"b":1.50}"#, r#"{"a":"\u0061","b":7}"#]), [(0, 4), (4, 5)]);
-        // A pair that carries the name of its cluster is a pair, once however often it is named.
+        // A pair that carries the name of its cluster is one pair, however often it occurs.
         assert_eq!(resolved(&[r#"{"a":"a","b":"d","cluster":"x"}"#, r#"{"a":"d","b":"a"}"#]), [(0, 3)]);
         assert_eq!(resolved(&[]), []);
     }
@@ -687,7 +692,7 @@ mod tests {
             let scores = Scores { labelled, right, wrong, ignored: 9 };
             (scores.precision(), scores.recall(), scores.f1())
         };
-        // Of no pairs found, no part is right or wrong, also if some were found that do not count.
+        // If no pairs are found, precision is undefined, even if some were found that do not count.
         assert_eq!(measures(0, 0, 0), (None, 1.0, None));
         assert_eq!(measures(5, 0, 0), (None, 0.0, None));
         assert_eq!(measures(0, 0, 5), (Some(0.0), 1.0, Some(0.0)));
@@ -711,11 +716,11 @@ mod tests {
 
     #[test]
     fn accuracy_by_hand() {
-        // The clusters {0 1 2} {3 4} {5} against {0 1} {2} {3 4} {5}: three of six documents have the same company.
+        // The clusters {0 1 2} {3 4} {5} against {0 1} {2} {3 4} {5}: three of six documents have the same cluster.
         assert_eq!(accuracy(&[0, 0, 0, 1, 1, 2], &[4, 4, 5, 6, 6, 7]), 0.5);
         assert_eq!(accuracy(&[0, 0, 1, 1], &[0, 1, 0, 1]), 0.0);
         assert_eq!((accuracy(&[7, 7, 3], &[1, 1, 0]), accuracy(&[], &[])), (1.0, 1.0));
-        // A cluster too large is wrong for all of its documents.
+        // A cluster that is too large is wrong for all of its documents.
         assert_eq!(accuracy(&[0, 0, 1, 2], &[0, 0, 0, 1]), 0.25);
     }
 

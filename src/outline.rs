@@ -1,16 +1,17 @@
-//! What tells most candidates apart without their features: how many there are, and a few bits of them.
+//! Outlines rule out most candidates without their features: the size of a set, and a few bits of it.
 //!
 //! Two sets at or above a threshold differ in few elements, so in few bits (a bitmap filter: Sandes, Teodoro & Melo, Information
 //! Systems 88, 2020, with parities instead of presence).
 
 use crate::similarity::Threshold;
 
-/// For each of 256 classes of elements, whether the set has an odd number of them, each counted as often as it is.
+/// For each of 256 classes of elements, whether the set has an odd number of them. Repeated elements count each time.
 ///
-/// An element that only one of two sets has changes one bit between them, so that they differ in no fewer elements than bits.
+/// An element of only one of two sets changes one bit between them. So they differ in at least as many elements as
+/// bits.
 pub(crate) type Parities = [u64; 4];
 
-/// Cost: a multiplication and a memory access an element.
+/// Cost: a multiplication and a memory access per element.
 pub(crate) fn parities(set: &[u64]) -> Parities {
     let mut parities = Parities::default();
     for element in set {
@@ -21,14 +22,14 @@ pub(crate) fn parities(set: &[u64]) -> Parities {
     parities
 }
 
-/// In at least how many elements two sets differ.
+/// The minimum number of elements in which two sets differ.
 #[inline]
 fn differ_in_at_least(a: &Parities, b: &Parities) -> usize {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
 }
 
-/// Whether two sets, or multisets, can have a Jaccard similarity at or above the threshold, by their sizes and parities. Empty ones cannot.
-/// Without a threshold nothing is known, and all others can.
+/// Whether two sets, or multisets, can have a Jaccard similarity at or above the threshold, by their sizes and
+/// parities. Empty sets cannot. Without a threshold, all others can.
 #[inline]
 pub(crate) fn can_reach(jaccard: Option<Threshold>, a: (u32, &Parities), b: (u32, &Parities)) -> bool {
     let may = |jaccard: Threshold| {
@@ -51,7 +52,7 @@ mod tests {
         ) {
             let (a, b) = ([&a[..], &shared].concat(), [&b[..], &shared].concat());
             let mut apart = b.clone();
-            // What is left of the one after taking away the other, and of the other after taking away the one.
+            // The rest of the first after removing the second, and of the second after removing the first.
             let mut only_a = 0;
             for element in &a {
                 match apart.iter().position(|other| other == element) {

@@ -1,16 +1,17 @@
 //! Passages that two documents share: winnowed fingerprints find them, token-by-token comparison confirms them.
 //!
-//! **Source.** Schleimer, Wilkerson & Aiken, *Winnowing: Local Algorithms for Document Fingerprinting*, SIGMOD 2003: of every
-//! `w` consecutive k-gram hashes the least is selected. Which one depends on those hashes alone, so two documents that have
-//! `t = w + k − 1` tokens in common select the same k-gram of them; and what is shorter than `k` tokens is never noticed.
+//! **Source.** Schleimer, Wilkerson & Aiken, *Winnowing: Local Algorithms for Document Fingerprinting*, SIGMOD 2003: of
+//! every `w` consecutive k-gram hashes the least is selected. The choice depends on those hashes alone. So two
+//! documents that have `t = w + k − 1` consecutive tokens in common select the same k-gram of them, and matches shorter
+//! than `k` tokens are never found.
 //!
-//! **What is found.** [`common_runs`] gives the maximal common runs of at least `t` tokens: pairs of places from which on the
-//! tokens are equal, and which can be extended neither to the left nor to the right. [`CommonRuns::passages`] picks those
-//! that are worth showing. [`Overlap`] says how much of each document's shingles the other has.
+//! **Result.** [`common_runs`] returns the maximal common runs of at least `t` tokens: pairs of places from which the
+//! tokens are equal, and which can be extended neither to the left nor to the right. [`CommonRuns::passages`] selects
+//! those that are worth showing. [`Overlap`] counts the shingles that the documents share.
 //!
-//! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself the maximal runs can be as many
-//! as the square of its length; so of a k-gram that is selected more than [`FREQUENT`] times in a document only a few pairs of
-//! places are looked at, and [`CommonRuns::frequent`] says that it happened.
+//! **Cost.** Linear in the tokens, times 2·[`FREQUENT`] at worst. In a text that repeats itself, the number of maximal
+//! runs can be the square of its length. Therefore, if a k-gram is selected more than [`FREQUENT`] times in a document,
+//! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};
@@ -18,8 +19,8 @@ use crate::similarity::{Similarity, overlap_at_least};
 /// The positions that winnowing selects: of every `window` consecutive hashes the rightmost least one. Ascending, without
 /// repeats. Fewer hashes than the window are one window; no hashes select nothing. A window of 0 counts as 1.
 ///
-/// A selection depends on the window alone and not on what was selected before, so equal windows select the same place.
-/// About 2 in `window + 1` positions are selected.
+/// A selection depends on the window alone and not on earlier selections, so equal windows select the same place. About
+/// 2 in `window + 1` positions are selected.
 ///
 /// Cost: linear, whatever the window.
 ///
@@ -30,7 +31,7 @@ use crate::similarity::{Similarity, overlap_at_least};
 /// ```
 pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
     let window = window.clamp(1, hashes.len().max(1));
-    // Places that can still become the least of a window, their hashes rising; those from `first` on are in this window.
+    // Places that can still become the least of a window, with rising hashes; those from `first` on are in this window.
     let (mut rising, mut first): (Vec<usize>, usize) = (Vec::new(), 0);
     let mut selected: Vec<usize> = Vec::new();
     for (at, &hash) in hashes.iter().enumerate() {
@@ -48,24 +49,25 @@ pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
     selected
 }
 
-/// A run of tokens that stands in both documents.
+/// A run of tokens that occurs in both documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Run {
-    /// The number of its first token in the one document, from 0.
+    /// The number of its first token in the first document, from 0.
     pub a: usize,
-    /// The number of its first token in the other.
+    /// The number of its first token in the second document.
     pub b: usize,
-    /// How many tokens it has.
+    /// Its length in tokens.
     pub tokens: usize,
 }
 
-/// What two documents have in common, run by run.
+/// The common runs of two documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommonRuns {
-    /// The maximal common runs, by their place in the one document, then in the other. They may overlap.
+    /// The maximal common runs, ordered by their place in the first document, then in the second. They may overlap.
     pub runs: Vec<Run>,
-    /// How many distinct k-grams were too frequent for all their places to be looked at. If it is 0, all maximal runs are
-    /// there. If not, runs of what is repeated that often can be missing, but all that are there are maximal common runs.
+    /// The number of distinct k-grams that were too frequent for all their places to be compared. If it is 0, the runs
+    /// are complete. Otherwise, runs of text that repeats this often may be missing, but every run is a maximal common
+    /// run.
     pub frequent: usize,
     shortest: usize,
     lengths: [usize; 2],
@@ -77,7 +79,8 @@ pub const FREQUENT: usize = 32;
 /// The maximal common runs of at least `shortest` tokens. Documents are given by their token hashes; a `shortest` of 0 counts
 /// as 1.
 ///
-/// Memory: 24 bytes a pair of places with an equal selected k-gram; there are at most [`FREQUENT`] times as many as tokens.
+/// Memory: 24 bytes per pair of places with an equal selected k-gram; there are at most [`FREQUENT`] times as many as
+/// tokens.
 ///
 /// ```
 /// use neardups::passages::{Run, common_runs};
@@ -90,7 +93,7 @@ pub fn common_runs(a: &[u64], b: &[u64], shortest: usize) -> CommonRuns {
     if a.len().min(b.len()) < shortest {
         return found;
     }
-    // Half and half: long grams meet by chance seldom, wide windows select few. Hashes are of at most 64 tokens.
+    // Half and half: long grams rarely match by chance, wide windows select few. Hashes are of at most 64 tokens.
     let gram = shortest.div_ceil(2).min(64);
     let window = shortest - gram + 1;
     let selected = [a, b].map(|tokens| {
@@ -102,7 +105,7 @@ pub fn common_runs(a: &[u64], b: &[u64], shortest: usize) -> CommonRuns {
     });
     let mut seeds = Vec::new();
     found.frequent = meet(&selected, &mut seeds);
-    // Seeds of one diagonal one after the other, so that a run is extended from its first seed only.
+    // Seeds of one diagonal are adjacent, so that a run is extended from its first seed only.
     seeds.sort_unstable_by_key(|&(a, b)| (b.wrapping_sub(a), a));
     seeds.dedup();
     let (mut diagonal, mut end) = (None, 0);
@@ -126,7 +129,7 @@ pub fn common_runs(a: &[u64], b: &[u64], shortest: usize) -> CommonRuns {
     found
 }
 
-/// Appends the pairs of places with equal hashes. Returns how many hashes were too frequent for all pairs.
+/// Appends the pairs of places with equal hashes. Returns the number of hashes that were too frequent for all pairs.
 fn meet([a, b]: &[Vec<(u64, usize)>; 2], seeds: &mut Vec<(usize, usize)>) -> usize {
     let mut frequent = 0;
     let mut others = b.chunk_by(|x, y| x.0 == y.0).peekable();
@@ -137,7 +140,7 @@ fn meet([a, b]: &[Vec<(u64, usize)>; 2], seeds: &mut Vec<(usize, usize)>) -> usi
         if run.len().max(other.len()) <= FREQUENT {
             seeds.extend(run.iter().flat_map(|x| other.iter().map(move |y| pair((x, y)))));
         } else {
-            // In their order, from the front and from the back: copies of a text that repeats itself are found whole.
+            // Paired in order, from the front and from the back: copies of a text that repeats itself are found whole.
             frequent += 1;
             seeds.extend(run.iter().zip(other).map(pair));
             seeds.extend(run.iter().rev().zip(other.iter().rev()).map(pair));
@@ -147,18 +150,18 @@ fn meet([a, b]: &[Vec<(u64, usize)>; 2], seeds: &mut Vec<(usize, usize)>) -> usi
 }
 
 impl CommonRuns {
-    /// How many tokens of each document are in a common run.
+    /// The number of tokens of each document that are in a common run.
     pub fn covered(&self) -> [usize; 2] {
         let mut covered = self.lengths.map(|length| vec![false; length]);
         self.runs.iter().for_each(|run| cover(&mut covered, run));
         covered.map(|tokens| tokens.into_iter().filter(|&covered| covered).count())
     }
 
-    /// The runs that are worth showing, in the order of the one document. The longest are taken first, among equals the
-    /// earliest, first those that are news in both documents, then those that are news in one: a passage that stands twice
-    /// in each is two passages and not four.
+    /// The runs that are worth showing, in the order of the first document. The longest are taken first, and among
+    /// equals the earliest: first those that cover new tokens in both documents, then those that do in one. A passage
+    /// that occurs twice in each document is two passages, not four.
     ///
-    /// A run that is left out has fewer tokens of its own, in either document, than the shortest run that was looked for.
+    /// A run that is left out covers, in each document, fewer new tokens than the minimum length of a run.
     pub fn passages(&self) -> Vec<Run> {
         let mut open = self.runs.clone();
         open.sort_unstable_by_key(|run| (std::cmp::Reverse(run.tokens), run.a, run.b));
@@ -179,7 +182,7 @@ impl CommonRuns {
     }
 }
 
-/// How many tokens of a run are not covered yet, in each document.
+/// The number of tokens of a run that are not covered yet, in each document.
 fn uncovered(covered: &[Vec<bool>; 2], run: &Run) -> [usize; 2] {
     let [a, b] = covered;
     [&a[run.a..], &b[run.b..]].map(|tokens| tokens[..run.tokens].iter().filter(|&&covered| !covered).count())
@@ -190,26 +193,27 @@ fn cover([a, b]: &mut [Vec<bool>; 2], run: &Run) {
     b[run.b..][..run.tokens].fill(true);
 }
 
-/// How many distinct shingles two documents have, and how many of them both (Broder 1997: resemblance and containment).
+/// The numbers of distinct shingles of two documents, and of those in common (Broder 1997: resemblance and
+/// containment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// Distinct shingles of the one.
+    /// Distinct shingles of the first document.
     pub a: usize,
-    /// Distinct shingles of the other.
+    /// Distinct shingles of the second document.
     pub b: usize,
-    /// Those that both have.
+    /// Distinct shingles of both.
     pub shared: usize,
 }
 
 impl Overlap {
-    /// Of two ascending sets without repeats.
+    /// Counts the elements of two ascending sets without repeats.
     pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
         let shared = overlap_at_least(a, b, 0).unwrap_or_default();
         Overlap { a: a.len(), b: b.len(), shared }
     }
 
-    /// Of the runs of `width` tokens of two documents, given by their token hashes. A document of fewer tokens is one
-    /// shingle.
+    /// Counts the shingles of `width` tokens of two documents, given by their token hashes. A document of fewer tokens
+    /// is one shingle.
     ///
     /// # Panics
     /// If `width` is 0.
@@ -224,14 +228,14 @@ impl Overlap {
         Overlap::of_sets(&a, &b)
     }
 
-    /// The Jaccard similarity. `None` if either document has no shingle: nothing is like nothing.
+    /// The Jaccard similarity. `None` if a document has no shingles, and so is similar to nothing.
     pub fn jaccard(self) -> Option<Similarity> {
         let either = self.a + self.b - self.shared;
         (self.a > 0 && self.b > 0).then(|| Similarity::ratio(self.shared as u64, either as u64))
     }
 
-    /// The share of each document's shingles that the other has: how much of it is contained there. `None` for a document
-    /// without shingles.
+    /// The share of each document's shingles that are also in the other: how much of it is contained there. `None` for
+    /// a document without shingles.
     pub fn containment(self) -> [Option<Similarity>; 2] {
         [self.a, self.b].map(|all| (all > 0).then(|| Similarity::ratio(self.shared as u64, all as u64)))
     }
@@ -287,7 +291,8 @@ mod tests {
 
     #[test]
     fn a_text_that_repeats_itself_is_linear() {
-        // As many maximal runs as tokens squared, were they all looked at: this would not end.
+        // If all places were compared, the number of maximal runs would be the square of the tokens: this would not
+        // end.
         let (one, other) = (vec![7; 200_000], vec![7; 300_000]);
         let found = common_runs(&one, &other, 10);
         assert_eq!((found.frequent, found.covered()), (1, [200_000, 300_000]));

@@ -1,4 +1,4 @@
-//! Numbers and text as people read them.
+//! Numbers and text formatted for people.
 
 /// A count with commas between the thousands.
 pub fn count(n: u64) -> String {
@@ -13,7 +13,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A count of something that has a regular plural.
+/// A count with its noun, which must have a regular plural.
 pub fn counted(n: u64, what: &str) -> String {
     let plural = match what.strip_suffix('y') {
         _ if n == 1 => what.to_string(),
@@ -23,20 +23,20 @@ pub fn counted(n: u64, what: &str) -> String {
     format!("{} {plural}", count(n))
 }
 
-/// A text on one line, in which control and bidirectional characters are visible. Ids, file names and passages come from
-/// anywhere, and must not control what shows them.
+/// A text on one line, in which control and bidirectional characters are visible. Ids, file names and passages are
+/// untrusted, and must not control the display.
 pub fn escaped(text: &str) -> String {
     let escape = |c: char| if controls_display(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
 }
 
-/// A text of several lines, of which everything but the line ends is escaped.
+/// A text of several lines, in which everything but the line ends is escaped.
 pub fn escaped_lines(text: &str) -> String {
     text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a character could change how the text around it is shown: controls, and characters that set the direction of writing
-/// (Unicode Standard Annex 9) or separate lines.
+/// Whether a character could change how the surrounding text is displayed: controls, and characters that set the
+/// direction of writing (Unicode Standard Annex 9) or separate lines.
 pub fn controls_display(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,12 +1,12 @@
 //! Replacing a file as a whole: readers see the old content or the new one, never a part of it.
 //!
-//! The new content is written to a temporary file in the same folder, which is then renamed. What a rename alone would lose is
-//! kept: symbolic links on the way to the file (the file that they lead to is replaced), its mode, owner, group, access control
-//! list and other extended attributes, as far as the system allows. A file with several hard links is refused: a rename would
-//! separate them.
+//! The new content is written to a temporary file in the same folder, which is then renamed. The properties that a
+//! rename alone would lose are kept: symbolic links on the path (the file that they lead to is replaced), and the mode,
+//! owner, group, access control list and other extended attributes, as far as the system allows. A file with several
+//! hard links is refused, because a rename would separate them.
 //!
-//! Temporary files are called `.NAME.dedup-0.tmp`, and are locked while their process lives. One that nobody holds was left by
-//! a process that was killed, and is removed by the next that replaces the same file, or by [`remove_stale`].
+//! Temporary files are named `.NAME.dedup-0.tmp`, and are locked while their process runs. An unlocked one was left by
+//! a process that was killed. It is removed by the next process that replaces the same file, or by [`remove_stale`].
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -16,20 +16,20 @@ use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// So many processes can replace the same file at the same time under temporary names that are looked for afterwards.
+/// The number of processes that can replace the same file at the same time under temporary names that are cleaned up
+/// afterwards.
 const SLOTS: u64 = 8;
 
 /// Longer names are represented by their hash in temporary names, which must not exceed the system's limit (often 255 bytes).
 const MAX_NAME: usize = 120;
 
-/// The most symbolic links that are followed to a file that does not exist yet, as on Linux.
+/// The maximum number of symbolic links that are followed to a file that does not exist yet, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// A file that is being written, and takes another's place when it is [done](Self::commit). Dropped before that, it leaves no
-/// trace.
+/// A new file that replaces another when it is [committed](Self::commit). If it is dropped before that, it is removed.
 ///
-/// Nothing is synchronised with the disk. Whoever needs that calls [`File::sync_all`] before [`commit`](Self::commit), and
-/// synchronises the folder of [`target`](Self::target) after it.
+/// Nothing is synchronised with the disk. A caller that needs this calls [`File::sync_all`] before
+/// [`commit`](Self::commit), and synchronises the folder of [`target`](Self::target) after it.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,
@@ -38,18 +38,18 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Starts to replace a file, or to make one that does not exist.
+    /// Starts to replace a file, or to create one that does not exist.
     ///
     /// # Errors
-    /// The path leads to something that is not a regular file, or to one with several hard links; or no file can be made in its
-    /// folder.
+    /// The path leads to something that is not a regular file, or to a file with several hard links; or no file can be
+    /// created in its folder.
     pub fn new(path: &Path) -> io::Result<Self> {
         let target = resolve(path)?;
         let old = existing(&target)?;
         check_replaceable(old.as_ref())?;
         remove_stale(&target);
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
-        // Once all slots are taken, by a name that nobody else would choose.
+        // When all slots are taken: a name that no other process chooses.
         let own = (u64::from(process::id()) << 32) ^ nanos | 1 << 63;
         for slot in (0..SLOTS).chain(own..own + SLOTS) {
             let temporary = temporary(&target, slot)?;
@@ -68,37 +68,37 @@ impl Replacement {
         &mut self.file
     }
 
-    /// The file that is replaced, without symbolic links.
+    /// The path of the file that is replaced, without symbolic links.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Where the new file is until it takes the other's place.
+    /// The path of the new file until it replaces the other.
     pub fn path(&self) -> &Path {
         self.temporary.as_deref().unwrap_or(&self.target)
     }
 
-    /// Whether the new file can be given all that the old one has but for its content: for who would rather not do the work otherwise.
+    /// Checks that the new file can have all attributes of the old one. Callers can check this before the work.
     ///
     /// # Errors
-    /// What it cannot be given.
+    /// The attribute that the new file cannot have.
     pub fn check_exact(&self) -> io::Result<()> {
         existing(&self.target)?.map_or(Ok(()), |old| all_kept(keep_attributes(&self.target, &old, &self.file)?))
     }
 
-    /// Puts the new file in the place of the old one. What the system does not let it have of the old one's attributes is lost, but nobody
-    /// gets more rights.
+    /// Replaces the old file with the new one. Attributes of the old file that the system does not allow on the new one
+    /// are lost, but access never becomes wider.
     ///
     /// # Errors
-    /// The system refuses it, or the old file has become one that cannot be replaced. It is then unchanged.
+    /// The system refuses the replacement, or the old file can no longer be replaced. It is then unchanged.
     pub fn commit(self) -> io::Result<()> {
         self.finish(false)
     }
 
-    /// The same, but only if the new file can have all attributes of the old one.
+    /// As [`commit`](Self::commit), but only if the new file can have all attributes of the old one.
     ///
     /// # Errors
-    /// As for [`commit`](Self::commit), and what it cannot be given.
+    /// As for [`commit`](Self::commit), and the attribute that the new file cannot have.
     pub fn commit_exact(self) -> io::Result<()> {
         self.finish(true)
     }
@@ -114,7 +114,7 @@ impl Replacement {
             }
         }
         let temporary = self.temporary.as_deref().expect("it is there until now");
-        // Some systems rename no file that is locked.
+        // Some systems do not rename a locked file.
         #[cfg(not(unix))]
         self.file.unlock()?;
         fs::rename(temporary, &self.target)?;
@@ -125,18 +125,18 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        // Removed before the lock is released, so that nobody takes it for stale meanwhile.
+        // Removed before the lock is released, so that no other process takes it for stale in between.
         if let Some(temporary) = &self.temporary {
             _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Where a file is, or will be: absolute, and without symbolic links. A link to a file that does not exist leads to where that
-/// would be.
+/// The location of a file, existing or not: absolute, and without symbolic links. A link to a file that does not exist
+/// resolves to the path of that file.
 ///
 /// # Errors
-/// Its folder does not exist, the path names no file, or links lead in a circle.
+/// Its folder does not exist, the path has no file name, or links form a cycle.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -154,7 +154,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Removes temporary files that killed processes left when they replaced a file. What cannot be removed stays.
+/// Removes temporary files that killed processes left when they replaced a file. Files that cannot be removed stay.
 pub fn remove_stale(path: &Path) {
     let Ok(target) = resolve(path) else { return };
     for temporary in (0..SLOTS).filter_map(|slot| temporary(&target, slot).ok()) {
@@ -162,7 +162,7 @@ pub fn remove_stale(path: &Path) {
     }
 }
 
-/// Whether a file is called like the temporary files of this module.
+/// Whether a file has the name of a temporary file of this module.
 pub fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let inner = name.strip_prefix(b".").and_then(|name| name.strip_suffix(b".tmp"));
@@ -170,7 +170,7 @@ pub fn is_temporary(path: &Path) -> bool {
     slot.is_some_and(|slot| !slot.is_empty() && slot.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// What is at a path without symbolic links, if anything is.
+/// The metadata of a path without symbolic links, if it exists.
 fn existing(target: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(target) {
         Ok(found) => Ok(Some(found)),
@@ -194,7 +194,7 @@ fn check_replaceable(old: Option<&fs::Metadata>) -> io::Result<()> {
     }
 }
 
-/// How many names a file has, where the system counts them.
+/// The number of names of a file, where the system counts them.
 pub fn hard_links(found: &fs::Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::nlink(found);
@@ -218,11 +218,11 @@ fn temporary(target: &Path, slot: u64) -> io::Result<PathBuf> {
     Ok(folder_of(target).join(temporary))
 }
 
-/// Makes and locks a temporary file. `None` if somebody took it for stale before it was locked.
+/// Creates and locks a temporary file. `None` if another process took it for stale before it was locked.
 fn create(temporary: &Path, is_private: bool) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    // What replaces a file gets its mode at the end, and may not be read more freely until then.
+    // The new file gets the mode of the old one at the end, and must not be more readable until then.
     #[cfg(unix)]
     if is_private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -280,8 +280,9 @@ fn keep_attributes(_: &Path, old: &fs::Metadata, new: &File) -> io::Result<Optio
     new.set_permissions(old.permissions()).map(|()| None)
 }
 
-/// Gives a file the owner, group, mode and extended attributes of another. Where the system does not let it have the group or the
-/// access control list, the group gets no more rights than everybody has. Returns what it could not be given.
+/// Gives a file the owner, group, mode and extended attributes of another. If the system does not allow the group or
+/// the access control list, the group gets no more rights than others have. Returns the attribute that could not be
+/// set.
 #[cfg(unix)]
 fn keep_attributes(target: &Path, old: &fs::Metadata, new: &File) -> io::Result<Option<&'static str>> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -290,13 +291,13 @@ fn keep_attributes(target: &Path, old: &fs::Metadata, new: &File) -> io::Result<
     let found = new.metadata()?;
     if (found.uid(), found.gid()) != (old.uid(), old.gid()) && fchown(new, Some(old.uid()), Some(old.gid())).is_err() {
         lost = Some("owner and group");
-        // Only the superuser gives files away; a group can be kept by its members.
+        // Only the superuser can give files away; a member of a group can keep the group.
         mode &= 0o1777;
         if fchown(new, None, Some(old.gid())).is_err() {
             mode = without_group(mode);
         }
     }
-    // A list of the new file comes from its folder, and changes what the mode means.
+    // A list of the new file comes from its folder, and changes the meaning of the mode.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if !attributes::keep(target, new) {
         mode = without_group(mode);
@@ -307,13 +308,13 @@ fn keep_attributes(target: &Path, old: &fs::Metadata, new: &File) -> io::Result<
     new.set_permissions(fs::Permissions::from_mode(mode)).map(|()| lost)
 }
 
-/// A mode in which the group may do what everybody may.
+/// A mode in which the group has the rights of others.
 #[cfg(unix)]
 fn without_group(mode: u32) -> u32 {
     mode & !0o2070 | (mode & 0o7) << 3
 }
 
-/// Extended attributes, access control lists among them.
+/// Extended attributes, including access control lists.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod attributes {
     use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, getxattr, listxattr};
@@ -324,13 +325,14 @@ mod attributes {
 
     const ACCESS_LIST: &CStr = c"system.posix_acl_access";
 
-    /// These are of the content of a file, which changes.
+    /// Attributes of a file's content, which changes.
     const OF_CONTENT: [&CStr; 2] = [c"security.ima", c"security.evm"];
 
-    /// Linux has no longer values, and no longer lists of names.
+    /// The maximum length of a value, and of a list of names, on Linux.
     const MAX_VALUE: usize = 1 << 16;
 
-    /// Gives a file all attributes of another that the system lets it have. Returns whether it has the same access control list.
+    /// Gives a file all attributes of another that the system allows. Returns whether it has the same access control
+    /// list.
     pub fn keep(old: &Path, new: &File) -> bool {
         let names = value(|buffer| listxattr(old, buffer)).unwrap_or_default();
         let names = names.split_inclusive(|&byte| byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok());
@@ -495,7 +497,7 @@ mod tests {
         assert_eq!(get(&path, LIST), Some(list.clone()));
         assert_eq!(get(&path, "user.note"), Some(b"kept".to_vec()));
         assert_eq!(path.metadata().unwrap().mode(), mode);
-        // What new files get from their folder is not for one that had none.
+        // The defaults of the folder must not apply to a file that had no list.
         let plain = folder.path().join("plain");
         fs::write(&plain, "old").unwrap();
         fs::set_permissions(&plain, fs::Permissions::from_mode(0o640)).unwrap();
@@ -538,7 +540,7 @@ mod tests {
             others.iter().chain(&["a", ".a.dedup-5.tmp"]).map(|name| name.to_string()).collect();
         let held = Replacement::new(&at("a")).unwrap();
         assert_eq!(names(folder.path()).len(), kept.len() + 1);
-        // Several write the same file.
+        // Several processes write the same file.
         let more: Vec<Replacement> = (0..SLOTS + 2).map(|_| Replacement::new(&at("a")).unwrap()).collect();
         assert_eq!(names(folder.path()).len(), kept.len() + 3 + SLOTS as usize);
         remove_stale(&at("a"));

@@ -1,7 +1,7 @@
 //! Disjoint sets of numbers, joined one pair at a time (Tarjan & van Leeuwen 1984, *Worst-case analysis of set union
 //! algorithms*): union by size, and path halving on every look-up.
 
-/// What numbers the members: `u32` where four bytes are enough.
+/// The type of member numbers: `u32` where four bytes are enough.
 pub trait Number: Copy + Ord {
     /// The number of an index, which must fit.
     fn new(index: usize) -> Self;
@@ -32,9 +32,9 @@ impl Number for usize {
 /// The sets. At first each number is a set of its own.
 #[derive(Clone, Debug)]
 pub struct UnionFind<N> {
-    /// A member of the same set that is nearer to its representative; a representative is its own.
+    /// A member of the same set that is nearer to its representative; a representative points to itself.
     parents: Vec<N>,
-    /// Of representatives: the size of the set.
+    /// The size of the set, for representatives.
     sizes: Vec<N>,
 }
 
@@ -63,7 +63,7 @@ impl<N: Number> UnionFind<N> {
         self.find(a) == self.find(b)
     }
 
-    /// Joins the sets of two numbers. Says whether they were different sets.
+    /// Joins the sets of two numbers. Returns whether they were different sets.
     pub fn union(&mut self, a: N, b: N) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {

@@ -1,4 +1,4 @@
-//! Results as JSON lines: one tagged record a line, fields in a fixed order.
+//! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
 use crate::engine::{At, Cluster, Outcome, Pair, Portion, Verdict};
 use crate::error::Error;
@@ -9,7 +9,8 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// A record of the output, other than a pair. More fields may be added at the end of each; none of these changes.
+/// A record of the output, other than a pair. Future versions may add fields at the end of each, but do not change
+/// these.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Record<'a> {
@@ -45,11 +46,11 @@ enum Record<'a> {
     },
 }
 
-/// Pair records, of which there can be very many: put together from parts, the fields in a fixed order. More may be added at
-/// the end.
+/// Pair records. There can be very many, so they are put together from parts, with the fields in a fixed order. Future
+/// versions may add fields at the end.
 #[derive(Clone)]
 struct PairLines {
-    /// What stands between the similarity and the distance, the same in each.
+    /// The text between the similarity and the distance, the same in each.
     what: String,
 }
 
@@ -81,7 +82,7 @@ impl PairLines {
     }
 }
 
-/// Appends a string. Most stand for themselves.
+/// Appends a string. Most characters need no escape.
 fn add_string(string: &str, line: &mut Vec<u8>) {
     if plain_prefix(Level::current(), string.as_bytes()) == string.len() {
         line.push(b'"');
@@ -103,14 +104,14 @@ pub struct JsonLines<W: Write> {
     line: Vec<u8>,
 }
 
-/// From so many pairs on a portion is written by one thread.
+/// The minimum number of pairs for a portion to be written by one thread.
 const MANY: usize = 1 << 16;
 
 /// The lines of a portion.
 enum Lines {
-    /// And how many there are.
+    /// The lines, and their number.
     Made(Vec<u8>, u64),
-    /// There would be too many to hold.
+    /// The documents of a portion with too many lines to hold.
     Unmade(Range<u32>),
 }
 
@@ -124,7 +125,7 @@ impl<W: Write> JsonLines<W> {
         }
     }
 
-    /// One `pair` record.
+    /// Writes one `pair` record.
     ///
     /// # Errors
     /// [`Error::Output`] if it cannot be written; likewise for the others.
@@ -134,10 +135,10 @@ impl<W: Write> JsonLines<W> {
         self.out.write_all(&self.line).map_err(cannot_write)
     }
 
-    /// A `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would write them, made by so
-    /// many threads; 0 means one a core. Returns how many there are.
+    /// Writes a `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would, on
+    /// this many threads; 0 means one per core. Returns their number.
     ///
-    /// Memory: some MiB a thread, beside the pairs of one document.
+    /// Memory: some MiB per thread, beside the pairs of one document.
     ///
     /// # Errors
     /// As for [`pair`](Self::pair).
@@ -150,7 +151,7 @@ impl<W: Write> JsonLines<W> {
         let worker = || {
             let mut partners = Vec::new();
             move |portion: Portion| match portion.pairs {
-                // Lines of so many pairs are written as they are made, so that they need not be held.
+                // Lines of this many pairs are written as they are made, so that they need not be held.
                 MANY.. => Lines::Unmade(portion.documents),
                 _ => {
                     let (mut lines, mut count) = (Vec::new(), 0);
@@ -194,7 +195,7 @@ impl<W: Write> JsonLines<W> {
         Ok(total)
     }
 
-    /// One `cluster` record.
+    /// Writes one `cluster` record.
     ///
     /// # Errors
     /// As for [`pair`](Self::pair).
@@ -205,7 +206,7 @@ impl<W: Write> JsonLines<W> {
         self.line(&Record::Cluster { id: *id, size: members.len(), members, keep, members_at, keep_at })
     }
 
-    /// One `verdict` record.
+    /// Writes one `verdict` record.
     ///
     /// # Errors
     /// As for [`pair`](Self::pair).
@@ -306,7 +307,7 @@ mod tests {
         );
     }
 
-    /// A pair record as serde makes it.
+    /// A pair record as serde writes it.
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "pair")]
     struct Plain<'a> {

@@ -1,4 +1,4 @@
-//! How work is run: what batch, stream and single comparisons have in common.
+//! How work is run: the parts that batch, stream and single comparisons share.
 
 pub(crate) mod observer;
 pub(crate) mod ordered;

@@ -6,10 +6,10 @@
 //!          results 0, 1, 2, … the calling thread       … and here
 //! ```
 //!
-//! A piece is taken only while there is room for it, so that one slow piece holds up the others instead of letting their results pile
-//! up. The thread with the earliest piece never waits, so there is no deadlock. A panic of `next` or `work` takes the place of its
-//! result: it ends the map and goes on in the calling thread. If the calling thread stops taking results, by an error or a panic of its
-//! own, the workers end after the piece that they are at.
+//! A piece is taken only while there is room for it, so that one slow piece delays the others instead of letting their
+//! results accumulate. The thread with the earliest piece never waits, so there is no deadlock. A panic of `next` or
+//! `work` replaces its result: it ends the map and continues in the calling thread. If the calling thread stops taking
+//! results, by an error or a panic of its own, the workers end after their current piece.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many threads a number of an option means: 0 is one a core.
+/// The number of threads for the value of an option: 0 is one per core.
 pub(crate) fn workers(threads: usize) -> usize {
     match threads {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
@@ -28,23 +28,23 @@ pub(crate) fn workers(threads: usize) -> usize {
     }
 }
 
-/// How much may be between taking a piece and handing over its result. One piece is always allowed, however large.
+/// The maximum load between taking a piece and passing on its result. One piece is always allowed, however large.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     /// Pieces.
     pub pieces: usize,
-    /// Bytes, as the caller weighs pieces.
+    /// Bytes, by the weight that the caller gives to pieces.
     pub bytes: u64,
 }
 
-/// Passes what `next` gives through workers on `threads` threads, and hands the results to `take` in the order of their pieces.
-/// `worker` is called once for each thread; `weigh` says how many bytes a piece counts for.
+/// Passes the pieces of `next` through workers on `threads` threads, and their results to `take`, in the order of the
+/// pieces. `worker` is called once for each thread; `weigh` returns the weight of a piece in bytes.
 ///
 /// # Errors
 /// The first error of `take`, which ends the map.
 ///
 /// # Panics
-/// Goes on with a panic of `next` or of a worker, in the place of its result.
+/// Continues a panic of `next` or of a worker, in the place of its result.
 pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     threads: usize,
     room: Room,
@@ -56,7 +56,7 @@ pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     let line = Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate: Gate::new(room) };
     thread::scope(|scope| {
         let (done, receiver) = channel();
-        // Closes the gate however this ends, before the scope waits for the workers.
+        // Closes the gate however this function ends, before the scope waits for the workers.
         let mut results = Results::new(receiver, Arc::clone(&line.gate));
         for _ in 0..threads.max(1) {
             let (line, done, work) = (&line, done.clone(), worker());
@@ -70,7 +70,8 @@ pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     })
 }
 
-/// The same on threads of their own, which end soon after the results are dropped, or with the process: `next` may wait for ever.
+/// The same map on threads of its own. They end soon after the results are dropped, or with the process, because `next`
+/// may block for ever.
 pub(crate) fn spawn<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Send + 'static>(
     threads: usize,
     room: Room,
@@ -87,17 +88,18 @@ pub(crate) fn spawn<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Sen
     Results::new(receiver, Arc::clone(&line.gate))
 }
 
-/// A bounded channel from a thread that reads pieces ahead of a map to the `next` of the map. So many pieces wait in it.
+/// A bounded channel from a thread that reads pieces ahead of a map to the `next` of the map. At most `waiting` pieces
+/// wait in it.
 pub(crate) fn feed<I>(waiting: usize) -> (Feeder<I>, Feed<I>) {
     let (send, pieces) = sync_channel(waiting);
     (Feeder(send), Feed(pieces))
 }
 
-/// The end of a [`feed`] that is read into.
+/// The sending end of a [`feed`].
 pub(crate) struct Feeder<I>(SyncSender<thread::Result<I>>);
 
 impl<I> Feeder<I> {
-    /// Runs what reads. A panic of it is sent in the place of the piece that it would have given.
+    /// Runs the reader. A panic of it is sent in the place of its next piece.
     pub fn run(self, read: impl FnOnce(&Self)) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| read(&self))) {
             // If it cannot be sent, the calling thread has ended with an error or a panic of its own.
@@ -105,17 +107,17 @@ impl<I> Feeder<I> {
         }
     }
 
-    /// Sends a piece, once there is room for it. `Break` if nobody receives it.
+    /// Sends a piece, once there is room for it. `Break` if the receiver was dropped.
     pub fn give(&self, piece: I) -> ControlFlow<()> {
         if self.0.send(Ok(piece)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
-/// The end of a [`feed`] that pieces are taken from.
+/// The receiving end of a [`feed`].
 pub(crate) struct Feed<I>(Receiver<thread::Result<I>>);
 
 impl<I> Feed<I> {
-    /// The next piece, waited for.
+    /// Waits for the next piece.
     ///
     /// # Panics
     /// If the reader panicked: with the same panic.
@@ -124,10 +126,10 @@ impl<I> Feed<I> {
     }
 }
 
-/// A piece, or what came of it: its number, its weight, and itself or the panic in its place.
+/// A piece or a result: its number, its weight, and itself or the panic in its place.
 type Done<T> = (u64, u64, thread::Result<T>);
 
-/// What the workers share.
+/// The state that the workers share.
 struct Line<N, G> {
     input: Mutex<Input<N>>,
     weigh: G,
@@ -135,7 +137,7 @@ struct Line<N, G> {
 }
 
 struct Input<N> {
-    /// `None` once it ended, so that it is not asked again.
+    /// `None` once it ended, so that it is not called again.
     next: Option<N>,
     taken: u64,
 }
@@ -147,7 +149,7 @@ impl<N, G> Line<N, G> {
         G: Fn(&I) -> u64,
     {
         while let Some((number, weight, piece)) = self.claim() {
-            // What a panic leaves half done is never looked at again: the worker ends with it.
+            // State that a panic left inconsistent is never used again: the worker ends with it.
             let result = piece.and_then(|piece| catch_unwind(AssertUnwindSafe(|| work(piece))));
             let panicked = result.is_err();
             if done.send((number, weight, result)).is_err() || panicked {
@@ -156,7 +158,7 @@ impl<N, G> Line<N, G> {
         }
     }
 
-    /// The next piece, once there is room, or the panic that came in its place.
+    /// The next piece, once there is room, or the panic in its place.
     fn claim<I>(&self) -> Option<Done<I>>
     where
         N: FnMut() -> Option<I>,
@@ -185,7 +187,7 @@ impl<N, G> Line<N, G> {
     }
 }
 
-/// Knows how much is between input and results.
+/// Counts the load between input and results.
 struct Gate {
     room: Room,
     flight: Mutex<Flight>,
@@ -196,7 +198,7 @@ struct Gate {
 struct Flight {
     pieces: usize,
     bytes: u64,
-    /// Nobody takes results any more.
+    /// Results are no longer taken.
     closed: bool,
 }
 
@@ -209,8 +211,8 @@ impl Gate {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until another piece may be taken; `false` if there is no use in it. Only the holder of the input waits here, so that the
-    /// room is still there when it [enters](Self::enter).
+    /// Waits until another piece may be taken; `false` if results are no longer taken. Only the holder of the input
+    /// waits here, so that the room is still free when it [enters](Self::enter).
     fn wait_for_room(&self) -> bool {
         let Room { pieces, bytes } = self.room;
         let is_full = |flight: &mut Flight| {
@@ -241,20 +243,20 @@ impl Gate {
 /// Results in the order of their pieces.
 pub(crate) struct Results<T> {
     done: Receiver<Done<T>>,
-    /// Those whose turn has not come.
+    /// Results that came before their turn.
     early: BTreeMap<u64, (u64, thread::Result<T>)>,
     expected: u64,
-    /// The weight of the result that was handed out last, which is in flight until the next one is asked for.
+    /// The weight of the last result passed on. It counts until the next one is requested.
     handed_out: Option<u64>,
     gate: Arc<Gate>,
 }
 
-/// What there is to take.
+/// The state of the results.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Taken<T> {
     /// The next result.
     Result(T),
-    /// Not yet the next result.
+    /// The next result is not ready.
     Nothing,
     /// All results were taken.
     End,
@@ -265,10 +267,11 @@ impl<T> Results<T> {
         Results { done, early: BTreeMap::new(), expected: 0, handed_out: None, gate }
     }
 
-    /// The next result, waited for as long as it takes; `None` at the end.
+    /// Waits for the next result, without a limit; `None` at the end.
     ///
     /// # Panics
-    /// If the piece, or the input in its place, panicked: with the same panic. Likewise for the other.
+    /// If the piece, or the input in its place, panicked: with the same panic. Likewise for
+    /// [`wait_for`](Self::wait_for).
     pub fn wait(&mut self) -> Option<T> {
         loop {
             if let Some(result) = self.in_turn() {
@@ -279,7 +282,7 @@ impl<T> Results<T> {
         }
     }
 
-    /// The next result if it comes within this time.
+    /// The next result if it is ready within this time.
     pub fn wait_for(&mut self, time: Duration) -> Taken<T> {
         loop {
             if let Some(result) = self.in_turn() {
@@ -360,7 +363,7 @@ mod tests {
                 most.fetch_max(ahead, Ordering::SeqCst);
                 if piece == 0 {
                     let deadline = Instant::now() + Duration::from_secs(20);
-                    // As many as may be are begun while this one is not done.
+                    // As many pieces as allowed are started while this one is not done.
                     while begun.load(Ordering::SeqCst) < bound && Instant::now() < deadline {
                         thread::yield_now();
                     }

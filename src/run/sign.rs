@@ -1,4 +1,4 @@
-//! From a text to what is known of it: the only place where tokens, features, fingerprints, keys and evidence are put together.
+//! From a text to its signature: the only place that combines tokens, features, fingerprints, keys and evidence.
 //!
 //! ```text
 //! text --cut--> tokens --sequence--> 128 bits: exact copies
@@ -8,7 +8,7 @@
 //!              evidence: what the algorithm compares
 //! ```
 //!
-//! The steps are functions of their own, because the batch makes keys of every document, and evidence of candidates alone.
+//! The steps are separate functions, because the batch makes keys of every document, and evidence only of candidates.
 
 use crate::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm};
 use crate::hash::sequence_hash;
@@ -22,7 +22,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Empty ones, for hashes with this seed.
+    /// Empty buffers, for hashes with this seed.
     pub fn new(seed: u64) -> Self {
         let tokens = Tokens::new(TokenDetail::Hashes, seed);
         Scratch { tokens, features: Features::default(), fingerprint: Vec::new() }
@@ -32,34 +32,34 @@ impl Scratch {
 /// Takes texts through the steps.
 pub(crate) struct Signer<'a> {
     algorithm: &'a dyn Algorithm,
-    /// What the algorithm reads of the tokens.
+    /// The token detail that the algorithm reads.
     reads: TokenDetail,
-    /// The tokenizer that was asked for.
+    /// The requested tokenizer.
     asked: &'a dyn Tokenizer,
-    /// The tokenizer that the algorithm needs instead.
+    /// The tokenizer that the algorithm requires instead.
     own: Option<&'a dyn Tokenizer>,
     seed: u64,
 }
 
 impl<'a> Signer<'a> {
-    /// For this prepared algorithm, on tokens of this tokenizer unless the prepared algorithm has its own.
+    /// A signer for this prepared algorithm, on tokens of this tokenizer unless the prepared algorithm has its own.
     pub fn new(prepared: &'a PreparedAlgorithm, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
         let own = prepared.tokenizer.as_deref();
         Signer { own, ..Signer::of(&*prepared.algorithm, tokenizer, seed) }
     }
 
-    /// For this algorithm, on tokens of this tokenizer.
+    /// A signer for this algorithm, on tokens of this tokenizer.
     pub fn of(algorithm: &'a dyn Algorithm, tokenizer: &'a dyn Tokenizer, seed: u64) -> Self {
         Signer { algorithm, reads: algorithm.reads(), asked: tokenizer, own: None, seed }
     }
 
-    /// Fills the tokens with what the algorithm reads. Returns how many there are of the tokenizer that was asked for, which need not
-    /// be the one that the algorithm uses.
+    /// Fills the tokens with the detail that the algorithm reads. Returns the number of tokens of the requested
+    /// tokenizer, which the algorithm need not use.
     pub fn cut(&self, text: &str, scratch: &mut Scratch) -> usize {
         self.cut_as(self.reads, text, scratch)
     }
 
-    /// The same, with this kept of the tokens.
+    /// As [`cut`](Self::cut), with this token detail.
     pub fn cut_as(&self, detail: TokenDetail, text: &str, Scratch { tokens, .. }: &mut Scratch) -> usize {
         if tokens.detail() != detail || tokens.seed() != self.seed {
             *tokens = Tokens::new(detail, self.seed);
@@ -88,14 +88,14 @@ impl<'a> Signer<'a> {
     }
 }
 
-/// Fills the features from the tokens, which have what the algorithm reads.
+/// Fills the features from the tokens, which must have the detail that the algorithm reads.
 pub(crate) fn features(algorithm: &dyn Algorithm, Scratch { tokens, features, .. }: &mut Scratch) {
     features.clear();
     algorithm.features(tokens, features);
 }
 
-/// Fills the fingerprint of these features, and appends its keys. Returns whether there is a fingerprint: without one a document has too
-/// few features, and is compared with nothing.
+/// Fills the fingerprint of these features, and appends its keys. Returns whether there is a fingerprint: a document
+/// without one has too few features and is not compared.
 pub(crate) fn keys(
     algorithm: &dyn Algorithm,
     features: &Features,
@@ -110,8 +110,8 @@ pub(crate) fn keys(
     !fingerprint.is_empty()
 }
 
-/// Makes evidence of feature hashes (or leaves a fingerprint as it is): sets are sorted and lose repeats, multisets are sorted. Returns how
-/// much is left at the front.
+/// Turns feature hashes into evidence, or leaves a fingerprint unchanged. Sets are sorted and lose repeats; multisets
+/// are sorted. Returns the length of the result, at the front.
 pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
     match compare_on {
         CompareOn::Fingerprints => features.len(),
@@ -123,7 +123,7 @@ pub(crate) fn evidence(compare_on: CompareOn, features: &mut [u64]) -> usize {
     }
 }
 
-/// Sorts, and moves the first of each run of equal words to the front. Returns how many there are.
+/// Sorts, and moves the first of each run of equal words to the front. Returns the number of distinct words.
 pub(crate) fn sort_distinct(keys: &mut [u64]) -> usize {
     keys.sort_unstable();
     let mut kept = 0;
