@@ -1,4 +1,4 @@
-//! Batches: records that have been read, and not yet been looked into.
+//! Batches: records that have been read but not parsed.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -19,10 +19,10 @@ use super::{Document, FieldPath, Place, Problem, ProblemKind, Severity, jsonl};
 #[cfg(feature = "html")]
 use super::{PageText, html};
 
-/// What a part costs beside its bytes: bounds how many empty ones gather in one batch.
+/// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
 const PART_COST: usize = 256;
 
-/// A piece of the input: whole records, unparsed, in their order, with the problems met while reading them.
+/// A piece of the input: whole records, unparsed, in their order, with the problems found while reading them.
 ///
 /// Any thread can parse any batch; nothing is shared.
 #[derive(Debug, Default)]
@@ -31,10 +31,10 @@ pub struct Batch {
     parts: Vec<Part>,
 }
 
-/// Takes documents and problems, one after the other, with the number of the record in the batch.
+/// Receives documents and problems, one after the other, with the number of the record in the batch.
 type Each<'e> = &'e mut dyn FnMut(u32, Result<Document<'_>, Problem>);
 
-/// Numbers records, and says which are wanted.
+/// Numbers records, and selects the wanted ones.
 struct Selection<'w> {
     next: u32,
     wanted: &'w mut dyn FnMut(u32) -> bool,
@@ -73,7 +73,7 @@ pub(super) enum Part {
     Jsonl(Records, Arc<JsonFields>),
     #[cfg(feature = "files")]
     Csv(Records, Columns),
-    /// Records of an archive, and what is of interest in them.
+    /// Records of an archive, and the options that select from them.
     #[cfg(feature = "warc")]
     Warc(Records, Vec<Record>, PageText),
 }
@@ -82,7 +82,7 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct Records {
     pub path: Arc<str>,
-    /// The line on which the first starts; archives have records instead, each with its number.
+    /// The line of the first record. Records of archives have numbers of their own instead.
     pub line: u64,
     pub bytes: Vec<u8>,
     pub max_record: usize,
@@ -90,7 +90,7 @@ pub(super) struct Records {
     pub keep_rejected: bool,
 }
 
-/// The fields that are wanted from JSON lines.
+/// The wanted fields of JSON lines.
 #[derive(Debug)]
 pub(super) struct JsonFields {
     pub text: FieldPath,
@@ -130,7 +130,7 @@ impl Batch {
         self.parts.push(Part::Document { id, text });
     }
 
-    /// Adds a record that could not be read, or what should be known of the next document.
+    /// Adds a record that could not be read, or a warning about the next document.
     pub fn reject(&mut self, problem: Problem) {
         self.parts.push(Part::Problem(problem));
     }
@@ -142,17 +142,17 @@ impl Batch {
         batch
     }
 
-    /// How many bytes of input were consumed for it, compressed as they came.
+    /// The number of input bytes consumed for it; compressed input counts compressed.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate memory, in bytes.
     pub(crate) fn bytes_held(&self) -> u64 {
         self.parts.iter().map(|part| (part.bytes().len() + PART_COST) as u64).sum()
     }
 
-    /// The bytes of its only part, as they were read.
+    /// The bytes of its only part, unchanged.
     pub(super) fn raw(&self) -> &[u8] {
         match &self.parts[..] {
             [part] => part.bytes(),
@@ -160,14 +160,14 @@ impl Batch {
         }
     }
 
-    /// Parses and decodes its records, in their order. A document that had to be repaired comes after the problem that
-    /// says so.
+    /// Parses and decodes its records, in their order. A document that was read with replacements comes after the
+    /// problem that reports this.
     pub fn documents(&self, each: &mut dyn FnMut(Result<Document<'_>, Problem>)) {
         self.selected(&mut |_| true, &mut |_, result| each(result));
     }
 
-    /// [`documents`](Self::documents), but only of the records that are wanted. Records are numbered from 0; one that cannot be
-    /// read has a number too, and each comes with its own. What is not wanted is not parsed.
+    /// As [`documents`](Self::documents), but only for the wanted records; the others are not parsed. Records are
+    /// numbered from 0, including those that cannot be read. Each document and problem comes with its number.
     pub fn selected(
         &self,
         wanted: &mut dyn FnMut(u32) -> bool,
@@ -282,7 +282,8 @@ impl Records {
                 each(number, Err(Problem { id, ..self.rejected(line, ProblemKind::Text, message, row) }));
                 continue;
             };
-            // What is behind a comma that should have been quoted would be lost. Delimiters alone at the end of a row are common.
+            // Text after a comma that should have been quoted would be lost. Delimiters alone at the end of a row are
+            // common.
             let surplus =
                 (columns.count..fields.len()).any(|field| fields.get(field).is_some_and(|field| !field.is_empty()));
             if surplus {
@@ -348,7 +349,7 @@ impl Records {
         Place { path: self.path.clone(), line: Some(line) }
     }
 
-    /// The id of a record that has none.
+    /// The id of a record without one.
     fn name<'n>(&self, line: u64, buffer: &'n mut String) -> Cow<'n, str> {
         buffer.clear();
         _ = write!(buffer, "{}:{line}", self.path);
@@ -356,7 +357,7 @@ impl Records {
     }
 }
 
-/// A document, after the problem that it was repaired.
+/// A document, after the problem that its text was changed, if it was.
 fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
     if let Some(message) = decoded.repair {
         each(number, Err(Problem::at(place.clone(), Severity::Repaired, ProblemKind::Replaced, message)));
@@ -364,7 +365,7 @@ fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
     each(number, Ok(Document { id, text: decoded.text, place }));
 }
 
-/// That all text of a page is read, where its main text was wanted.
+/// The problem that all text of a page is read because its main text was not found.
 #[cfg(feature = "html")]
 fn without_main_text(place: Place) -> Problem {
     let message = "no main text found: all of its text was read";
@@ -377,14 +378,14 @@ pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
     Problem::new(Severity::Failed, ProblemKind::TooLong, path, Some(line), message)
 }
 
-/// Puts parts together into batches, and hands them over when they are full.
+/// Collects parts into batches, and passes each batch on when it is full.
 #[cfg(feature = "files")]
 pub(super) struct Assembler<'d> {
     deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>,
     batch: Batch,
     size: usize,
     full: usize,
-    /// How much of what has been read is already accounted for.
+    /// The number of bytes read that are already assigned to a part.
     bytes_read: u64,
 }
 
@@ -394,11 +395,11 @@ impl<'d> Assembler<'d> {
         Assembler { deliver, batch: Batch::default(), size: 0, full: options.batch_bytes, bytes_read: 0 }
     }
 
-    /// Adds a part. `bytes_read` is how much has been read in all.
+    /// Adds a part. `bytes_read` is the total number of bytes read.
     pub fn push(&mut self, part: Part, bytes_read: u64) -> ControlFlow<()> {
         let size = part.size();
         if self.size + size > self.full && !self.batch.parts.is_empty() {
-            // The bytes read for this part are its own.
+            // The bytes read for this part belong to it.
             self.flush(self.bytes_read)?;
         }
         self.batch.parts.push(part);
@@ -408,7 +409,7 @@ impl<'d> Assembler<'d> {
         if self.size >= self.full { self.flush(bytes_read) } else { ControlFlow::Continue(()) }
     }
 
-    /// Hands over what there is.
+    /// Passes on the current batch.
     pub fn flush(&mut self, bytes_read: u64) -> ControlFlow<()> {
         let mut batch = std::mem::take(&mut self.batch);
         batch.bytes_read += bytes_read - self.bytes_read;

@@ -1,9 +1,9 @@
 //! Comma- and tab-separated records with a header row. Fields in quotes may hold delimiters, line ends and doubled quotes.
 //!
-//! Splitting a record into fields is csv-core's work. Finding where records end is done here, because it goes faster
-//! without looking into the fields, and because it must go on through a record that is too long to keep. Both follow the
-//! same rules (tested against each other): a quote opens a quoted field only at the start of the field; what follows the
-//! closing quote belongs to the field; a line feed, a carriage return or both end a record; blank lines are no records.
+//! csv-core splits a record into fields. This module finds the ends of records: that is faster without parsing the
+//! fields, and must also work in a record that is too long to keep. Both follow the same rules, and tests compare them.
+//! A quote opens a quoted field only at the start of the field. Text after the closing quote belongs to the field. A
+//! line feed, a carriage return or both end a record. Blank lines are not records.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr2_iter, memchr3};
@@ -21,15 +21,15 @@ enum State {
     Quoted,
     /// After a quote within quotes: the closing one, or the first of two.
     Quote,
-    /// After a carriage return that ends a record, maybe together with a line feed.
+    /// After a carriage return that ends a record, perhaps before a line feed.
     Return,
 }
 
-/// Follows quotes to tell the ends of records.
+/// Tracks quotes to find the ends of records.
 pub(super) struct RecordCut {
     delimiter: u8,
     state: State,
-    /// Whether the last byte counted was a carriage return, so that a line feed now is no line of its own.
+    /// Whether the last byte counted was a carriage return, so that a line feed now does not start a new line.
     after_return: bool,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn records(delimiter: u8, first_line: u64, bytes: &[u8]) -> impl Iter
     every.filter(|(_, record)| !record.is_empty())
 }
 
-/// Splits records into fields, into a buffer that is used again.
+/// Splits records into fields, in a reused buffer.
 pub(super) struct Fields {
     reader: Reader,
     text: Vec<u8>,
@@ -122,15 +122,15 @@ pub(super) struct Fields {
 impl Fields {
     pub fn new(delimiter: u8) -> Self {
         let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
-        // The reader takes a byte order mark away from the first bytes it sees. Which record is the first of a batch is
-        // an accident, so it gets to see something else.
+        // The reader removes a byte order mark from its first bytes. The first record of a batch can be any record, so
+        // the reader gets other bytes first.
         reader.read_record(b"\n", &mut [], &mut []);
         Fields { reader, text: Vec::new(), ends: vec![0; 16], count: 0 }
     }
 
     /// Splits a record, which has no line end.
     pub fn split(&mut self, record: &[u8]) {
-        // Fields are never longer than what they were written as.
+        // Fields are never longer than their source.
         self.text.resize(self.text.len().max(record.len()), 0);
         let (mut text, mut count) = (0, 0);
         for mut input in [record, b"\n"] {
@@ -150,12 +150,12 @@ impl Fields {
         self.count = count;
     }
 
-    /// How many fields the record has.
+    /// The number of fields of the record.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The field at a position, if the record has so many.
+    /// The field at a position, or `None` beyond the last.
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         let start = if at == 0 { 0 } else { *self.ends[..self.count].get(at - 1)? };
         self.text.get(start..*self.ends[..self.count].get(at)?)
@@ -166,18 +166,18 @@ impl Fields {
     }
 }
 
-/// Where the text and the id stand.
+/// The positions of the text and the id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
     pub text: usize,
     pub id: Option<usize>,
-    /// How many there are.
+    /// The number of columns.
     pub count: usize,
 }
 
 impl Columns {
-    /// Finds the columns by the header row, or says which there are.
+    /// Finds the columns by the header row. The error lists the existing ones.
     pub fn find(delimiter: u8, header: &[u8], options: &Options) -> Result<Self, String> {
         let mut fields = Fields::new(delimiter);
         fields.split(header);

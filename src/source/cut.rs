@@ -1,8 +1,8 @@
-//! Bytes to pieces of whole records, without looking into them.
+//! Bytes to pieces of whole records, without parsing them.
 //!
-//! Large blocks are read, cut after the last whole record, and the rest is carried over to the next. What a record is, is
-//! told by a [`Cut`]. Memory is bounded by one block and one record: the rest of a record that is too long is passed over
-//! without being kept.
+//! Large blocks are read and cut after the last whole record; the rest is carried over to the next block. A [`Cut`]
+//! defines the end of a record. Memory is bounded by one block and one record: the rest of a record that is too long is
+//! skipped without being kept.
 
 use std::io;
 
@@ -10,18 +10,19 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::reader::Reader;
 
-/// Finds the ends of records. It is shown all bytes in order, in slices of any size, and remembers what it must.
+/// Finds the ends of records. It receives all bytes in order, in slices of any size, and keeps the state it needs.
 pub(super) trait Cut {
-    /// The offset after the first record that ends in `bytes`. What follows it has not been looked at, and is shown again.
+    /// The offset after the first record that ends in `bytes`. The bytes after it are not consumed, and are passed
+    /// again.
     fn first_end(&mut self, bytes: &[u8]) -> Option<usize>;
 
-    /// The offset after the last record that ends in `bytes`, all of which has then been looked at.
+    /// The offset after the last record that ends in `bytes`, all of which are consumed.
     fn last_end(&mut self, bytes: &[u8]) -> Option<usize>;
 
-    /// How many lines end in `bytes`.
+    /// The number of lines that end in `bytes`.
     fn line_ends(&mut self, bytes: &[u8]) -> u64;
 
-    /// Whether the input must not end here.
+    /// Whether the input is incomplete if it ends here.
     fn is_unclosed(&self) -> bool;
 }
 
@@ -46,16 +47,16 @@ impl Cut for LineCut {
     }
 }
 
-/// What comes out of a file.
+/// The output of the cutter.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// Whole records, the first of which starts on that line.
+    /// Whole records; the first starts on this line.
     Records { line: u64, bytes: Vec<u8> },
-    /// The record that starts on that line is too long and was passed over.
+    /// The record that starts on this line is too long and was skipped.
     TooLong { line: u64 },
-    /// The record that starts on that line is open at the end of the input.
+    /// The record that starts on this line is open at the end of the input.
     Unclosed { line: u64 },
-    /// Reading broke off in the record that starts on that line.
+    /// Reading failed in the record that starts on this line.
     Broken { line: u64, error: io::Error },
 }
 
@@ -65,12 +66,12 @@ pub(super) struct Cutter<'a, C> {
     cut: C,
     block: usize,
     max_record: usize,
-    /// Starts with a record, which starts on `line`.
+    /// The bytes of the current block. The first record starts on `line`.
     buffer: Vec<u8>,
     line: u64,
-    /// How much of the buffer has been looked at, without finding an end.
+    /// The number of bytes in the buffer that were checked without finding an end.
     seen: usize,
-    /// Whether we are passing over the rest of a record that is too long.
+    /// Whether the rest of a record that is too long is being skipped.
     passing: bool,
 }
 
@@ -81,12 +82,12 @@ impl<'a, C: Cut> Cutter<'a, C> {
         Cutter { reader, cut, block: block.max(1), max_record, buffer, line: 1, seen: 0, passing: false }
     }
 
-    /// As many whole records as there are, or what became of one.
+    /// As many whole records as available, or an unreadable one.
     pub fn next(&mut self) -> Option<Piece> {
         self.advance(false)
     }
 
-    /// Passes over the line ends before the first record.
+    /// Skips the line ends before the first record.
     pub fn skip_blank_lines(&mut self) {
         loop {
             let blank = self.buffer.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
@@ -99,7 +100,7 @@ impl<'a, C: Cut> Cutter<'a, C> {
         }
     }
 
-    /// One record, or what became of it.
+    /// One record, or an unreadable one.
     pub fn next_record(&mut self) -> Option<Piece> {
         self.advance(true)
     }
@@ -130,7 +131,7 @@ impl<'a, C: Cut> Cutter<'a, C> {
         }
     }
 
-    /// Hands out the buffer up to `end`; the rest becomes the next buffer.
+    /// Returns the buffer up to `end`; the rest becomes the next buffer.
     fn take(&mut self, end: usize) -> Piece {
         let rest = &self.buffer[end..];
         let room = if self.reader.is_ended() { 0 } else { self.block };
@@ -143,7 +144,8 @@ impl<'a, C: Cut> Cutter<'a, C> {
         Piece::Records { line, bytes }
     }
 
-    /// Two bytes more than a record may have, and no end: then it is too long even if a line end of two bytes follows.
+    /// With this many bytes and no end, a record is too long: two bytes more than its limit, because a line end of two
+    /// bytes may follow.
     fn is_too_long(&self) -> bool {
         self.buffer.len() >= self.max_record.saturating_add(2)
     }
@@ -158,7 +160,7 @@ impl<'a, C: Cut> Cutter<'a, C> {
         self.passing = end.is_none();
     }
 
-    /// What is left when the input has ended: a last record without an end, unless it broke off.
+    /// The rest after the end of the input: a last record without an end, unless reading failed.
     fn finish(&mut self) -> Option<Piece> {
         self.seen = 0;
         let line = self.line;

@@ -1,14 +1,14 @@
 //! Bytes to text.
 //!
-//! In this order: a byte order mark decides; well-formed UTF-8 is taken as it stands, without a copy; else the bytes are
-//! either damaged UTF-8 or text in a legacy encoding. They are damaged UTF-8 when they hold at least
-//! [`UTF8_MAJORITY`] well-formed multi-byte sequences for each ill-formed one: each maximal ill-formed subsequence
+//! In this order: a byte order mark decides. Well-formed UTF-8 is taken unchanged, without a copy. Otherwise the bytes
+//! are either damaged UTF-8 or text in a legacy encoding. They are damaged UTF-8 if they have at least
+//! [`UTF8_MAJORITY`] well-formed multi-byte sequences for each ill-formed one. Then each maximal ill-formed subsequence
 //! becomes one U+FFFD, as in [`String::from_utf8_lossy`]. Otherwise the encoding is guessed.
 //!
-//! In legacy text a multi-byte UTF-8 sequence arises only by accident: for about one in five pairs of Chinese or Korean
-//! bytes, one in two of Thai, next to never in European encodings. Four to one is beyond all of them, and damaged UTF-8,
-//! where one character in thousands is broken, is far beyond four to one. ASCII says nothing either way and is not counted:
-//! a page of English with one stray byte 0xE9 is Latin-1.
+//! In legacy text, multi-byte UTF-8 sequences occur only by accident: for about one in five pairs of Chinese or Korean
+//! bytes, one in two of Thai, almost never in European encodings. The ratio of four to one is above all of these.
+//! Damaged UTF-8, where one character in thousands is broken, is far above four to one. ASCII fits both and is not
+//! counted: an English page with one stray byte 0xE9 is Latin-1.
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ mod encoding;
 #[cfg(feature = "files")]
 pub(super) use encoding::{Transcoder, legacy_encoding, legacy_encoding_of_stream, utf16_by_mark, whole};
 
-/// Text, and what had to be done to get it if that was more than reading it.
+/// Decoded text, and how it was decoded if it was not valid UTF-8.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     pub repair: Option<String>,
 }
 
-/// Decodes a piece of a file, in which a UTF-16 mark would mean nothing.
+/// Decodes a piece of a file, in which a UTF-16 mark has no meaning.
 #[cfg(feature = "files")]
 pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
     match legacy_encoding(bytes) {
@@ -38,16 +38,16 @@ pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
-/// Decodes a piece of a file, which is UTF-8 as far as this build knows.
+/// Decodes a piece of a file, which this build assumes to be UTF-8.
 #[cfg(not(feature = "files"))]
 pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
     utf8(bytes)
 }
 
-/// Decodes what is UTF-8 by definition.
+/// Decodes text that must be UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Decoded<'_> {
     let bytes = without_utf8_mark(bytes);
-    // By far the most common case, and the faster way to find out; it does not say where what is wrong stands.
+    // By far the most common case, and the faster check; it does not locate the error.
     #[cfg(feature = "files")]
     let found = simdutf8::basic::from_utf8(bytes).ok();
     #[cfg(not(feature = "files"))]
@@ -124,7 +124,7 @@ mod tests {
             (KOREAN, EUC_KR),
             (THAI, WINDOWS_874),
         ] {
-            // Big5 has no simplified characters: encode what it has.
+            // Big5 has no simplified characters: encode those that it has.
             let text: String = text.chars().filter(|c| !encoding.encode(c.encode_utf8(&mut [0; 4])).2).collect();
             let (bytes, _, _) = encoding.encode(&text);
             check(&bytes, &text, Some(&format!("decoded as {}", encoding.name())));

@@ -1,7 +1,7 @@
-//! Compressed bytes to bytes. What a file is compressed with is told by its first bytes, never by its name.
+//! Compressed bytes to bytes. The compression of a file is detected by its first bytes, never by its name.
 //!
-//! Compressed files are untrusted: what a stream may ask for is bounded (dictionary, expansion), and damage ends the
-//! stream with an error that says what is wrong, after everything that came before it.
+//! Compressed files are untrusted: their dictionary size and expansion are bounded. Damage ends the stream with an
+//! error that says what is wrong, after all the bytes before it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,10 +13,10 @@ use super::Options;
 #[cfg(feature = "compression")]
 mod decoder;
 
-/// The longest magic below, block marker of bzip2 included.
+/// The length of the longest magic below, including the block marker of bzip2.
 const MAGIC_BYTES: usize = 10;
 
-/// File name endings of compressed files, which stand after the one that tells the format.
+/// File name extensions of compressed files, which follow the extension of the format.
 #[cfg(feature = "files")]
 pub(super) const EXTENSIONS: &[&str] = &["gz", "zst", "zstd", "bz2", "xz"];
 
@@ -33,7 +33,7 @@ impl Compression {
         match start {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            // A skippable frame, with which parallel compressors start.
+            // A skippable frame, which parallel compressors write first.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             // "BZh9" alone could be the start of a text: the marker of the first block, or of the end, must follow.
@@ -55,8 +55,8 @@ impl fmt::Display for Compression {
     }
 }
 
-/// The bytes of a file, decompressed if they are compressed. `consumed` counts the bytes taken from `raw`.
-/// Errors read as they should be shown.
+/// The bytes of a file, decompressed if they are compressed. `consumed` counts the bytes taken from `raw`. Error
+/// messages are ready to be shown.
 pub(super) fn open<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
@@ -65,7 +65,7 @@ pub(super) fn open<'a>(
     let before = consumed.get();
     let mut raw = Counted { inner: raw, consumed: consumed.clone() };
     let mut start = Vec::with_capacity(MAGIC_BYTES);
-    // No magic has a line feed in it, so a first line that is short decides, without waiting for the next.
+    // No magic has a line feed, so a short first line decides without waiting for the next.
     while start.len() < MAGIC_BYTES && !start.contains(&b'\n') {
         let mut more = [0; MAGIC_BYTES];
         let n = raw.read(&mut more[..MAGIC_BYTES - start.len()])?;
@@ -82,7 +82,7 @@ pub(super) fn open<'a>(
     }
 }
 
-/// What this build has instead of decoders.
+/// The replacement for decoders in a build without them.
 #[cfg(not(feature = "compression"))]
 mod decoder {
     use super::*;
@@ -98,7 +98,7 @@ mod decoder {
     }
 }
 
-/// An error of the file underneath, as opposed to one in the compressed data.
+/// An error of the underlying file, as opposed to one in the compressed data.
 #[derive(Debug)]
 struct Unreadable(io::Error);
 
@@ -124,7 +124,7 @@ impl<R: Read> Read for Counted<R> {
                     self.consumed.set(self.consumed.get() + n as u64);
                     return Ok(n);
                 }
-                // Decoders above us may not take to being interrupted half-way.
+                // Decoders above may not resume correctly after an interruption.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(io::Error::new(error.kind(), Unreadable(error))),
             }
@@ -162,7 +162,7 @@ pub(super) mod tests {
     type Compress = fn(&[u8]) -> Vec<u8>;
     pub const ALL: [(&str, Compress); 4] = [("gzip", gzip), ("zstd", zstd), ("bzip2", bzip2), ("xz", xz)];
 
-    /// What could be read, and the error that ended it.
+    /// The readable bytes, and the error after them.
     fn read(raw: &[u8], options: &Options) -> (Vec<u8>, Option<String>) {
         let mut out = Vec::new();
         let error = open(raw, Rc::default(), options).and_then(|mut reader| reader.read_to_end(&mut out)).err();
@@ -215,7 +215,7 @@ pub(super) mod tests {
                 let (out, error) = read(&raw[..cut], &Options::default());
                 assert_eq!(error.as_deref(), Some(&*format!("{name} data is truncated")), "{name} at {cut}");
                 assert!(text.starts_with(&out), "{name}");
-                // bzip2 and xz give out whole blocks only.
+                // bzip2 and xz output whole blocks only.
                 assert!(cut < raw.len() / 2 || out.len() > text.len() / 4, "{name} gave {}", out.len());
             }
         }
@@ -326,7 +326,7 @@ pub(super) mod tests {
         }
         let text = b"a text that is longer than any magic";
         for raw in ALL.map(|(_, compress)| compress(text)).into_iter().chain([text.to_vec()]) {
-            // Call by call: `read_to_end` would try again by itself.
+            // Call by call, because `read_to_end` would retry by itself.
             let mut reader = open(Interrupted(&raw, false), Rc::default(), &Options::default()).unwrap();
             let (mut out, mut byte) = (Vec::new(), [0]);
             while reader.read(&mut byte).unwrap() > 0 {

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::{Batch, Source};
 
-/// How many documents go into a batch: enough that handing one over costs nothing, few enough to keep all threads busy.
+/// The number of documents in a batch: large enough that the cost of a batch is negligible, small enough to keep all
+/// threads busy.
 const DOCUMENTS_PER_BATCH: usize = 256;
 
 /// A [`Source`] over documents in memory, each an id and a text.

@@ -1,4 +1,4 @@
-//! One file: what it is, and its pieces.
+//! One file: its format, and its pieces.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -21,25 +21,25 @@ use super::reader::Reader;
 use super::warc::{self, Archive};
 use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Severity, decode, decompress};
 
-/// A NUL among so many first bytes makes a file binary.
+/// A NUL among this many first bytes makes a file binary.
 const BINARY_BYTES: usize = 8 << 10;
 
 /// One reading of the input, file by file.
 pub(super) struct Pass<'a> {
     options: &'a Options,
     fields: Arc<JsonFields>,
-    /// How many bytes were read, as they came.
+    /// The number of bytes read; compressed input counts compressed.
     bytes_read: Rc<Cell<u64>>,
     assembler: Assembler<'a>,
 }
 
-/// A file to be read.
+/// A file to read.
 pub(super) struct File<'a> {
-    /// The path as shown.
+    /// The path in messages and ids.
     pub path: &'a str,
-    /// The name that tells the format; standard input has none.
+    /// The name that determines the format; standard input has none.
     pub name: Option<&'a OsStr>,
-    /// Its size, if that is known.
+    /// Its size, if known.
     pub size: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Pass<'a> {
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
     }
 
-    /// Hands over what has gathered.
+    /// Passes on the pending batch.
     pub fn finish(&mut self) -> ControlFlow<()> {
         self.assembler.flush(self.bytes_read.get())
     }
@@ -73,11 +73,11 @@ impl<'a> Pass<'a> {
         self.assembler.push(part, self.bytes_read.get())
     }
 
-    /// Reads a file, whatever it turns out to be.
+    /// Reads a file of any format.
     pub fn read(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         let before = self.bytes_read.get();
         let outcome = self.read_contents(file, raw, counts);
-        // What was given up half-way is done with all the same: bytes read must add up to all bytes.
+        // The bytes of a file that was abandoned count as read, so that the total is reached.
         let end = before + file.size.unwrap_or(0);
         self.bytes_read.set(self.bytes_read.get().max(end));
         outcome
@@ -106,7 +106,7 @@ impl<'a> Pass<'a> {
         }
         counts.files += 1;
         match format {
-            // Nothing on standard input is no document, while an empty file is one.
+            // Empty standard input is not a document, while an empty file is one.
             Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
             Format::Auto | Format::Text => {
                 self.read_whole(file.path, reader, |path, bytes| Part::Text { path: path.into(), bytes })
@@ -131,7 +131,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The format of this file; [`Format::Auto`] if it is nameless and empty.
+    /// The format of this file; [`Format::Auto`] if it has no name and is empty.
     fn format(&self, file: &File, head: &[u8]) -> Format {
         let named = file.name.and_then(format_by_name);
         match (self.options.format, named) {
@@ -144,7 +144,7 @@ impl<'a> Pass<'a> {
 
     fn read_whole(&mut self, path: &str, mut reader: Reader, part: impl Fn(&str, Vec<u8>) -> Part) -> ControlFlow<()> {
         let mut bytes = std::mem::take(&mut reader.head);
-        // One byte more than allowed tells that there is more.
+        // One byte beyond the limit shows that the file is too long.
         let room = self.options.max_record.saturating_add(1).saturating_sub(bytes.len());
         reader.fill(&mut bytes, room);
         if bytes.len() > self.options.max_record {
@@ -220,7 +220,7 @@ impl<'a> Pass<'a> {
     fn piece(&mut self, path: &str, piece: Piece, part: &impl Fn(Records) -> Part) -> ControlFlow<()> {
         let max_record = self.options.max_record;
         match piece {
-            // A path of its own for each part: threads that count up one together get in each other's way.
+            // Each part has its own copy of the path, because threads would contend for one reference count.
             Piece::Records { line, bytes } => self.push(part(self.records(path, line, bytes))),
             Piece::TooLong { line } => self.problem(too_long(path, line, max_record)),
             Piece::Unclosed { line } => {
@@ -237,8 +237,8 @@ impl<'a> Pass<'a> {
         Records { path: path.into(), line, bytes, max_record, keep_rejected }
     }
 
-    /// A stream of records as UTF-8. Only UTF-16 is told by a mark; other encodings are guessed from the start of the
-    /// stream if `guess`. What turns out not to be UTF-8 further on is each record's own affair.
+    /// A stream of records as UTF-8. Only UTF-16 is detected by a mark; other encodings are guessed from the start of
+    /// the stream if `guess`. Invalid bytes further on are handled in each record.
     fn decoded<'r>(
         &mut self,
         path: &str,
@@ -261,7 +261,7 @@ impl<'a> Pass<'a> {
         ControlFlow::Continue((reader, Some(Transcoded { name: encoding.name(), damaged })))
     }
 
-    /// Says that bytes were replaced on the way.
+    /// Reports that bytes were replaced.
     fn report(&mut self, path: &str, encoding: &Option<Transcoded>) -> ControlFlow<()> {
         match encoding {
             Some(Transcoded { name, damaged }) if damaged.get() => {
@@ -273,13 +273,13 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The encoding that a stream is read in, and whether it had ill-formed bytes so far.
+/// The encoding of a stream, and whether it has had ill-formed bytes so far.
 struct Transcoded {
     name: &'static str,
     damaged: Rc<Cell<bool>>,
 }
 
-/// What a file is instead of text, and what to do about it. Records of JSON or of columns may hold anything.
+/// The kind of a file that is not text, and advice. Records of JSON or of columns may hold anything.
 fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
     match format {
         Format::Jsonl | Format::Warc => None,
@@ -290,7 +290,7 @@ fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
     }
 }
 
-/// Whether a file is no text. A stray NUL in a stream of records spoils one record; nobody is served by losing the others.
+/// Whether a file is binary. In a stream of records, a stray NUL affects one record; the others should still be read.
 fn is_binary(head: &[u8], format: Format) -> bool {
     let start = &head[..head.len().min(BINARY_BYTES)];
     let few = match format {
@@ -301,7 +301,7 @@ fn is_binary(head: &[u8], format: Format) -> bool {
     decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
 }
 
-/// The format that a file name tells, if it has an extension, that of the compression aside.
+/// The format by the extension of a file name, without that of the compression.
 fn format_by_name(name: &OsStr) -> Option<Format> {
     let name = Path::new(name);
     let extension = |name: &Path| name.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
@@ -319,7 +319,8 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
     })
 }
 
-/// JSON lines if the first line begins like a JSON object, an archive or a page if they say that they are, else text.
+/// The format by content: JSON lines if the first line begins like a JSON object, an archive or a page if the content
+/// identifies itself as one, else text.
 fn format_by_content(head: &[u8]) -> Format {
     let text = match decode::utf16_by_mark(head) {
         Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
@@ -399,7 +400,7 @@ mod tests {
         let mut far = vec![b'x'; BINARY_BYTES];
         far.push(0);
         assert!(!is_binary(&far, Format::Text));
-        // One NUL among records spoils one of them.
+        // One NUL among records affects one of them.
         far[100] = 0;
         let binary = [Format::Text, Format::Jsonl, Format::Csv, Format::Lines].map(|format| is_binary(&far, format));
         assert_eq!(binary, [true, false, false, false]);

@@ -1,12 +1,12 @@
-//! A page of HTML: its markup is taken off, the text that readers see stays.
+//! HTML pages: the markup is removed, and the text that readers see remains.
 //!
-//! Pages are cut into tags, comments and text by the rules of the HTML standard for tokens (section 13.2.5), without building a tree:
-//! one pass, linear in the length whatever the nesting, and no recursion. Tests compare it with html5ever's tokenizer, of
-//! which only the table of named characters is used here: for text alone the whole of it takes several times as long, and
-//! attributes of one tag cost it their number squared.
+//! Pages are cut into tags, comments and text by the rules of the HTML standard for tokens (section 13.2.5), without
+//! building a tree: one pass, linear in the length whatever the nesting, and no recursion. Tests compare it with
+//! html5ever's tokenizer. Only the table of named characters of html5ever is used here: for text alone, its tokenizer
+//! takes several times as long, and its cost is quadratic in the number of attributes of a tag.
 //!
-//! What no reader sees is left out: comments, scripts, styles, templates, `noscript` and frames' replacements, and any title
-//! after the first. Tags separate words, unless they stand for a style within a line, as `b` does.
+//! Content that readers do not see is left out: comments, scripts, styles, templates, `noscript` and replacements for
+//! frames, and any title after the first. Tags separate words, except those for a style within a line, such as `b`.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5ever::data::NAMED_ENTITIES;
@@ -19,10 +19,11 @@ use super::decode::{self, Decoded};
 #[cfg(feature = "main-content")]
 mod main_text;
 
-/// A declaration of the encoding is looked for in so many first bytes. The standard asks for 1024; not all pages know.
+/// The number of first bytes that are searched for a declaration of the encoding. The standard requires 1024; some
+/// pages declare it later.
 const DECLARATION_BYTES: usize = 4096;
 
-/// The longest name of a character, `CounterClockwiseContourIntegral;`.
+/// The length of the longest name of a character, `CounterClockwiseContourIntegral;`.
 const NAME_BYTES: usize = 32;
 
 /// Elements within a line of text: their tags do not separate words.
@@ -32,8 +33,8 @@ pub(crate) const INLINE: &[&str] = &[
     "u", "var", "wbr",
 ];
 
-/// The text of a page in a file, and how it had to be decoded if not simply as UTF-8. `None` if it is not text: it has a zero byte near its
-/// start, and no byte order mark of UTF-16. In HTML, `charset` in a `meta` element counts.
+/// The text of a page in a file, and how it was decoded if not simply as UTF-8. `None` if it is binary: it has a zero
+/// byte near its start, and no byte order mark of UTF-16. In HTML, `charset` in a `meta` element counts.
 pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<String>)> {
     const NEAR: usize = 8 << 10;
     if decode::utf16_by_mark(bytes).is_none() && bytes[..bytes.len().min(NEAR)].contains(&0) {
@@ -43,8 +44,8 @@ pub fn page_text(bytes: &[u8], html: bool) -> Option<(Cow<'_, str>, Option<Strin
     Some((text, repair))
 }
 
-/// Decodes what a server sent. In this order: a byte order mark, what the server said (`charset`), what a page of HTML declares
-/// of itself, and a guess as for any text.
+/// Decodes a page from a server. In this order: a byte order mark, the charset from the server (`charset`), the
+/// declaration in an HTML page, and a guess as for any text.
 pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&[u8]>, html: bool) -> Decoded<'a> {
     if Encoding::for_bom(bytes).is_some() {
         return decode::whole(bytes);
@@ -59,12 +60,13 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&[u8]>, html: bool) ->
     }
 }
 
-/// The encoding of that label. What only stands for "do not read this" is none.
+/// The encoding with this label. Labels of the "replacement" encoding, which means that the text must not be read, have
+/// none.
 fn by_label(label: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(label).filter(|&encoding| encoding != REPLACEMENT)
 }
 
-/// The encoding that a page declares in a `meta` element. As that could be read, it cannot be UTF-16.
+/// The encoding that a page declares in a `meta` element. Because the element was readable, it cannot be UTF-16.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARATION_BYTES)]);
     Tokens::new(&start).find_map(|token| {
@@ -100,16 +102,16 @@ pub(super) fn charset_of(content_type: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// What is read of a page.
+/// The text of a page.
 pub(super) struct Page {
     pub text: String,
     /// Whether all text was read because no main text was found.
     pub fell_back: bool,
-    /// What had to be repaired.
+    /// How the text was decoded, if not simply as UTF-8.
     pub repair: Option<String>,
 }
 
-/// Reads a page that was sent with that charset.
+/// Reads a page that was sent with this charset.
 pub(super) fn page(bytes: &[u8], charset: Option<&[u8]>, wanted: PageText) -> Page {
     let Decoded { text: html, repair } = decode(bytes, charset, true);
     let main = if wanted == PageText::Main { main_text(&html) } else { None };
@@ -163,7 +165,7 @@ pub(super) fn text(html: &str) -> String {
     text.text
 }
 
-/// The text so far, and what is to stand before the next word.
+/// The text so far, and the separator before the next word.
 struct Text {
     text: String,
     gap: Option<char>,
@@ -203,12 +205,12 @@ pub(crate) fn is_among(names: &[&str], name: &str) -> bool {
     names.iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 
-/// NUL characters are no text.
+/// NUL characters are left out.
 fn push_without_nul(run: &str, out: &mut String) {
     run.split('\0').for_each(|part| out.push_str(part));
 }
 
-/// Appends text, character references resolved.
+/// Appends text, with character references resolved.
 fn unescape(run: &str, out: &mut String) {
     let mut rest = run;
     while let Some(at) = memchr(b'&', rest.as_bytes()) {
@@ -228,7 +230,7 @@ fn unescape(run: &str, out: &mut String) {
     push_without_nul(rest, out);
 }
 
-/// The character or two that the reference after an ampersand stands for (the second is NUL if it is one), and its length.
+/// The character or two of the reference after an ampersand (the second is NUL if there is only one), and its length.
 pub(crate) fn reference(rest: &str) -> Option<(usize, [char; 2])> {
     let Some(number) = rest.strip_prefix('#') else { return named(rest) };
     let hex = number.strip_prefix(['x', 'X']);
@@ -244,7 +246,7 @@ pub(crate) fn reference(rest: &str) -> Option<(usize, [char; 2])> {
     let after = &digits[length..];
     let semicolon = usize::from(after.starts_with(';'));
     let c = match code {
-        // Meant as windows-1252, by all who write them.
+        // All browsers read these as windows-1252.
         0x80..=0x9f => WINDOWS_1252.decode_without_bom_handling(&[code as u8]).0.chars().next(),
         0 => None,
         code => char::from_u32(code),
@@ -252,27 +254,27 @@ pub(crate) fn reference(rest: &str) -> Option<(usize, [char; 2])> {
     Some((rest.len() - after.len() + semicolon, [c.unwrap_or('\u{fffd}'), '\0']))
 }
 
-/// The longest name that the text starts with. Old names do without a semicolon.
+/// The longest name that the text starts with. Old names need no semicolon.
 fn named(rest: &str) -> Option<(usize, [char; 2])> {
     let letters = rest.bytes().take(NAME_BYTES).take_while(u8::is_ascii_alphanumeric).count();
     let semicolon = usize::from(rest[letters..].starts_with(';'));
     (1..=letters + semicolon).rev().find_map(|length| {
-        // The table also has the beginnings of names, which stand for nothing.
+        // The table also has the beginnings of names, which have no value.
         let &(first, second) = NAMED_ENTITIES.get(&rest[..length]).filter(|(first, _)| *first != 0)?;
         Some((length, [char::from_u32(first)?, char::from_u32(second)?]))
     })
 }
 
-/// What stands between the tags of an element, as far as that makes a difference.
+/// The kind of content of an element, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Data,
     /// Text up to the end tag, with references.
     Title,
     Area,
-    /// Text up to the end tag, as it stands.
+    /// Text up to the end tag, without references.
     Sample,
-    /// Up to the end tag; nobody sees it.
+    /// Invisible content, up to the end tag.
     Hidden,
     Script,
     /// Text up to the end of the page.
@@ -282,7 +284,7 @@ pub(crate) enum Content {
 impl Content {
     pub(crate) fn of(name: &str) -> Self {
         const HIDDEN: &[&str] = &["style", "noscript", "iframe", "noembed", "noframes"];
-        // A look at the length spares most names the comparisons.
+        // Checking the length first avoids most comparisons of names.
         match name.len() {
             3 if name.eq_ignore_ascii_case("xmp") => Content::Sample,
             5 if name.eq_ignore_ascii_case("title") => Content::Title,
@@ -306,14 +308,14 @@ pub(crate) enum Token<'a> {
     End {
         name: &'a str,
     },
-    /// With its marks.
+    /// Including its delimiters.
     Comment(&'a str),
 }
 
 /// Cuts a page into tags and text.
 pub(crate) struct Tokens<'a> {
     rest: &'a str,
-    /// The element whose end tag alone ends what follows.
+    /// The element whose content ends only with its end tag.
     within: Option<(&'a str, Content)>,
     /// Whether the page is XML, where a tag can end its element itself.
     is_xml: bool,
@@ -324,7 +326,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: html, within: None, is_xml: html.trim_start().starts_with("<?xml") }
     }
 
-    /// How many bytes follow the last token.
+    /// The number of bytes after the last token.
     #[cfg(feature = "check")]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
@@ -382,7 +384,7 @@ impl<'a> Iterator for Tokens<'a> {
                 [b'a'..=b'z' | b'A'..=b'Z', ..] => return self.tag(1),
                 [b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => return self.tag(2),
                 [b'!', b'-', b'-', ..] => return Some(Token::Comment(self.take(comment_end(bytes)))),
-                // Whatever else it was meant to be, it ends like a declaration.
+                // Any other markup here ends like a declaration.
                 [b'!' | b'?', ..] | [b'/', _, ..] => memchr(b'>', bytes).map_or(bytes.len(), |at| at + 1),
                 [b'/'] => return Some(Token::Text(self.take(2))),
                 _ => return Some(Token::Text(self.take(1))),
@@ -393,10 +395,10 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The attributes of a tag, in what follows its name. Names and values as they stand, without quotes.
+/// The attributes of a tag, in the text after its name. Names and values are unchanged, without quotes.
 pub(crate) struct Attributes<'a> {
     rest: &'a str,
-    /// What follows the tag, once its end has been found.
+    /// The text after the tag, once its end was found.
     after: Option<&'a str>,
 }
 
@@ -418,7 +420,7 @@ impl<'a> Iterator for Attributes<'a> {
         if rest.is_empty() || self.after.is_some() {
             return None;
         }
-        // An equals sign can be the first character of a name, but no other.
+        // An equals sign can be the first character of a name, but not a later one.
         let equals = usize::from(rest.starts_with('='));
         let length = equals + rest[equals..].bytes().take_while(|&byte| !ends_name(byte) && byte != b'=').count();
         let name = &rest[..length];
@@ -467,18 +469,19 @@ fn comment_end(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The offset of the first end tag of that name.
+/// The offset of the first end tag of this name.
 fn end_tag(rest: &str, name: &str) -> Option<usize> {
     memmem::find_iter(rest.as_bytes(), b"</").find(|&at| is_named(&rest.as_bytes()[at + 2..], name))
 }
 
-/// Whether that name is the whole name of the tag that it starts.
+/// Whether this is the whole name of the tag that it starts.
 fn is_named(bytes: &[u8], name: &str) -> bool {
     let Some((start, after)) = bytes.split_at_checked(name.len()) else { return false };
     start.eq_ignore_ascii_case(name.as_bytes()) && after.first().is_some_and(|&byte| ends_name(byte))
 }
 
-/// The offset of the end tag of a script, or the end. In a comment that has a `script` tag in it, its end tag ends only that.
+/// The offset of the end tag of a script, or the end. In a comment that contains a `script` tag, the end tag ends only
+/// that script.
 fn script_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let (mut at, mut nested) = (0, false);
@@ -487,7 +490,7 @@ fn script_end(rest: &str) -> usize {
     while let Some(found) = memchr2(b'<', b'>', &bytes[at..]) {
         at += found;
         match &bytes[at..] {
-            // Unlike other comments, these end with nothing but `-->`.
+            // Unlike other comments, these end only with `-->`.
             [b'>', ..] if comment.is_some_and(|start| at >= start + 2 && bytes[..at].ends_with(b"--")) => {
                 (comment, nested) = (None, false);
             }
@@ -598,7 +601,7 @@ pub(super) mod tests {
         assert_eq!(ours(html), Oracle::tokens(html), "{html}");
     }
 
-    /// Markup, whole and in bits: what bits make is for the standard to say.
+    /// Markup, whole and in fragments: the standard defines the result for fragments.
     pub(in super::super) fn markup() -> impl Strategy<Value = String> {
         const BITS: &[&str] = &[
             "<",
@@ -787,7 +790,7 @@ pub(super) mod tests {
 
     #[test]
     fn encodings_by_what_is_said_about_them() {
-        // A mark goes before what the server said, that before what the page says, that before a guess.
+        // The precedence: a mark, the server, the page, a guess.
         check_decoding("\u{feff}é".as_bytes(), Some("windows-1252"), "é", None);
         check_decoding(b"\xff\xfe\xe9\0", Some("utf-8"), "é", None);
         check_decoding(b"<meta charset=gbk>\xe9", Some(" Windows-1252"), "é", None);

@@ -1,9 +1,9 @@
-//! Which names lead to one file.
+//! The identity of a file: which names lead to it.
 
 use std::fs::Metadata;
 use std::path::Path;
 
-/// What a file is, whatever it is called: its device and inode; where there are none, its path without links.
+/// The identity of a file, independent of its name: its device and inode; where there are none, its path without links.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     #[cfg(unix)]
@@ -13,14 +13,16 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// That of the file with this metadata, which was read through the path, links followed. `None` if it is not known.
+    /// The identity of the file with this metadata, which was read through the path, with links followed. `None` if it
+    /// is unknown.
     #[cfg(unix)]
     pub fn of(_path: &Path, metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(FileId { inode: (metadata.dev(), metadata.ino()) })
     }
 
-    /// That of the file with this metadata, which was read through the path, links followed. `None` if it is not known.
+    /// The identity of the file with this metadata, which was read through the path, with links followed. `None` if it
+    /// is unknown.
     #[cfg(not(unix))]
     pub fn of(path: &Path, _metadata: &Metadata) -> Option<Self> {
         Some(FileId { path: path.canonicalize().ok()? })

@@ -15,23 +15,23 @@ use super::rewind::Rewind;
 use super::walk::{Found, display_path, walk};
 use super::{Batch, Options, Problem, ProblemKind, Severity, Source};
 
-/// What stands for standard input among paths.
+/// The path that means standard input.
 const STDIN: &str = "-";
 
-/// How many files were read, and what was left out.
+/// The number of files read, and of those left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Files read, standard input among them.
+    /// Files read, including standard input.
     pub files: u64,
     /// Binary files left out.
     pub binary: u64,
-    /// Hidden files left out, and hidden folders with all that is in them.
+    /// Hidden files left out, and hidden folders with their content.
     pub hidden: u64,
     /// Pipes, sockets and devices left out.
     pub special: u64,
     /// Records of archives left out because they are pages of another type than HTML or plain text.
     pub textless: u64,
-    /// Further names of files that were read already.
+    /// Further names of files that were already read.
     pub same: u64,
 }
 
@@ -50,31 +50,32 @@ impl Add for Counts {
     }
 }
 
-/// A [`Source`] over paths: files, folders with all that is in them, and `-` for standard input.
+/// A [`Source`] over paths: files, folders with their content, and `-` for standard input.
 ///
-/// A file is read once, under the first of its names: links, other spellings of a path and folders that overlap do not make copies.
+/// A file is read once, under the first of its names. Links, other spellings of a path and overlapping folders do not
+/// make copies.
 ///
-/// Reading twice yields the same documents as long as the files stay the same; what comes only once must be kept for that,
-/// see [`keep_for_second_read`](Source::keep_for_second_read).
+/// Reading twice yields the same documents as long as the files do not change. Standard input and pipes must be kept
+/// for that; see [`keep_for_second_read`](Source::keep_for_second_read).
 pub struct Input {
     paths: Vec<PathBuf>,
     options: Options,
     counts: Counts,
     keep: bool,
     stdin: Option<Box<dyn Read + Send>>,
-    /// What comes only once, from when it is first read, by its place among the paths.
+    /// Copies of standard input and pipes from their first reading, by their position among the paths.
     once: HashMap<usize, Rewind>,
-    /// The total, once it was asked for: it takes a walk through all folders.
+    /// The total, once it was requested, because it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
-    /// Files that are read elsewhere, and the names that they have there.
+    /// Files that another source reads, with their names there.
     elsewhere: Arc<Files>,
 }
 
-/// Files, each with the name under which it was found first.
+/// Files, each with the first name under which it was found.
 pub type Files = HashMap<FileId, Arc<str>>;
 
 impl Input {
-    /// The paths, in the order in which they will be read.
+    /// Makes a source of these paths, read in this order.
     pub fn new(paths: Vec<PathBuf>, options: Options) -> Self {
         let stdin = Some(Box::new(io::stdin()) as Box<dyn Read + Send>);
         Input {
@@ -89,14 +90,14 @@ impl Input {
         }
     }
 
-    /// Leaves out files that are read elsewhere, whatever they are called here.
+    /// Leaves out files that another source reads, whatever their names here.
     pub fn without(mut self, files: Files) -> Self {
         self.elsewhere = Arc::new(files);
         self.total = OnceCell::new();
         self
     }
 
-    /// The regular files that it will read, which takes a walk through all folders.
+    /// The regular files that it will read. Takes a walk through all folders.
     pub fn files(&self) -> Files {
         let mut files = Files::new();
         for path in self.paths.iter().filter(|path| path.as_os_str() != STDIN) {
@@ -113,13 +114,13 @@ impl Input {
         files
     }
 
-    /// Reads this where standard input is asked for.
+    /// Reads `stdin` in the place of standard input.
     pub fn with_stdin(mut self, stdin: Box<dyn Read + Send>) -> Self {
         self.stdin = Some(stdin);
         self
     }
 
-    /// What the last reading came upon.
+    /// The counts of the last reading.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -162,7 +163,8 @@ impl Input {
 }
 
 impl Source for Input {
-    /// Standard input and pipes are kept while they are read: in memory while they are small, else in a temporary file.
+    /// Standard input and pipes are copied while they are read: in memory while they are small, else to a temporary
+    /// file.
     fn keep_for_second_read(&mut self) {
         self.keep = true;
     }
@@ -174,7 +176,7 @@ impl Source for Input {
         let mut seen = Files::new();
         let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut seen, &mut pass));
         if all.is_continue() {
-            // Nothing comes after the last batch, so it does not matter whether more is wanted.
+            // Nothing comes after the last batch, so the result of passing it does not matter.
             _ = pass.finish();
         }
     }
@@ -210,7 +212,7 @@ impl Input {
     }
 }
 
-/// Reads a file, unless it was read already or is read elsewhere.
+/// Reads a file, unless it was already read or another source reads it.
 fn read_file(
     path: &Path,
     (elsewhere, seen): (&Files, &mut Files),
@@ -236,7 +238,7 @@ fn read_file(
     pass.read(&File { path: &shown, name: path.file_name(), size: Some(metadata.len()) }, raw, counts)
 }
 
-/// Reads, from its start, what comes only once.
+/// Reads a copied input from its start.
 fn read_once(file: &File, rewind: &mut Rewind, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
     match rewind.rewind() {
         Ok(()) => pass.read(file, rewind, counts),
@@ -244,7 +246,7 @@ fn read_once(file: &File, rewind: &mut Rewind, pass: &mut Pass, counts: &mut Cou
     }
 }
 
-/// What was opened for a path in an earlier reading, else what is opened now.
+/// The copy of an input from an earlier reading, or the input opened now.
 fn kept(
     once: &mut HashMap<usize, Rewind>,
     index: usize,
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    /// A folder of files, its name taken off what comes out.
+    /// A folder of files, whose path is removed from the output.
     struct Fixture {
         folder: TempDir,
         options: Options,

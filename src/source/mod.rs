@@ -1,27 +1,28 @@
-//! Where documents come from: files, folders, standard input; plain text, JSON lines, CSV, HTML, archives of the web; compressed
-//! or not.
+//! The sources of documents: files, folders, standard input; plain text, JSON lines, CSV, HTML, web archives;
+//! compressed or not.
 //!
-//! Reading is cut in two so that it can go on many threads. One thread reads bytes, decompresses them and cuts them into
-//! [`Batch`]es of whole records ([`Source::read`]); any thread then parses a batch into documents ([`Batch::documents`]).
-//! Memory is bounded by the batch size and the record limit, never by the input.
+//! Reading has two steps, so that it can use many threads. One thread reads bytes, decompresses them and cuts them into
+//! [`Batch`]es of whole records ([`Source::read`]). Any thread then parses a batch into documents
+//! ([`Batch::documents`]). Memory is bounded by the batch size and the record limit, never by the input.
 //!
-//! Trouble with one file or record is a [`Problem`] in the batch where it happened: the run goes on and remembers.
+//! An error in one file or record is a [`Problem`] in the batch where it occurred: it is reported, and the run
+//! continues.
 //!
 //! | file | one idea |
 //! |---|---|
 //! | `opaque` | files that hold no text, by their first bytes |
-//! | `options` | what can be chosen: formats, fields, limits |
+//! | `options` | options: formats, fields, limits |
 //! | `input`, `walk` | paths and folders, in their order |
-//! | `identity` | which names lead to one file |
+//! | `identity` | the names of one file |
 //! | `rewind` | standard input, read twice |
 //! | `decompress`, `reader` | compressed bytes → bytes |
 //! | `file` | one file: its format, its pieces |
 //! | `cut` | bytes → whole records |
-//! | `live` | lines and records of a stream as they come |
+//! | `live` | lines and records of a live stream |
 //! | `warc` | the same for archives; a record → a page |
-//! | `documents`, `records` | documents that a program has, or makes one by one |
+//! | `documents`, `records` | documents that a program has in memory, or makes one by one |
 //! | `batch` | whole records → documents, on any thread |
-//! | `lines`, `jsonl`, `csv` | what a record is in each format |
+//! | `lines`, `jsonl`, `csv` | the records of each format |
 //! | `decode`, `html` | bytes → text; markup → text |
 
 mod batch;
@@ -73,40 +74,41 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Something that yields documents, in the same order each time it is read.
+/// A source of documents, which come in the same order each time it is read.
 pub trait Source: Send {
-    /// Reads everything once, handing over batches in order. Stops early when told to break.
-    /// May be called again, and must then yield the same documents.
+    /// Reads everything once, passing batches in order to `deliver`. Stops early on `Break`. Each call must yield the same
+    /// documents.
     fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>);
 
-    /// Told before the first reading that there may be a second one. A source that cannot be read twice keeps a copy from now
-    /// on; one that can does nothing.
+    /// Announces, before the first reading, that there may be a second one. A source that can be read only once then
+    /// keeps a copy; any other does nothing.
     fn keep_for_second_read(&mut self) {}
 
-    /// How many bytes [`read`](Self::read) will get through, counted as [`Batch::bytes_read`] counts them, if that is known.
+    /// The number of bytes that [`read`](Self::read) will read, counted as in [`Batch::bytes_read`], if known.
     fn total_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-/// The bytes of one file that is no document, decompressed if they are compressed.
+/// The bytes of one file that is not a document, decompressed if they are compressed.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     decompress::open(File::open(path)?, Default::default(), &Options::default())
 }
 
-/// One document, borrowed from its batch where it could be.
+/// One document, borrowed from its batch where possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Document<'a> {
-    /// What it is called. Several documents of a run may be called the same: what identifies one is its place.
+    /// Its id. Several documents of a run may have the same id; they are identified by their location.
     pub id: Cow<'a, str>,
     /// The text, decoded.
     pub text: Cow<'a, str>,
-    /// Where it stands.
+    /// Its location.
     pub place: Place,
 }
 
-/// Where a record stands: a file, and a line in it (in an archive: a record) unless the whole file is meant. `-` is standard input.
+/// The location of a record: a file, and a line in it (in an archive: a record) unless it is the whole file. `-` is
+/// standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The path as given, `/`-separated.
@@ -116,7 +118,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether an id is only this place, written as `path:LINE`.
+    /// Whether an id is only this location, written as `path:LINE`.
     pub fn names(&self, id: &str) -> bool {
         let line = id.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix(':'));
         self.line.is_some_and(|own| line.is_some_and(|line| line.parse() == Ok(own)))
@@ -132,55 +134,55 @@ impl fmt::Display for Place {
     }
 }
 
-/// How bad a [`Problem`] is.
+/// The severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
-    /// The main text of a page was wanted and not found, and all its text read. To be counted rather than told one by one.
+    /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
     FellBack,
-    /// The document was read, but not as it stood: say, bytes that are no text were replaced.
+    /// The document was read with changes: for example, invalid bytes were replaced.
     Repaired,
-    /// Left out on purpose, by rule: a binary file, a symbolic link that leads back to itself.
+    /// Left out by rule: a binary file, a symbolic link that leads back to itself.
     Skipped,
-    /// Should have been read and could not be. The exit status remembers it.
+    /// An unreadable file or record. It affects the exit status.
     Failed,
 }
 
-/// What went wrong, for programs, and for messages that are counted together.
+/// The kind of a [`Problem`], for programs, and for messages that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// A file, folder or stream cannot be opened or read.
     Unreadable,
-    /// A file or stream breaks off, or what it is compressed with is damaged.
+    /// A file or stream ends prematurely, or its compressed data is damaged.
     Damaged,
     /// A record or document is longer than allowed.
     TooLong,
-    /// A line is no JSON object.
+    /// A line is not a JSON object.
     Json,
-    /// A record has no text, or something else in its place.
+    /// A record has no text, or its text is not a string.
     Text,
-    /// The id of a record is something else than a string or a number.
+    /// The id of a record is neither a string nor a number.
     Id,
-    /// The header of a file of columns does not name what is asked for.
+    /// The header row of a file does not name the requested columns.
     Header,
-    /// A record of an archive is not as the format says.
+    /// A record of an archive violates the format.
     Archive,
-    /// A page is packed in a way that is not read.
+    /// A page has a content coding that is not supported.
     Coding,
     /// A file holds no text: PDF, an office document, an archive, any other binary file.
     NotText,
-    /// A file was read already, under another name.
+    /// A file was already read under another name.
     SameFile,
-    /// A symbolic link leads back to a folder that it is in.
+    /// A symbolic link leads back to a folder that contains it.
     Loop,
     /// A pipe, a socket or a device in a folder.
     Special,
     /// A document changed between two readings.
     Changed,
-    /// The text was decoded from another encoding than UTF-8, as a guess.
+    /// The text was decoded from a guessed encoding other than UTF-8.
     Decoded,
-    /// Bytes that are no text were replaced.
+    /// Invalid bytes were replaced.
     Replaced,
     /// No main text was found in a page.
     MainText,
@@ -210,7 +212,7 @@ impl ProblemKind {
         }
     }
 
-    /// Whether it means that a file or a record, which may hold a document, was not read.
+    /// Whether it means that a file or record that may hold a document was not read.
     pub fn is_rejection(self) -> bool {
         match self {
             ProblemKind::Unreadable
@@ -234,21 +236,21 @@ impl ProblemKind {
     }
 }
 
-/// Something that went wrong with one file or one record.
+/// A problem with one file or one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Where.
+    /// Its location.
     pub place: Place,
-    /// How bad.
+    /// Its severity.
     pub severity: Severity,
-    /// What kind of trouble it is.
+    /// Its kind.
     pub kind: ProblemKind,
-    /// What, with the offending value; one line, no full stop.
+    /// The message, with the offending value; one line, without a full stop.
     pub message: String,
-    /// The id of the record, where that could be read.
+    /// The id of the record, if it could be read.
     pub id: Option<String>,
-    /// The record as it came, if it was rejected whole and [`Options::keep_rejected`] asks for it.
+    /// The record unchanged, if it was rejected whole and [`Options::keep_rejected`] is set.
     pub record: Option<Vec<u8>>,
 }
 
@@ -270,15 +272,15 @@ impl Problem {
         Problem::at(Place { path: path.into(), line }, severity, kind, message)
     }
 
-    /// A record of a source of one's own that cannot be read, called by its id; a scan counts it as failed. The message is one line that
-    /// says what is wrong, with the value.
+    /// A record of a custom source that cannot be read, identified by its id. A scan counts it as failed. The message
+    /// is one line that says what is wrong, with the value.
     pub fn of_record(id: impl fmt::Display, message: impl Into<String>) -> Self {
         let id = id.to_string();
         let place = Place { path: id.as_str().into(), line: None };
         Problem { id: Some(id), ..Problem::at(place, Severity::Failed, ProblemKind::Text, message) }
     }
 
-    /// A problem with what stands at a place.
+    /// A problem at a location.
     pub fn at(place: Place, severity: Severity, kind: ProblemKind, message: impl Into<String>) -> Self {
         Problem { place, severity, kind, message: message.into(), id: None, record: None }
     }

@@ -1,4 +1,4 @@
-//! Other encodings than UTF-8: by their mark, or guessed.
+//! Encodings other than UTF-8: detected by their mark, or guessed.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -9,10 +9,10 @@ use encoding_rs::{Decoder, Encoding, UTF_16BE, UTF_16LE};
 
 use super::{Decoded, fragment};
 
-/// Well-formed multi-byte sequences for each ill-formed one, from which on bytes are taken for damaged UTF-8.
+/// The ratio of well-formed to ill-formed multi-byte sequences from which bytes are taken for damaged UTF-8.
 const UTF8_MAJORITY: u64 = 4;
 
-/// The guess looks at this many bytes from the first that is not ASCII: more would cost time and change nothing.
+/// The guess reads this many bytes from the first that is not ASCII: more would cost time and change nothing.
 const GUESS_BYTES: usize = 1 << 20;
 
 /// Decodes a whole file.
@@ -27,7 +27,7 @@ pub(in crate::source) fn whole(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
-/// The UTF-16 encoding whose mark the bytes start with. What would be a UTF-32 mark is not taken for one.
+/// The UTF-16 encoding whose mark the bytes start with. A UTF-32 mark is not detected.
 pub(in crate::source) fn utf16_by_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     match Encoding::for_bom(bytes) {
         Some((encoding, _)) if encoding == UTF_16BE => Some(encoding),
@@ -36,7 +36,7 @@ pub(in crate::source) fn utf16_by_mark(bytes: &[u8]) -> Option<&'static Encoding
     }
 }
 
-/// The encoding to read the bytes in when they are not UTF-8, not even damaged UTF-8.
+/// The encoding of bytes that are neither UTF-8 nor damaged UTF-8.
 pub(in crate::source) fn legacy_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     simdutf8::basic::from_utf8(bytes).err()?;
     if bytes.starts_with(b"\xef\xbb\xbf") || is_damaged_utf8(bytes) {
@@ -44,15 +44,15 @@ pub(in crate::source) fn legacy_encoding(bytes: &[u8]) -> Option<&'static Encodi
     }
     let ascii = bytes.iter().take_while(|byte| byte.is_ascii()).count();
     let sample = &bytes[ascii..];
-    // Denied: what could be ISO-2022-JP is ASCII, and so well-formed UTF-8 already.
+    // Denied: bytes in ISO-2022-JP are ASCII, and so already well-formed UTF-8.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(&sample[..sample.len().min(GUESS_BYTES)], true);
     Some(detector.guess(None, Utf8Detection::Deny))
 }
 
-/// [`legacy_encoding`] for a stream of which only the start is known, which may end within a character.
+/// [`legacy_encoding`] for a stream of which only the start is available, which may end within a character.
 pub(in crate::source) fn legacy_encoding_of_stream(start: &[u8]) -> Option<&'static Encoding> {
-    // No length: the only thing wrong is a character that the end cuts through.
+    // No length: the only error is a character that the end cuts.
     std::str::from_utf8(start).err()?.error_len()?;
     legacy_encoding(start)
 }
@@ -72,7 +72,7 @@ pub(in crate::source) struct Transcoder<R> {
     decoder: Decoder,
     raw: Vec<u8>,
     text: Vec<u8>,
-    /// What of `text` is still to be handed out.
+    /// The rest of `text` to return.
     ready: std::ops::Range<usize>,
     ended: bool,
     damaged: Rc<Cell<bool>>,

@@ -11,16 +11,16 @@ use lzma_rust2::XzReader;
 
 use super::{Compression, Options, Unreadable};
 
-/// How many compressed bytes are read at once.
+/// The number of compressed bytes read at once.
 const READ_BYTES: usize = 256 << 10;
 
-/// The largest window that zstd can ask for is 2³¹ bytes; public dumps made with `--long=31` do.
+/// The maximum window of zstd, 2³¹ bytes; public dumps made with `--long=31` use it.
 const ZSTD_WINDOW_LOG: u32 = 31;
 
-/// What xz may ask for, in KiB: a dictionary of 1 GiB, and what the decoder needs beside it.
+/// The memory limit of xz, in KiB: a dictionary of 1 GiB, and what the decoder needs beside it.
 const XZ_MEMORY_KIB: u32 = (1 << 20) + 1024;
 
-/// The decompressed bytes of `raw`. `consumed` counts the bytes taken from the file, and how many there were before it.
+/// The decompressed bytes of `raw`. `consumed` counts the bytes taken from the file, including those before it.
 pub(super) fn open<'a>(
     compression: Compression,
     raw: impl Read + 'a,
@@ -53,8 +53,8 @@ fn decoder<'a>(compression: Compression, raw: impl Read + 'a) -> io::Result<Box<
     })
 }
 
-/// How many bytes to ask a decoder for in one call: what damage may cost beside what is damaged. Small steps slow xz by an eighth,
-/// and its decoder is the one that drops most.
+/// The number of bytes requested from a decoder in one call, which bounds the intact data that damage can cost. Small
+/// steps slow xz by an eighth, and its decoder drops the most.
 fn step_bytes(compression: Compression) -> usize {
     match compression {
         Compression::Xz => 64,
@@ -62,10 +62,10 @@ fn step_bytes(compression: Compression) -> usize {
     }
 }
 
-/// Calls a decoder in steps of one size, whatever its reader asks for.
+/// Calls a decoder in steps of one size, whatever its reader requests.
 ///
-/// A decoder that meets damage drops what it decoded in the same call. With steps of its own, what is lost does not depend on who
-/// reads, and is less than a step.
+/// A decoder that finds damage drops what it decoded in the same call. With fixed steps, the loss does not depend on
+/// the reader, and is less than a step.
 struct Steps<R> {
     inner: R,
     step: usize,
@@ -82,7 +82,7 @@ impl<R: Read> Steps<R> {
         Steps { inner, step, buffer: vec![0; Self::BUFFER_BYTES].into(), filled: 0..0, failure: None }
     }
 
-    /// Fills the buffer, up to the first step that gave less than was asked for: the next might have to wait.
+    /// Fills the buffer, up to the first step that returned fewer bytes than requested: the next might block.
     fn fill(&mut self) -> io::Result<()> {
         if let Some(error) = self.failure.take() {
             return Err(error);
