@@ -1,4 +1,4 @@
-//! Lexicon files: how many documents of a collection have each term, as text, so that any later scan judges terms alike.
+//! Lexicon files: the document frequency of each term of a collection, as text, so that later scans weight terms alike.
 //!
 //! ```text
 //! {"type":"lexicon","version":1,"documents":3,"terms":2,"tokenizer":"word","min_df":2,"digest":"4b8a…"}
@@ -6,14 +6,16 @@
 //! 3<TAB>the
 //! ```
 //!
-//! The first line is a JSON object: how many documents were counted (exact copies once), how many terms follow, which
-//! tokenizer made them, and in how many documents a term had to be to be listed. Then a line a term: in how many documents it
-//! is, a tab, the term; in the order of the terms' bytes, each once. In a term `\t`, `\n`, `\r` and `\\` stand for a tab, the
-//! two line breaks and the backslash; it may hold blanks. Every line ends with a line feed.
+//! The first line is a JSON object: the number of documents counted (exact copies once), the number of terms that
+//! follow, the tokenizer that made them, and the minimum document frequency of a listed term. Each further line is a
+//! term: its document frequency, a tab, the term. Terms are in the order of their bytes, each once. In a term, `\t`,
+//! `\n`, `\r` and `\\` mean a tab, the two line breaks and the backslash; it may contain blanks. Every line ends with a
+//! line feed.
 //!
-//! The digest is the SHA-1, in hexadecimal, of the same file without it: the first line is taken as this program writes it, without
-//! `,"digest":"…"`, then come all bytes after it. So it covers the numbers and the tokenizer too, and nothing else: equal counts
-//! give equal files, on any number of threads. Terms are text and not hashes: no seed and no version of a hash is in it.
+//! The digest is the SHA-1, in hexadecimal, of the same file without the digest: the first line as this program writes
+//! it, without `,"digest":"…"`, then all bytes after it. So it also covers the numbers and the tokenizer, and nothing
+//! else: equal counts give equal files, on any number of threads. Terms are text and not hashes, so the file depends on
+//! no seed and no version of a hash.
 
 use super::{Lexicon, Origin};
 use crate::error::Error;
@@ -26,10 +28,10 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The version of files that are written, and the only one that is read.
+/// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
 
-/// A first line that is longer is none of ours.
+/// The maximum length of a first line. Lexicons of this program have shorter ones.
 const LONGEST_HEADER: u64 = 1 << 16;
 
 /// The first line.
@@ -39,7 +41,7 @@ struct Header {
     terms: u64,
     tokenizer: String,
     min_df: u32,
-    /// `None` while the digest is calculated.
+    /// `None` while the digest is computed.
     digest: Option<String>,
 }
 
@@ -54,7 +56,8 @@ impl Header {
         ) + "\n"
     }
 
-    /// Takes the fields of a line whose type and version are known; the error says what is wrong with which.
+    /// Takes the fields of a line whose type and version are known. The error names the field and what is wrong with
+    /// it.
     fn of(mut fields: Map<String, Value>) -> Result<Header, String> {
         ["type", "version"].iter().for_each(|known| drop(fields.remove(*known)));
         let mut take = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field `{name}`"));
@@ -78,7 +81,7 @@ impl Header {
     }
 }
 
-/// The terms of a collection, counted: what a lexicon file is written from.
+/// The counted terms of a collection, from which a lexicon file is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     documents: u64,
@@ -87,12 +90,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// How many documents were counted, exact copies once.
+    /// The number of documents counted; exact copies count once.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many distinct terms are in at least so many documents.
+    /// The number of distinct terms in at least `min_df` documents.
     pub fn len(&self, min_df: u32) -> u64 {
         self.listed(min_df).count() as u64
     }
@@ -109,7 +112,7 @@ impl Terms {
     /// made them ([`crate::tokenizer::canonical_name`]). Returns the digest.
     ///
     /// # Errors
-    /// What writing gives.
+    /// The result of writing.
     pub fn write(&self, tokenizer: &str, min_df: u32, out: &mut impl Write) -> io::Result<String> {
         let mut header = Header {
             documents: self.documents,
@@ -137,7 +140,7 @@ pub(crate) struct TermsBuilder {
 }
 
 impl TermsBuilder {
-    /// Counts the terms of a document, each given once with its hash, in the order of the hashes.
+    /// Counts the terms of a document. Each must be given once, with its hash, in the order of the hashes.
     pub fn add<'t>(&self, terms: &[(u64, &'t str)]) {
         let shard_of = |&(hash, _): &(u64, &'t str)| (hash >> 59) as usize;
         for shard in terms.chunk_by(|a, b| shard_of(a) == shard_of(b)) {
@@ -160,14 +163,15 @@ impl TermsBuilder {
 }
 
 impl Lexicon {
-    /// Reads a lexicon file, compressed or not, and verifies it. Its terms become token hashes with this seed, which must be that
-    /// of the run.
+    /// Reads a lexicon file, compressed or not, and verifies it. Its terms become token hashes with this seed, which
+    /// must be the seed of the run.
     ///
     /// # Errors
-    /// The file cannot be read, or is not as described in [this module](self): each with the file, the line and the value.
+    /// The file cannot be read, or violates the format in [this module](self). The error names the file, the line and
+    /// the value.
     ///
     /// # Cost
-    /// A SHA-1 and a hash of every byte; 21 to 43 bytes of memory a term.
+    /// A SHA-1 and a hash of every byte. Memory: 21 to 43 bytes per term.
     pub fn read(path: &Path, seed: u64) -> Result<Lexicon, Error> {
         let name = path.display().to_string();
         let cannot = |error| Error::input(format!("cannot read the lexicon {name}"), error);
@@ -196,7 +200,7 @@ impl Lexicon {
                     }
                 }));
             }
-            // Two terms of one hash cannot be told apart in documents either.
+            // Two terms with the same hash cannot be distinguished in documents either.
             frequencies.change(token_hash(term.as_bytes(), seed), |known| df.max(known));
             before = Some(term);
         }
@@ -229,7 +233,7 @@ impl<R: Read> Lines<'_, R> {
         Error::Lexicon { place: format!("{}:{}", self.name, self.line), message: message.into() }
     }
 
-    /// Reads the next line, up to so many bytes of it; false at the end of the file.
+    /// Reads the next line, at most `most` bytes of it. Returns false at the end of the file.
     fn next(&mut self, most: u64) -> Result<bool, Error> {
         self.line += 1;
         self.bytes.clear();
@@ -298,7 +302,7 @@ fn escaped(term: &str) -> String {
     out
 }
 
-/// `None` if there is another character after a backslash, or a character that should have been written with one.
+/// `None` if a backslash is followed by another character, or a character is not escaped that must be.
 fn unescaped(term: &str) -> Option<String> {
     let mut out = String::with_capacity(term.len());
     let mut chars = term.chars();

@@ -1,7 +1,8 @@
-//! What is known of a whole collection: how many documents have a term, and how rare a feature is.
+//! Statistics of a whole collection: the number of documents that have a term, and the frequency of features.
 //!
-//! Counted in a pass of its own before fingerprints are made, then frozen: a fingerprint depends on the document, the
-//! parameters and the frozen counts, never on what came before it. Or counted once and kept in a [`mod@file`].
+//! They are counted in a pass before fingerprints are made, then frozen. A fingerprint depends on the document, the
+//! parameters and the frozen counts, never on earlier documents. Alternatively, they are counted once and stored in a
+//! [`mod@file`].
 
 pub mod file;
 mod table;
@@ -13,10 +14,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use table::{Table, spread};
 
-/// In how many documents of a collection each term occurs, exact copies (equal token sequences) counted once: a document that
-/// is there a thousand times makes its terms no more common.
+/// The document frequency of each term of a collection. Exact copies (equal token sequences) count once: a document
+/// that occurs a thousand times does not make its terms more frequent.
 ///
-/// Terms are known by their token hash. 21 to 43 bytes a distinct term.
+/// Terms are identified by their token hash. Takes 21 to 43 bytes per distinct term.
 #[derive(Clone, Debug)]
 pub struct Lexicon {
     documents: u64,
@@ -24,7 +25,7 @@ pub struct Lexicon {
     origin: Option<Origin>,
 }
 
-/// The file that a lexicon was read from, by its contents.
+/// The identity of the file that a lexicon was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The SHA-1 of the counts, in hexadecimal ([`mod@file`]).
@@ -33,7 +34,7 @@ pub struct Origin {
     pub tokenizer: String,
 }
 
-/// As many shards as bits choose among, so that threads which count seldom wait for each other.
+/// The number of bits that select a shard: enough shards that counting threads rarely wait for each other.
 const SHARD_BITS: u32 = 6;
 
 fn shard_of(term: u64) -> usize {
@@ -51,7 +52,7 @@ impl Default for Shards {
 }
 
 impl Shards {
-    /// Changes the frequency of a term, which is 0 before it is known. To 0 it must not be changed.
+    /// Changes the frequency of a term, which is 0 if it is unknown. It must not become 0.
     fn change(&mut self, term: u64, to: impl FnOnce(u32) -> u32) {
         self.0[shard_of(term)].change(term, to);
     }
@@ -67,8 +68,8 @@ impl PartialEq for Lexicon {
 impl Eq for Lexicon {}
 
 impl Lexicon {
-    /// A lexicon of a collection of so many documents, from terms and their document frequencies. Of a term that comes twice the
-    /// last counts; one that is in no document is not known.
+    /// A lexicon of a collection of `documents` documents, from terms and their document frequencies. If a term occurs
+    /// twice, the last frequency counts. Terms with frequency 0 are left out.
     pub fn new(documents: u64, frequencies: impl IntoIterator<Item = (u64, u32)>) -> Self {
         let mut shards = Shards::default();
         for (term, frequency) in frequencies.into_iter().filter(|(_, frequency)| *frequency > 0) {
@@ -77,33 +78,33 @@ impl Lexicon {
         Lexicon { documents, frequencies: shards, origin: None }
     }
 
-    /// Where it comes from, if it was read from a file.
+    /// The identity of its file, if it was read from one.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// How many documents were counted, exact copies once.
+    /// The number of documents counted; exact copies count once.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many distinct terms there are.
+    /// The number of distinct terms.
     pub fn len(&self) -> usize {
         self.frequencies.0.iter().map(Table::len).sum()
     }
 
-    /// Whether there is no term.
+    /// Whether the lexicon has no terms.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// In how many documents the term occurs; 0 for an unknown one.
+    /// The number of documents with the term; 0 if it is unknown.
     #[inline]
     pub fn document_frequency(&self, term: u64) -> u32 {
         self.frequencies.0[shard_of(term)].get(term)
     }
 
-    /// The terms and their document frequencies, in no order.
+    /// The terms and their document frequencies, in unspecified order.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (u64, u32)> {
         self.frequencies.0.iter().flat_map(Table::iter)
     }
@@ -117,36 +118,37 @@ impl Lexicon {
     }
 }
 
-/// Counts terms on several threads: each in a [`Tally`] of its own, which is added to the whole when it has grown large.
+/// Counts terms on several threads. Each thread has a [`Tally`] of its own, which is added to the whole when it is
+/// large.
 ///
-/// In texts nearly all terms are of few kinds. A tally of them fits the cache of a processor, and the whole does not; of what is
-/// counted only a small part reaches it, and that in its order.
+/// In texts, most tokens are from a few frequent terms. A tally of these fits the cache of a processor; the whole does
+/// not. So few counts reach the whole, and in its order.
 pub(crate) struct LexiconBuilder {
-    /// What was counted; `None` once there were too many terms.
+    /// The counts; `None` once there were too many terms.
     shards: Vec<Mutex<Option<Table>>>,
-    /// Most terms in a shard.
+    /// The maximum number of terms in a shard.
     most: usize,
-    /// Tallies that nobody counts in just now.
+    /// Tallies that are not in use.
     idle: Mutex<Vec<Tally>>,
 }
 
-/// Terms of some documents, counted by one thread.
+/// The terms of some documents, counted by one thread.
 #[derive(Default)]
 pub(crate) struct Tally {
     counts: Table,
     documents: u32,
 }
 
-/// A tally of more terms is large: it takes 2 MB, or 4 with those of the batch that it was large after.
+/// The number of terms from which a tally is large: it takes 2 MB, or 4 with the terms of its last batch.
 const LARGE: usize = 1 << 16;
-/// So many terms are asked for before the first of them is counted.
+/// The number of terms that are prefetched before the first of them is counted.
 const PREFETCH_AHEAD: usize = 16;
 
-/// Room in each shard for chance, where the number of terms is limited.
+/// The margin of each shard for random variation, where the number of terms is limited.
 const MORE_A_SHARD: usize = 4096;
 
 impl Tally {
-    /// Counts the terms of a document, each once however often it is given.
+    /// Counts the terms of a document, each once however often it occurs.
     pub fn add(&mut self, terms: &[u64]) {
         self.documents += 1;
         for terms in terms.chunks(PREFETCH_AHEAD) {
@@ -155,7 +157,7 @@ impl Tally {
         }
     }
 
-    /// Whether it is time to start another. The numbers of documents must not run out either.
+    /// Whether the tally should be replaced. The numbers of documents must not run out either.
     fn is_large(&self) -> bool {
         self.counts.len() > LARGE || self.documents > u32::MAX / 2
     }
@@ -167,15 +169,16 @@ impl LexiconBuilder {
         Self::with_most(usize::MAX)
     }
 
-    /// Counts about so many different terms, spread evenly over the hashes, and some more. Where there are more, those of the parts
-    /// that they crowd into are not counted at all, and take no memory: which ones depends on the terms, not on their order.
+    /// Counts about `most` different terms, spread evenly over the hashes, and some more. If there are more, shards
+    /// with too many terms are not counted at all, and take no memory. Which ones depends on the terms, not on their
+    /// order.
     pub fn with_most(most: usize) -> Self {
         let most = (most >> SHARD_BITS).saturating_add(MORE_A_SHARD);
         let shards = Shards::default().0.into_iter().map(|shard| Mutex::new(Some(shard))).collect();
         LexiconBuilder { shards, most, idle: Mutex::default() }
     }
 
-    /// Lends a tally to count the terms of a batch of documents in, fewer than 2³¹ of them.
+    /// Lends a tally for counting the terms of a batch of fewer than 2³¹ documents.
     pub fn tally(&self) -> Tally {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
@@ -188,7 +191,7 @@ impl LexiconBuilder {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(tally);
     }
 
-    /// Adds up what was counted, and leaves a tally of nothing.
+    /// Adds the counts of a tally, and empties it.
     fn add(&self, tally: &mut Tally) {
         let terms: Vec<(u64, u32)> = tally.counts.iter().collect();
         for of_shard in terms.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
@@ -203,7 +206,7 @@ impl LexiconBuilder {
             }
         }
         if tally.counts.len() > 4 * LARGE {
-            // A document or batch was of a size that is not usual, and its memory is not kept.
+            // A document or batch of unusual size: its memory is not kept.
             tally.counts = Table::default();
         }
         tally.counts.clear();
@@ -222,9 +225,9 @@ impl LexiconBuilder {
     }
 }
 
-/// The distinct documents that were met so far, on several threads.
+/// The distinct documents seen so far, on several threads.
 ///
-/// Known by the 128-bit hash of their token sequence: some 30 bytes each.
+/// They are identified by the 128-bit hash of their token sequence: some 30 bytes each.
 #[derive(Default)]
 pub(crate) struct Distinct {
     shards: Box<[Mutex<Sequences>; 32]>,
@@ -233,22 +236,23 @@ pub(crate) struct Distinct {
 type Sequences = HashSet<u128, BuildHasherDefault<Identity>>;
 
 impl Distinct {
-    /// Whether no document of this token sequence was met before.
+    /// Whether no document with this token sequence was added before.
     pub fn insert(&self, sequence: u128) -> bool {
         let shard = (sequence >> 64) as usize % self.shards.len();
         self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner).insert(sequence)
     }
 
-    /// How many were met.
+    /// The number of distinct documents.
     pub fn count(&self) -> u64 {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len() as u64).sum()
     }
 }
 
-/// How rare features are, roughly: one byte a class of features, counting the documents that have one of the class.
+/// The approximate frequency of features: one byte per class of features, which counts the documents with a feature of
+/// the class.
 ///
-/// Two features can be of one class, and counts end at 255, so this is not a document frequency. It need not be: it orders
-/// features, rare ones first, and any order gives the same result. A count of 1 is certain, though.
+/// Two features can be in the same class, and counts end at 255, so this is not a document frequency. It need not be
+/// one: it orders features, rare ones first, and any order gives the same result. A count of 1 is exact, though.
 pub struct Rarity {
     counts: Box<[AtomicU8]>,
 }
@@ -263,27 +267,28 @@ impl Default for Rarity {
 const CLASSES: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 26;
 
 impl Rarity {
-    /// Nothing counted, with room for a collection of any size.
+    /// Empty counts, with room for a collection of any size.
     pub fn new() -> Self {
         Self::for_bytes(u64::MAX)
     }
 
-    /// Nothing counted, with room for a collection of so many bytes: about one class a feature, within limits. Fewer classes
-    /// make a poorer order, and a cheaper start.
+    /// Empty counts, with room for a collection of this many bytes: about one class per feature, within limits. Fewer
+    /// classes make a worse order, and a cheaper start.
     pub fn for_bytes(bytes: u64) -> Self {
-        // A feature begins at every fourth byte or so.
+        // A feature begins at about every fourth byte.
         Rarity { counts: (0..classes(bytes / 4)).map(|_| AtomicU8::new(0)).collect() }
     }
 
-    /// Counts a feature of a document. To be called once for each distinct feature.
+    /// Counts a feature of a document. Must be called once for each distinct feature.
     #[inline]
     pub fn add(&self, feature: u64) {
         let up = |count: u8| count.checked_add(1);
-        // An error says that the count is full, which is fine.
+        // An error means that the counter is at its maximum, which is fine.
         _ = self.counts[self.class(feature)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
     }
 
-    /// Counts the features of a document, which are distinct. Faster than one by one: their counters are asked for ahead of time.
+    /// Counts the features of a document, which must be distinct. Faster than one by one, because their counters are
+    /// prefetched.
     pub fn add_all(&self, features: &[u64]) {
         for (i, &feature) in features.iter().enumerate() {
             if let Some(&later) = features.get(i + PREFETCH_AHEAD) {
@@ -304,7 +309,7 @@ impl Rarity {
         }));
     }
 
-    /// In how many documents a feature of the same class was counted, up to 255.
+    /// The number of documents that were counted with a feature of the same class, up to 255.
     #[inline]
     pub fn count(&self, feature: u64) -> u8 {
         self.counts[self.class(feature)].load(Ordering::Relaxed)
@@ -317,14 +322,15 @@ impl Rarity {
     }
 }
 
-/// So many classes, rounded to a power of two within the limits.
+/// This many classes, rounded to a power of two within the limits.
 fn classes(wanted: u64) -> usize {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     wanted.clamp(*CLASSES.start(), *CLASSES.end()).next_power_of_two()
 }
 
-/// In at most how many documents features are: a counter a class of features, which counts every feature of the class. Never too
-/// low, and memory does not grow with the number of features (one row of Cormode & Muthukrishnan's count-min sketch, 2005).
+/// Upper bounds of the document frequency of features: a counter per class of features, which counts every feature of
+/// the class. Never too low, and memory does not grow with the number of features (one row of Cormode & Muthukrishnan's
+/// count-min sketch, 2005).
 pub struct FrequencyBounds {
     counts: Box<[AtomicU32]>,
     added: AtomicU64,
@@ -332,8 +338,8 @@ pub struct FrequencyBounds {
 }
 
 impl FrequencyBounds {
-    /// Nothing counted, with room for a collection of so many bytes: about a class for two features, within limits of 256 KiB
-    /// and 128 MiB.
+    /// Empty counts, with room for a collection of this many bytes: about one class for two features, within limits of
+    /// 256 KiB and 128 MiB.
     pub fn for_bytes(bytes: u64) -> Self {
         let classes = classes((bytes / 8).min(*CLASSES.end() as u64 / 2));
         FrequencyBounds {
@@ -343,32 +349,32 @@ impl FrequencyBounds {
         }
     }
 
-    /// Counts the features of a document, each of which must come once.
+    /// Counts the features of a document. Each must be given once.
     pub fn add(&self, features: &[u64]) {
         let up = |count: u32| count.checked_add(1);
         for &feature in features {
-            // An error says that the count is full, which is more than there are documents.
+            // An error means that the counter is at its maximum, which is more than there are documents.
             _ = self.counts[self.class(feature)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
         }
         self.added.fetch_add(features.len() as u64, Ordering::Relaxed);
     }
 
-    /// Says how many documents were counted.
+    /// Sets the number of documents counted.
     pub fn of(self, documents: u64) -> Self {
         FrequencyBounds { documents, ..self }
     }
 
-    /// How many documents were counted.
+    /// The number of documents counted.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many features were counted, each as often as documents have it.
+    /// The number of features counted, each as often as documents have it.
     pub fn added(&self) -> u64 {
         self.added.load(Ordering::Relaxed)
     }
 
-    /// In at most how many documents the feature is.
+    /// The maximum number of documents that have the feature.
     #[inline]
     pub fn most(&self, feature: u64) -> u32 {
         self.counts[self.class(feature)].load(Ordering::Relaxed)
@@ -381,7 +387,7 @@ impl FrequencyBounds {
     }
 }
 
-/// Token sequences are hashes already.
+/// Does not hash again, because token sequences are hashes already.
 #[derive(Clone, Default)]
 struct Identity(u64);
 
@@ -420,7 +426,7 @@ mod tests {
         assert_eq!((lexicon.len(), lexicon.documents()), (3, 3));
     }
 
-    /// Documents, a batch of each.
+    /// Documents, one batch each.
     fn count(builder: &LexiconBuilder, documents: &[Vec<u64>]) {
         for document in documents {
             let mut tally = builder.tally();
@@ -431,7 +437,7 @@ mod tests {
 
     #[test]
     fn more_terms_than_a_tally_holds_are_counted_too() {
-        // Every document has some of the last one's terms again, and all of them together make several tallies.
+        // Every document repeats some terms of the previous one, and all of them together make several tallies.
         let documents: Vec<Vec<u64>> = (0..9).map(|n| (n * 30_000..n * 30_000 + 40_000).collect()).collect();
         let builder = LexiconBuilder::new();
         count(&builder, &documents);

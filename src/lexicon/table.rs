@@ -1,17 +1,17 @@
-//! How often terms were counted, by their hashes: a flat table, for counting in and for looking up.
+//! Counts of terms, by their hashes: a flat table, for counting and for look-up.
 //!
-//! Terms stand in nearly the order of [`spread`]. So what was counted in a small table is added to a large one in a single walk
-//! through both, instead of a jump a term.
+//! Terms are stored nearly in the order of [`spread`]. So the counts of a small table are added to a large one in a
+//! single pass through both, instead of one random access per term.
 
 use crate::kernel::fetch::fetch;
 
-/// Terms with their counts, by open addressing. 21 to 43 bytes a term.
+/// Terms with their counts, by open addressing. Takes 21 to 43 bytes per term.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// None, or a power of two, at most three quarters of them taken.
+    /// Empty, or a power of two in length and at most three quarters full.
     places: Vec<Place>,
     terms: usize,
-    /// How many of the first bits of what [`spread`] gives are equal for all terms.
+    /// The number of first bits of [`spread`] that are equal for all terms.
     alike: u32,
 }
 
@@ -24,22 +24,22 @@ struct Place {
     document: u32,
 }
 
-/// The bits by which terms are put in order: multiplied, so that hashes which are merely numbered are far apart too.
+/// The bits that order the terms: multiplied, so that hashes that are small numbers are also spread out.
 #[inline]
 pub(super) fn spread(term: u64) -> u64 {
     term.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The least number of places.
+/// The minimum number of places.
 const LEAST: usize = 64;
 
 impl Table {
-    /// Nothing counted, for terms whose [`spread`] has the same first bits: so many.
+    /// An empty table, for terms whose [`spread`] agrees in the first `alike` bits.
     pub fn of_part(alike: u32) -> Self {
         Table { alike, ..Table::default() }
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     pub fn len(&self) -> usize {
         self.terms
     }
@@ -50,7 +50,7 @@ impl Table {
         if self.places.is_empty() { 0 } else { self.places[self.place(term)].count }
     }
 
-    /// Changes the count of a term, which is 0 before it is counted. To 0 it must not be changed.
+    /// Changes the count of a term, which is 0 before it is counted. It must not become 0.
     #[inline]
     pub fn change(&mut self, term: u64, to: impl FnOnce(u32) -> u32) {
         let place = self.take(term);
@@ -58,7 +58,8 @@ impl Table {
         debug_assert!(place.count > 0);
     }
 
-    /// Counts a term of a document, once however often it comes. Documents are numbered from 1 and come one after the other.
+    /// Counts a term of a document, once however often it is given. Documents are numbered from 1 and must come one
+    /// after the other.
     #[inline]
     pub fn count(&mut self, term: u64, document: u32) {
         let place = self.take(term);
@@ -66,7 +67,7 @@ impl Table {
         place.document = document;
     }
 
-    /// Says that a term will be looked for soon.
+    /// Prefetches the place of a term.
     #[inline]
     pub fn fetch(&self, term: u64) {
         if !self.places.is_empty() {
@@ -79,13 +80,13 @@ impl Table {
         self.places.iter().filter(|place| place.count > 0).map(|place| (place.term, place.count))
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Removes all terms, keeps the memory.
     pub fn clear(&mut self) {
         self.places.fill(Place::default());
         self.terms = 0;
     }
 
-    /// The place of a term, which is counted as there from now on.
+    /// The place of a term, which counts as taken from now on.
     #[inline]
     fn take(&mut self, term: u64) -> &mut Place {
         if 4 * self.terms >= 3 * self.places.len() {
@@ -98,7 +99,7 @@ impl Table {
         place
     }
 
-    /// Where a term is, or the free place where its search ends.
+    /// The place of a term, or the free place where its search ends.
     #[inline]
     fn place(&self, term: u64) -> usize {
         let mask = self.places.len() - 1;
@@ -109,7 +110,7 @@ impl Table {
         at
     }
 
-    /// Where the search for a term begins, if there are places.
+    /// The first place of the search for a term, if there are places.
     #[inline]
     fn home(&self, term: u64) -> usize {
         ((spread(term) << self.alike) >> (u64::BITS - self.places.len().trailing_zeros())) as usize

@@ -1,7 +1,7 @@
-//! A line is a JSON object, the text and the id are fields in it.
+//! JSON lines: each line is a JSON object, with the text and the id in fields.
 //!
-//! Nothing is built from the object but these two: the rest is checked and passed over, and a text without escapes is
-//! borrowed from the line. Nesting is bounded by serde_json's own limit of 128.
+//! Only these two fields are extracted. The rest is validated and skipped, and a text without escapes is borrowed from
+//! the line. Nesting is bounded by serde_json's own limit of 128.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,10 +13,10 @@ use super::{FieldPath, ProblemKind};
 
 mod flat;
 
-/// How many field names a message lists.
+/// The maximum number of field names in a message.
 const NAMES_SHOWN: usize = 8;
 
-/// How much of a field name a message shows.
+/// The maximum length of a field name in a message.
 const NAME_CHARS: usize = 40;
 
 /// A record.
@@ -27,16 +27,16 @@ pub(super) struct Record<'a> {
     pub id: Option<Cow<'a, str>>,
 }
 
-/// Why a line is no record.
+/// Why a line is not a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rejected {
     pub kind: ProblemKind,
     pub message: String,
-    /// The id, where that could be read.
+    /// The id, if it could be read.
     pub id: Option<String>,
 }
 
-/// Takes text and id from a line, or says why not. What has escapes is put together in `buffer`.
+/// Extracts text and id from a line, or says why it cannot. Text with escapes is decoded into `buffer`.
 pub(super) fn parse<'a>(
     line: &'a str,
     text: &FieldPath,
@@ -51,7 +51,7 @@ pub(super) fn parse<'a>(
     parse_any(line, text, id)
 }
 
-/// [`parse`], whatever the line is.
+/// [`parse`] for every line, without the fast path.
 fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, Rejected> {
     let mut found = Found::default();
     let wanted = Wanted { text: Some(text.steps()), id: Some(id.steps()) };
@@ -78,24 +78,24 @@ fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Reco
     Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
 }
 
-/// A line is parsed by itself, so the line that serde_json counts says nothing.
+/// Each line is parsed separately, so the line number of serde_json is useless.
 fn malformed(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
-    // Well formed, but of another type; "invalid type: sequence, expected a JSON object" is what serde says.
+    // Well formed, but of another type; serde's message is "invalid type: sequence, expected a JSON object".
     if error.is_data() && message.starts_with("invalid type") {
         return "not a JSON object".to_string();
     }
     if error.is_data() {
-        // A value that was looked into by itself: its own column says nothing of the line.
+        // This value was parsed separately: its column is not that of the line.
         let message = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
         return format!("malformed JSON: {message}");
     }
     format!("malformed JSON: {message} at column {}", error.column())
 }
 
-/// At most [`NAMES_SHOWN`] of the `count` names, fit for a message.
+/// At most [`NAMES_SHOWN`] of the `count` names, formatted for a message.
 pub(super) fn display_names<'n>(names: impl Iterator<Item = Cow<'n, str>>, count: usize) -> String {
     if count == 0 {
         return "none".to_owned();
@@ -132,15 +132,15 @@ fn field_names(line: &str) -> Result<String, serde_json::Error> {
     serde_json::Deserializer::from_str(line).deserialize_map(Names)
 }
 
-/// What stands in the place of a wanted field.
+/// The value of a wanted field.
 #[derive(Clone, Debug, Default)]
 enum Slot<'de> {
     #[default]
     Missing,
     Text(Cow<'de, str>),
-    /// As it stands in the line: `1.0` and `1` are two ids.
+    /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
-    /// Something else, with its article.
+    /// A value of another type: its name, with an article.
     Kind(&'static str),
 }
 
@@ -150,7 +150,7 @@ struct Found<'de> {
     id: Slot<'de>,
 }
 
-/// The steps that are left to the wanted fields; `None` for one that is not on this way.
+/// The remaining steps to the wanted fields; `None` for a field that is not below this value.
 #[derive(Clone, Copy)]
 struct Wanted<'p> {
     text: Option<&'p [String]>,
@@ -158,7 +158,7 @@ struct Wanted<'p> {
 }
 
 impl<'p> Wanted<'p> {
-    /// What is wanted within the field `name`.
+    /// The steps that remain within the field `name`.
     fn within(self, name: &str) -> Self {
         let step = |path: &'p [String]| path.split_first().filter(|(first, _)| *first == name).map(|(_, rest)| rest);
         Wanted { text: self.text.and_then(step), id: self.id.and_then(step) }
@@ -192,7 +192,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                 Wanted { text: None, id: None } => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                // By far the most common field, for which a second look is spared.
+                // By far the most common field; checking it first saves a comparison.
                 Wanted { text: Some([]), id: None } => self.found.text = map.next_value_seed(Text)?,
                 wanted => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
             }
@@ -201,7 +201,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     }
 }
 
-/// A field name: all that matters is what is wanted behind it.
+/// A field name, reduced to the steps that remain after it.
 struct Name<'p>(Wanted<'p>);
 
 impl<'de, 'p> DeserializeSeed<'de> for Name<'p> {
@@ -224,7 +224,7 @@ impl<'p> Visitor<'_> for Name<'p> {
     }
 }
 
-/// A value that is, or holds, wanted fields; as it stands in the line.
+/// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let json = value.get();
     let here = || {
@@ -245,13 +245,13 @@ fn look_into<'de>(value: &'de RawValue, wanted: Wanted, found: &mut Found<'de>) 
     }
     let deeper = |path: Option<&[String]>| path.is_some_and(|path| !path.is_empty());
     if json.starts_with('{') && (deeper(wanted.text) || deeper(wanted.id)) {
-        // An empty path is no step away from any name, so it finds nothing in there.
+        // An empty path matches no name, so it finds nothing here.
         Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
     }
     Ok(())
 }
 
-/// The value of the text field, whatever it is.
+/// The value of the text field, of any type.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {
@@ -317,7 +317,7 @@ mod tests {
         let path = |path| FieldPath::parse("text-field", path).unwrap();
         let (text, id) = (path(text), path(id));
         let expected = parse_any(line, &text, &id);
-        // Whatever way is taken, the outcome is the same.
+        // Both paths have the same result.
         assert_eq!(parse(line, &text, &id, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
         expected
     }
@@ -440,7 +440,7 @@ mod tests {
         assert!(with(&objects, &path, "id").is_err());
     }
 
-    /// Lines much like what is expected: fields of every kind, some of them broken.
+    /// Lines similar to the expected ones: fields of every kind, some of them broken.
     fn lines() -> impl Strategy<Value = String> {
         let text = prop::sample::select(vec![
             "",

@@ -1,16 +1,16 @@
-//! A line is a record. Blank lines are none, but count.
+//! Lines: each line is a record. Blank lines are not records, but count in line numbers.
 
 use memchr::memchr;
 
 use super::decode::without_utf8_mark;
 
-/// The lines that are not blank, without their ends, with their numbers. A byte order mark that starts a line, as where
-/// files were put together, is no part of it.
+/// The lines that are not blank, without their ends, with their numbers. A byte order mark at the start of a line, as
+/// in concatenated files, is removed.
 pub(super) fn lines(first: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     raw_lines(bytes).map(move |(raw, number)| (first + number, content(raw)))
 }
 
-/// The same lines as they stand, ends included, with their numbers from 0.
+/// The same lines unchanged, including ends, with their numbers from 0.
 pub(super) fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
     let mut rest = bytes;
     let every = std::iter::from_fn(move || {

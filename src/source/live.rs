@@ -1,4 +1,4 @@
-//! A stream as it comes: what is there is handed on, without waiting for more.
+//! A live stream: available input is passed on, without waiting for more.
 
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
@@ -15,10 +15,11 @@ use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// About how much is read at once.
+/// The approximate number of bytes read at once.
 const BLOCK: usize = 256 << 10;
 
-/// A stream of documents that is not read yet: JSON lines, lines of text, or records of an archive (WARC). It may be compressed.
+/// A stream of documents that is not read yet: JSON lines, lines of text, or records of an archive (WARC). It may be
+/// compressed.
 pub struct Live<R> {
     input: R,
     path: Arc<str>,
@@ -31,11 +32,11 @@ impl<R: Read> Live<R> {
         Live { input, path: path.into(), options: options.clone() }
     }
 
-    /// Starts reading: waits for the first line, or the first few bytes.
+    /// Starts reading: blocks until the first line, or the first few bytes, are available.
     ///
     /// # Errors
-    /// The stream breaks off, or is an archive and the format was left open. The format is not one of records that end where a stream can
-    /// be cut: lines, JSON lines or, with the feature `warc`, archives.
+    /// The stream ends prematurely, or is an archive and the format was not given. The format does not consist of
+    /// records at whose ends a stream can be cut: lines, JSON lines or, with the feature `warc`, archives.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
         R: 'r,
@@ -72,8 +73,8 @@ impl<R: Read> Live<R> {
     }
 }
 
-/// The same stream, if it does not start as an archive does: whose lines are no JSON, one like the other. Waits for no more bytes than
-/// it takes to tell.
+/// The same stream, unless it starts like an archive, none of whose lines would be JSON. Reads no more bytes than
+/// needed to decide.
 fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
     let mut start = Vec::new();
     while start.len() < WARC_MAGIC.len() && WARC_MAGIC.starts_with(&start) {
@@ -87,7 +88,7 @@ fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r
     Ok(Box::new(Cursor::new(start).chain(input)))
 }
 
-/// What is read of a stream.
+/// The records of a stream.
 pub struct Chunks<'r> {
     kind: Kind<'r>,
     path: Arc<str>,
@@ -104,10 +105,11 @@ enum Kind<'r> {
 }
 
 impl Chunks<'_> {
-    /// What is there of whole records; waits only if there is none. `None` at the end.
+    /// The whole records that are available; blocks only if there are none. `None` at the end.
     ///
     /// # Errors
-    /// The stream breaks off. What was read of its last line is lost. (Where an archive breaks off is a problem like others.)
+    /// The stream ends prematurely. The beginning of its last line is lost. (In an archive, a premature end is a
+    /// problem like others.)
     pub fn next_chunk(&mut self) -> io::Result<Option<Result<Chunk, Problem>>> {
         let Chunks { kind, path, max_record, keep_rejected, .. } = self;
         let (max_record, keep_rejected) = (*max_record, *keep_rejected);
@@ -138,24 +140,25 @@ impl Chunks<'_> {
     }
 }
 
-/// Takes records as they stood, each with what was read of it: a document, nothing if it holds none, or a problem.
+/// Receives records unchanged, each with its content: a document, nothing if it holds none, or a problem.
 pub type EachRecord<'e> = &'e mut dyn FnMut(&[u8], Result<Option<Document<'_>>, Problem>);
 
 /// Whole records of a stream.
 pub struct Chunk {
     batch: Batch,
-    /// Where each record of an archive stands; a broken one has no bytes.
+    /// The position of each record of an archive; a broken record is empty.
     places: Option<Vec<Range<usize>>>,
 }
 
 impl Chunk {
-    /// How many bytes it has, decompressed.
+    /// Its length in bytes, decompressed.
     pub fn bytes(&self) -> u64 {
         self.batch.bytes_read()
     }
 
-    /// Parses its records, in their order. Each comes as it stood: a line with its end, a record of an archive without the two
-    /// empty lines behind it. A document that had to be repaired comes after the problem that says so.
+    /// Parses its records, in their order. Each comes unchanged: a line with its end, a record of an archive without
+    /// the two empty lines after it. A document that was read with replacements comes after the problem that reports
+    /// this.
     pub fn documents(&self, each: EachRecord<'_>) {
         let bytes = self.batch.raw();
         let raw: Vec<&[u8]> = match &self.places {
@@ -165,7 +168,7 @@ impl Chunk {
         let mut next = 0;
         self.batch.selected(&mut |_| true, &mut |record, result| {
             let record = record as usize;
-            // Of those between nothing was read: they hold no document.
+            // The records in between were not parsed: they hold no document.
             (next..record).for_each(|other| each(raw[other], Ok(None)));
             next = record + 1;
             each(raw[record], result.map(Some));
@@ -174,25 +177,25 @@ impl Chunk {
     }
 }
 
-/// A stream of lines, each of which is a document.
+/// A stream of lines; each line is a document.
 struct Lines<'r> {
     input: Box<dyn Read + 'r>,
     fields: Option<Arc<JsonFields>>,
-    /// What is read goes here first: only there are ends of lines looked for.
+    /// The block that input is read into. Line ends are searched only here.
     block: Box<[u8]>,
-    /// What was read and is not handed on yet: the start of a line.
+    /// Input that was read but not passed on: the start of a line.
     rest: Vec<u8>,
     /// The number of that line.
     line: u64,
-    /// Whether the rest of a line that is too long is being passed over.
+    /// Whether the rest of a line that is too long is being skipped.
     passing: bool,
     ended: bool,
-    /// In how many bytes the end of a line was looked for.
+    /// The number of bytes that were searched for the end of a line.
     #[cfg(test)]
     searched: usize,
 }
 
-/// What [`Lines`] finds, with the number of the first line.
+/// The result of [`Lines`], with the number of the first line.
 enum Whole {
     Lines(u64, Vec<u8>),
     TooLong(u64),
@@ -232,7 +235,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// Reads what there is into the block.
+    /// Reads available input into the block.
     fn read(&mut self) -> io::Result<usize> {
         loop {
             match self.input.read(&mut self.block) {
@@ -242,7 +245,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// The rest and what is new of the block, as far as lines end there; what is behind the last end becomes the rest.
+    /// The pending start and the new input, up to the last line end; the bytes after it become the pending start.
     fn ended_lines(&mut self, read: usize) -> Option<Vec<u8>> {
         let mut new = &self.block[..read];
         #[cfg(test)]
@@ -281,7 +284,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::io::Write;
 
-    /// Gives a few bytes at a time.
+    /// Returns a few bytes at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {
@@ -317,7 +320,8 @@ mod tests {
         (raw, found)
     }
 
-    /// What a [`Live`] stream gives of this, each record beside what was read of it; and whether it broke off.
+    /// The records of a [`Live`] stream over this input, each with its content; and whether the stream ended
+    /// prematurely.
     fn records(input: impl Read, format: Format) -> (Vec<(String, String)>, bool) {
         let mut chunks = Live::new(input, "-", &Options { format, ..Options::default() }).open().unwrap();
         let mut found = Vec::new();
@@ -383,7 +387,7 @@ mod tests {
         let (found, _) = records(format!("{broken}\r\n\r\n{b}\r\n\r\n").as_bytes(), Format::Warc);
         let message = "Failed -:1: Content-Length 5 does not lead to the end of the record";
         assert_eq!(found, [(String::new(), message.to_owned()), (b.clone(), "b|text".to_owned())]);
-        // What holds no text passes whole or not at all.
+        // A record without text passes whole or not at all.
         let long = warc("metadata", "", &"x".repeat(5000));
         let options = Options { format: Format::Warc, max_record: 4000, ..Options::default() };
         let input = format!("{long}\r\n\r\n{b}");
@@ -396,7 +400,7 @@ mod tests {
         assert_eq!(found, [(0, Some(message)), (b.len(), None)]);
     }
 
-    /// Gives its pieces one by one, and then fails: who waits for more than there is loses what there was.
+    /// Returns its pieces one by one, and then fails: a reader that waits for more input than is available loses it.
     struct Pausing(VecDeque<Vec<u8>>);
 
     impl Read for Pausing {

@@ -1,6 +1,6 @@
-//! Files that hold no text that could be read as it stands: known by how they begin, and named with advice.
+//! Files without text that could be read directly: detected by their first bytes, and reported with advice.
 
-/// What begins so, and what to do about it.
+/// A kind of file by its first bytes, with advice.
 const MAGICS: &[(&[u8], &str)] = &[
     (b"%PDF-", "PDF document: convert it to text first (pdftotext FILE -)"),
     (
@@ -22,12 +22,12 @@ const MAGICS: &[(&[u8], &str)] = &[
     (b"SQLite format 3\0", "SQLite database: write its text column as JSON lines first"),
 ];
 
-/// Where a tar archive says that it is one.
+/// The offset of the mark of a tar archive.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
-/// What a file is that begins so, if it is of a kind that is never read as text; with what to do about it.
+/// The kind of a file with these first bytes, with advice, if it is one that is never read as text.
 ///
-/// Only kinds whose first bytes cannot well be the start of a text are known here; others are binary if they have NUL bytes.
+/// Only kinds whose first bytes are unlikely to begin a text are listed. Other files are binary if they have NUL bytes.
 pub fn opaque(head: &[u8]) -> Option<&'static str> {
     // Some programs put a mark or white space before %PDF; readers of PDF allow it too.
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

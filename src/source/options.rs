@@ -1,4 +1,4 @@
-//! What can be chosen about reading: the format, the fields, the limits.
+//! The options of reading: the format, the fields, the limits.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Decided for each file by its name, and by its first bytes where the name does not tell.
+    /// Determined for each file by its name, or else by its first bytes.
     #[default]
     Auto,
     /// The whole file is one document.
@@ -24,19 +24,20 @@ pub enum Format {
     Tsv,
     /// The file is one page of HTML, read without its markup. Needs the feature `html`.
     Html,
-    /// An archive of the web, WARC or WET, each page in it a document. Needs the feature `warc`.
+    /// A web archive, WARC or WET. Each page in it is a document. Needs the feature `warc`.
     Warc,
 }
 
-/// Which text of a page of HTML is read.
+/// The text of an HTML page that is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PageText {
-    /// All that a reader sees, menus and footers too.
+    /// All visible text, including menus and footers.
     #[default]
     All,
-    /// The main text, as dom_smoothie finds it. Where it finds none, or the page is too large or nested too deeply (10,000 elements,
-    /// 100 within each other, 2 MiB without scripts), all. Takes many times as long. Needs the feature `main-content`.
+    /// The main text, as dom_smoothie finds it. All text if it finds none, or if the page is too large or nested too
+    /// deeply (10,000 elements, 100 within each other, 2 MiB without scripts). Takes many times as long. Needs the
+    /// feature `main-content`.
     Main,
 }
 
@@ -45,9 +46,9 @@ pub enum PageText {
 pub struct FormatName {
     /// The format.
     pub format: Format,
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Aliases.
     pub aliases: &'static [&'static str],
     /// One line of help.
     pub help: &'static str,
@@ -86,7 +87,7 @@ pub static FORMATS: &[FormatName] = &[
 ];
 
 impl Format {
-    /// The format of that name or alias.
+    /// The format with this name or alias.
     pub fn by_name(name: &str) -> Result<Format, Error> {
         let row = FORMATS.iter().find(|row| row.name == name || row.aliases.contains(&name));
         row.map(|row| row.format).ok_or_else(|| {
@@ -95,7 +96,7 @@ impl Format {
         })
     }
 
-    /// The feature that this build lacks for reading files of this format.
+    /// The feature that this build needs, and lacks, to read files of this format.
     pub fn missing_feature(self) -> Option<&'static str> {
         let (feature, there) = match self {
             Format::Html => ("html", cfg!(feature = "html")),
@@ -113,8 +114,8 @@ impl Format {
     }
 }
 
-/// A field, by the names on the way to it: `meta.title` is the field `title` of the object in the field `meta`.
-/// For CSV it is the name of a column, dots and all.
+/// A field, by its path: `meta.title` is the field `title` of the object in the field `meta`. For CSV it is the name of
+/// a column, including any dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath {
     name: String,
@@ -152,28 +153,29 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// How to read.
+/// Options of reading.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How files are cut into documents.
     pub format: Format,
-    /// Where the text is, in JSON lines and CSV.
+    /// The field of the text, in JSON lines and CSV.
     pub text_field: FieldPath,
-    /// Where the id is, in JSON lines and CSV. Records without one are called `path:LINE`.
+    /// The field of the id, in JSON lines and CSV. The id of a record without one is `path:LINE`.
     pub id_field: FieldPath,
-    /// Which text is read of pages in HTML, files or records of an archive.
+    /// The text that is read of HTML pages, in files or in records of an archive.
     pub page_text: PageText,
-    /// The longest record, in decompressed bytes, that is read: [`Options::MAX_RECORD`]. Bounds memory.
+    /// The maximum length of a record, in decompressed bytes; see [`Options::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
-    /// How many times its compressed size a file may expand to, beyond one record. Bounds what a crafted file can cost.
+    /// The maximum expansion of a compressed file, as a multiple of its size, beyond one record. Bounds the cost of a
+    /// crafted file.
     pub max_expansion: u64,
-    /// Whether a [`Problem`](super::Problem) carries the record that was rejected.
+    /// Whether a [`Problem`](super::Problem) carries the rejected record.
     pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
     pub hidden: bool,
-    /// About how many bytes of records go into one batch. Changes the speed, never the documents.
+    /// The approximate size of a batch, in bytes of records. Affects the speed, never the documents.
     pub batch_bytes: usize,
-    /// Where standard input is kept for a second reading when it is large; `None` is the system's folder.
+    /// The folder for a copy of large standard input that is read twice; `None` is the system's folder.
     pub temp_dir: Option<PathBuf>,
 }
 
@@ -195,10 +197,10 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The values that `max_record` may have.
+    /// The valid values of `max_record`.
     pub const MAX_RECORD: std::ops::RangeInclusive<usize> = 1..=1 << 30;
 
-    /// Whether every value is in its range.
+    /// Checks that every value is in its range.
     pub fn validate(&self) -> Result<(), Error> {
         if !Self::MAX_RECORD.contains(&self.max_record) {
             return Err(Error::parameter("max-record", self.max_record, "1 to 1073741824 bytes (1 GiB)"));
@@ -215,7 +217,7 @@ impl Options {
     }
 }
 
-/// How every record of an archive of the web starts.
+/// The beginning of every record of a web archive.
 pub(super) const WARC_MAGIC: &[u8] = b"WARC/";
 
 /// A size for messages: in MiB where that is exact.

@@ -1,16 +1,16 @@
-//! A stream whose start can be looked at before it is decided how to read it.
+//! A stream whose start can be examined before choosing how to read it.
 
 use std::io::{self, Cursor, Read};
 
-/// How much of the start is looked at.
+/// The length of the start.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// A stream: its start, in memory, and how it goes on.
+/// A stream: its start, in memory, and the rest.
 pub(super) struct Reader<'a> {
-    /// What has been read and not been taken.
+    /// Bytes that were read but not taken.
     pub head: Vec<u8>,
     rest: Option<Box<dyn Read + 'a>>,
-    /// The error with which the stream ended, if it was one. What was read before it is good.
+    /// The error that ended the stream, if any. The bytes read before it are valid.
     pub failure: Option<io::Error>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
         Reader { head: Vec::new(), rest: Some(rest), failure: None }
     }
 
-    /// Reads the start into `head`. `expected` is the size of the file, if that is known: it saves memory, no more.
+    /// Reads the start into `head`. `expected` is the size of the file, if known; it only saves memory.
     pub fn fill_head(&mut self, expected: Option<u64>) {
         // One more, to find the end of the stream in the same go.
         let room = expected.map_or(HEAD_BYTES, |size| size.min(HEAD_BYTES as u64) as usize + 1);
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         self.head = head;
     }
 
-    /// Whether all that there is has been read.
+    /// Whether the whole stream has been read.
     pub fn is_ended(&self) -> bool {
         self.rest.is_none()
     }
@@ -46,8 +46,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Appends what there is, at least `least` bytes and at most `most`; fewer only at the end of the stream. Waits for no more
-    /// than the least.
+    /// Appends available bytes, at least `least` and at most `most`; fewer only at the end of the stream. Blocks only
+    /// for the first `least` bytes.
     #[cfg(feature = "warc")]
     pub fn fill_some(&mut self, buffer: &mut Vec<u8>, least: usize, most: usize) {
         let start = buffer.len();

@@ -1,20 +1,20 @@
-//! Documents that a program has, or makes one by one.
+//! Documents that a program has, or produces one by one.
 
 use super::{Batch, Problem, Source};
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-/// A batch ends with the record that brings it to this many: enough that handing one over costs nothing, few enough to keep all threads
-/// busy.
+/// The number of records in a batch: large enough that the cost of a batch is negligible, small enough to keep all
+/// threads busy.
 const RECORDS_PER_BATCH: usize = 256;
-/// Or to this many bytes.
+/// The size of a batch in bytes, if it is reached earlier.
 const BYTES_PER_BATCH: usize = 1 << 20;
 
-/// A [`Source`] over any iterator: rows of a database, lines of a format of one's own. A record is an id and a text, or a [`Problem`]: a
-/// row that cannot be read is reported and counted, and the scan goes on.
+/// A [`Source`] over any iterator: rows of a database, lines of a custom format. A record is an id and a text, or a
+/// [`Problem`]: a row that cannot be read is reported and counted, and the scan continues.
 ///
-/// It is made of a function that starts from the first record, because some scans read their documents twice; each time it must give the
-/// same records.
+/// It is made from a function that starts at the first record, because some scans read their documents twice. Each call
+/// must return the same records.
 ///
 /// ```
 /// use neardups::source::{Problem, Records, Source};

@@ -1,25 +1,25 @@
-//! Input that comes once, such as standard input, made readable again: what is read the first time is kept, in memory
-//! while it is small, else in a file that disappears with the process.
+//! Input that can be read only once, such as standard input, made readable again. The first reading keeps a copy: in
+//! memory while it is small, else in a file that is removed with the process.
 
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use tempfile::SpooledTempFile;
 
-/// How much is kept in memory before it goes to disk.
+/// The maximum size of the copy in memory.
 const IN_MEMORY: usize = 64 << 20;
 
-/// A reader over input that comes once.
+/// A reader over input that can be read only once.
 pub(super) struct Rewind {
     /// The input, until it has ended or failed.
     live: Option<Box<dyn Read + Send>>,
-    /// What was read so far, if it is kept.
+    /// The copy of the bytes read so far, if they are kept.
     spool: Option<SpooledTempFile>,
-    /// How many bytes were read, and all kept if any are.
+    /// The number of bytes read. If any are kept, all are.
     length: u64,
-    /// Where this reading is.
+    /// The position of this reading.
     at: u64,
-    /// The error with which the input ended. Every reading ends with it, so that all see the same.
+    /// The error that ended the input. Every reading ends with it, so that all have the same result.
     failure: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Rewind {
         Rewind { live: Some(live), spool, length: 0, at: 0, failure: None }
     }
 
-    /// Back to the start. Fails if something was read and not kept.
+    /// Returns to the start. Fails if bytes were read and not kept.
     pub fn rewind(&mut self) -> io::Result<()> {
         match &mut self.spool {
             Some(spool) => spool.rewind()?,

@@ -8,14 +8,14 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::{Counts, Problem, ProblemKind, Severity};
 
-/// What a walk comes upon.
+/// An item found by a walk.
 pub(super) enum Found {
-    /// A regular file, or whatever else was given by name.
+    /// A regular file, or any path that was given directly.
     File(DirEntry),
     Problem(Problem),
 }
 
-/// Walks what a path leads to, following symbolic links, and counts what is left out.
+/// Walks the files under a path, following symbolic links, and counts those left out.
 pub(super) fn walk(
     root: &Path,
     hidden: bool,
@@ -70,7 +70,7 @@ fn problem(root: &Path, error: &walkdir::Error) -> Problem {
     Problem::new(Severity::Failed, ProblemKind::Unreadable, &path, None, message)
 }
 
-/// A path as an id: `/`-separated, with bytes that are no UTF-8 as `\xNN`.
+/// A path as an id: `/`-separated, with bytes that are not UTF-8 as `\xNN`.
 pub(super) fn display_path(path: &Path) -> String {
     let mut out = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -1,12 +1,12 @@
-//! Archives of the web: WARC, as crawlers write it (ISO 28500), and WET, which is WARC with the text of pages.
+//! Web archives: WARC, as crawlers write it (ISO 28500), and WET, which is WARC with the text of pages.
 //!
-//! A record is a header, a block whose length the header tells, and two empty lines. So an archive is cut by leaping from
-//! header to header, and only the records that hold text go into batches: responses and resources that are HTML or plain
-//! text, and conversions to it. What a server sent is unpacked when the batch is parsed: chunks, compression, charset.
+//! A record is a header, a block whose length is in the header, and two empty lines. So an archive is cut by jumping
+//! from header to header, and only the records that hold text go into batches: responses and resources that are HTML or
+//! plain text, and conversions to it. Chunks, compression and charset are decoded when the batch is parsed.
 //!
-//! Where a header makes no sense, or no two empty lines stand where it says that its block ends, reading goes on at the next
-//! two line ends with `WARC/` behind them. A record that is too long is passed over as far as its header says, whatever its block
-//! looks like: what a server sent cannot pass itself off as a record. Records are told apart in messages by their number in the file, as lines are.
+//! If a header is invalid, or its block is not followed by two empty lines, reading continues at the next two line ends
+//! that `WARC/` follows. A record that is too long is skipped by the length in its header, regardless of its block:
+//! content from a server cannot pose as a record. Messages identify records by their number in the file, like lines.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -21,27 +21,27 @@ use super::html;
 use super::options::{WARC_MAGIC, display_size};
 use super::reader::Reader;
 
-/// What ends a record.
+/// The end of a record.
 const END: &[u8] = b"\r\n\r\n";
 
-/// What is wrong with the last record of an archive that is cut short.
+/// The message for the last record of an archive that ends prematurely.
 const CUT: &str = "the file ends within this record";
 
 /// The longest header, of a record or of HTTP: as long as any server accepts.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// The longest line that tells the length of a chunk.
+/// The maximum length of the line before a chunk.
 const LINE_BYTES: usize = 1 << 10;
 
-/// A record that is wanted, or is broken; with its number in the file, from 1, all others counted.
+/// A record that is wanted, or is broken; with its number in the file, from 1. All records count.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub number: u64,
-    /// Where its header and its block stand in the piece; or what is wrong with it.
+    /// The positions of its header and its block in the piece; or what is wrong with it.
     pub found: Result<(Range<usize>, Range<usize>), String>,
 }
 
-/// Whole records, those of interest among them, in their order.
+/// Whole records in their order, with a list of the wanted ones.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub bytes: Vec<u8>,
@@ -54,39 +54,39 @@ pub(super) struct Archive<'a> {
     block: usize,
     max_record: usize,
     buffer: Vec<u8>,
-    /// How much of the buffer is done with.
+    /// The number of bytes in the buffer that are processed.
     at: usize,
-    /// Whether the next record is still to be found.
+    /// Whether the start of the next record is being searched.
     lost: bool,
-    /// How many bytes of a record that is too long are still to be passed over.
+    /// The number of bytes left to skip of a record that is too long.
     passing: usize,
-    /// How many records have been met.
+    /// The number of records so far.
     number: u64,
     found: Vec<Record>,
-    /// Whether every record is handed out, as soon as it is there.
+    /// Whether every record is returned, as soon as it is available.
     live: bool,
-    /// How many responses, resources and conversions were passed over because they hold no text.
+    /// The number of responses, resources and conversions skipped because they hold no text.
     pub textless: u64,
 }
 
-/// What a look at the next record tells.
+/// The result of examining the next record.
 enum Step {
-    /// So long, and to be read or not.
+    /// Its length, and whether it is to be read.
     Whole {
         head: usize,
         block: usize,
         wanted: bool,
     },
-    /// At least so many more bytes are needed to tell.
+    /// At least this many more bytes are needed to decide.
     More(usize),
-    /// Too long, so many bytes in all; whether text is lost with it, or it is one of those that hold none.
+    /// It is too long, with its total length; and whether it may hold text.
     TooLong {
         bytes: usize,
         text: bool,
         textless: bool,
     },
     Broken(String),
-    /// There is no more.
+    /// The input has ended.
     End,
 }
 
@@ -109,7 +109,8 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Waits for no more than a record, and hands out those too that hold no text. One of those that is too long is broken.
+    /// Blocks only until one record is available, and returns records without text too. Such a record that is too long
+    /// counts as broken.
     pub fn live(reader: Reader<'a>, block: usize, max_record: usize) -> Self {
         Archive { live: true, ..Self::new(reader, block, max_record) }
     }
@@ -161,7 +162,7 @@ impl<'a> Archive<'a> {
         self.at = self.buffer.len().min(self.at + 1);
     }
 
-    /// Hands out the records found, with the buffer as far as it is done with; the rest becomes the next buffer.
+    /// Returns the records found, with the processed part of the buffer; the rest becomes the next buffer.
     fn take(&mut self) -> Option<Piece> {
         if self.found.is_empty() {
             self.buffer.drain(..self.at);
@@ -178,14 +179,14 @@ impl<'a> Archive<'a> {
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
 
-    /// Passes over what there is of a record that is too long. Whether that was the rest of it, or all that there is.
+    /// Skips the available part of a record that is too long. Returns whether that was the rest of it, or of the input.
     fn pass(&mut self) -> bool {
         let here = self.passing.min(self.buffer.len() - self.at);
         self.at += here;
         self.passing -= here;
         if self.passing > 0 && self.reader.is_ended() {
             self.passing = 0;
-            // A failure is told after it.
+            // A failure is reported after it.
             if self.reader.failure.is_none() {
                 self.found.push(Record { number: self.number, found: Err(CUT.to_owned()) });
             }
@@ -204,7 +205,7 @@ impl<'a> Archive<'a> {
                 Some(found) => self.at += found + END.len(),
                 None if ended => self.at = self.buffer.len(),
                 None => {
-                    // The last bytes may be the first of what is looked for.
+                    // The last bytes may begin a match.
                     self.at = self.at.max(self.buffer.len().saturating_sub(marker.len() - 1));
                     return Step::More(1);
                 }
@@ -225,7 +226,7 @@ impl<'a> Archive<'a> {
                 self.textless += u64::from(kind(&Fields(&rest[..head])) != Kind::Other);
                 Step::Whole { wanted: false, head, block }
             }
-            // A failure tells more than that something is missing.
+            // The failure is more informative than a message that something is missing.
             Step::More(_) if ended => match self.reader.failure.take() {
                 Some(error) => {
                     self.at = self.buffer.len();
@@ -238,7 +239,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Looks at the record that `rest` starts with; asks for more even if the input has ended, when a record is not whole.
+/// Examines the record that `rest` starts with. If the record is not whole, requests more even if the input has ended.
 fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     let start = &rest[..rest.len().min(WARC_MAGIC.len())];
     if !WARC_MAGIC.starts_with(start) {
@@ -270,7 +271,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     if after.len() < END.len() && !ended {
         return Step::More(whole + END.len() - rest.len());
     }
-    // Nothing is lost when the last record is whole, and what ends it is not.
+    // Nothing is lost if the last record is whole and only its end is missing.
     let is_end = after.starts_with(END) || (ended && rest.len() >= whole && END.starts_with(after));
     let leads_astray = || memmem::find(&rest[1..], &[END, WARC_MAGIC].concat()).is_some();
     if !is_end && (rest.len() >= whole || leads_astray()) {
@@ -291,7 +292,7 @@ fn shown(bytes: &[u8]) -> String {
     bytes[..bytes.len().min(40)].escape_ascii().to_string()
 }
 
-/// The length of a header, with the empty line that ends it, if that is there.
+/// The length of a header, with the empty line that ends it, if that is available.
 fn head_length(bytes: &[u8]) -> Option<usize> {
     let start = &bytes[..bytes.len().min(HEAD_BYTES)];
     memchr_iter(b'\n', start).find_map(|at| match start[at + 1..] {
@@ -305,7 +306,7 @@ fn head_length(bytes: &[u8]) -> Option<usize> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The value of the first field of that name.
+    /// The value of the first field with this name.
     fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.0.split(|&byte| byte == b'\n').skip(1).find_map(|line| {
             let colon = memchr(b':', line)?;
@@ -314,12 +315,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The types of records, as far as they are told apart.
+/// The types of records, as far as they are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What a server sent, HTTP and all.
+    /// A response of a server, with its HTTP header.
     Response,
-    /// A document as it is.
+    /// A document without an HTTP header.
     Document,
     Other,
 }
@@ -333,16 +334,16 @@ fn kind(fields: &Fields) -> Kind {
     }
 }
 
-/// What a record holds, if it is text.
+/// The content of a record, if it is text.
 struct Payload<'a> {
     html: bool,
     charset: Option<&'a [u8]>,
     body: &'a [u8],
-    /// What the server said; a document as it is has nothing to say.
+    /// The HTTP header; empty for a document without one.
     http: Fields<'a>,
 }
 
-/// The text in a block, or in its start, going by what is said about its type.
+/// The text in a block, or in its start, selected by its declared type.
 fn is_text<'a>(fields: &Fields<'a>, block: &'a [u8]) -> Option<Payload<'a>> {
     let (http, body, said) = match kind(fields) {
         Kind::Response if block.starts_with(b"HTTP/") => {
@@ -368,8 +369,8 @@ pub(super) struct Page<'a> {
     pub content: Decoded<'a>,
 }
 
-/// Takes the record apart that has this header and this block. `None` if it holds no text; an error says what its text is
-/// packed in that is not read, or that it is too long.
+/// Parses the record with this header and this block. `None` if it holds no text. The error means that its content
+/// coding is not supported, or that it is too long.
 pub(super) fn page<'a>(
     head: &'a [u8],
     block: &'a [u8],
@@ -399,20 +400,20 @@ pub(super) fn page<'a>(
 /// Why a text is not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Its Content-Encoding is none that is undone here.
+    /// Its Content-Encoding is not supported.
     Coding(String),
-    /// Unpacked, it is longer than a record may be.
+    /// It is longer, decompressed, than a record may be.
     TooLong,
 }
 
-/// A body as the server meant it.
+/// The decoded body.
 struct Unpacked<'a> {
     bytes: Cow<'a, [u8]>,
-    /// What was wrong with it, if it is not whole.
+    /// What is wrong with it, if it is incomplete.
     damage: Option<String>,
 }
 
-/// A text that is no page.
+/// A text that is not a page.
 fn plain<'a>(bytes: Cow<'a, [u8]>, charset: Option<&[u8]>) -> Decoded<'a> {
     match bytes {
         Cow::Borrowed(bytes) => html::decode(bytes, charset, false),
@@ -424,8 +425,8 @@ fn plain<'a>(bytes: Cow<'a, [u8]>, charset: Option<&[u8]>) -> Decoded<'a> {
 }
 
 impl<'a> Payload<'a> {
-    /// Undoes how the body was sent. Some crawlers keep what the header says and store the body already unpacked: what is not
-    /// packed as it should be is taken as it is.
+    /// Decodes the transfer and content codings of a body. Some crawlers keep the header and store the body already
+    /// decoded: a body that is not coded as its header says is taken unchanged.
     fn unpack(&self, max_record: usize) -> Result<Unpacked<'a>, Trouble> {
         let says =
             |name: &str, what: &str| self.http.get(name).is_some_and(|v| v.eq_ignore_ascii_case(what.as_bytes()));
@@ -468,10 +469,10 @@ fn cut_short(coding: &[u8], error: &io::Error) -> String {
     format!("{} body is {what}: its start was read", shown(coding))
 }
 
-/// Puts a body together that was sent in chunks; `None` if it does not start with one.
+/// Joins a body that was sent in chunks; `None` if it does not start with one.
 fn dechunk(body: &[u8]) -> Option<Unpacked<'static>> {
     let mut next = chunk(body);
-    // A body whose first line happens to be a number was unpacked already, unless as much follows.
+    // A body whose first line happens to be a number was decoded already, unless that many bytes follow.
     let (length, rest) = next?;
     if length < rest.len() && !rest[length..].starts_with(b"\r\n") && !rest[length..].starts_with(b"\n") {
         return None;
@@ -494,7 +495,7 @@ fn dechunk(body: &[u8]) -> Option<Unpacked<'static>> {
     }
 }
 
-/// The length of a chunk and what follows the line that tells it.
+/// The length of a chunk, and the bytes after the line with the length.
 fn chunk(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = memchr(b'\n', &bytes[..bytes.len().min(LINE_BYTES)])?;
     let digits = bytes[..end].split(|&byte| byte == b';').next()?.trim_ascii();
@@ -614,7 +615,7 @@ mod tests {
         check_response(&pack("deflate"), &zlib, &expected);
         check_response(&pack("deflate"), &deflate, &expected);
         check_response(&pack("identity"), &text, &expected);
-        // Stored unpacked by the crawler.
+        // Stored decoded by the crawler.
         check_response(&pack("gzip"), b"as it is", "as it is");
         check_response(&pack("deflate"), b"as it is", "as it is");
         let chunked = |rest: &str| format!("{plain}\r\nTransfer-Encoding: chunked{rest}");
@@ -702,7 +703,7 @@ mod tests {
         for block in [1, 7, 100, 10_000, 1 << 20] {
             let (found, textless) = read(&archive.concat(), block, 4000);
             assert_eq!((found, textless), (vec![long(1), "2 a|text a".into(), long(5), "6 b|text b".into()], 1));
-            // What its header says is all that counts: no record starts where that is wrong.
+            // Only the length in the header counts: no record starts where that is wrong.
             let wrong = archive[..2].concat();
             let wrong = [&wrong[..3500], b"zzzzz", &wrong[3500..]].concat();
             let (found, _) = read(&[wrong, archive[1].clone()].concat(), block, 4000);
@@ -786,7 +787,7 @@ mod tests {
             let cut = (whole.len() as f64 * cut) as usize;
             let (mut found, _) = read(&whole[..cut], block, 1 << 20);
             let mut ends = records.iter().scan(0, |end, record| { *end += record.len(); Some(*end) });
-            // Where only line ends are missing, nothing is.
+            // If only line ends are missing, nothing is lost.
             let whole_records = cut == 0 || ends.any(|end| (end - END.len()..=end).contains(&cut));
             let last = found.pop_if(|line| line.ends_with("the file ends within this record"));
             prop_assert_eq!(last.is_none(), whole_records);

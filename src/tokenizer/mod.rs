@@ -334,7 +334,7 @@ pub static TOKENIZERS: &[Entry] = &[
     },
     Entry {
         name: "whitespace",
-        summary: "whatever stands between white space, as it is",
+        summary: "text between white space, unchanged",
         size: None,
         overlapping: false,
         build: Some(|_| Box::new(Whitespace)),

@@ -1,15 +1,16 @@
-//! NFKC and case folding piece by piece, so that every normalised character knows which bytes of the original it came
-//! from, and so that text which is normalised already (nearly all text) is only looked at.
+//! NFKC and case folding piece by piece. Thus every normalised character is mapped to its bytes in the original, and
+//! text that is normalised already (nearly all text) is only read.
 //!
-//! A text is cut into *segments*: a boundary stands before a character if the first character of its full
+//! A text is cut into *segments*. There is a boundary before a character if the first character of its full
 //! compatibility decomposition is a starter (combining class 0) that never composes with a preceding character (its
-//! NFKC_Quick_Check is Yes). Canonical reordering does not move anything past a starter, and composition joins a
-//! character only to a starter before it; so nothing passes such a boundary, and the NFKC of the text is the NFKC of
-//! its segments, one after the other (Unicode Standard Annex 15, "Detecting Normalization Forms"). Case folding works
-//! on single characters, so it keeps to the segments too.
+//! NFKC_Quick_Check is Yes). Canonical reordering moves nothing past a starter, and composition joins a character only
+//! to a starter before it. So nothing crosses such a boundary, and the NFKC of the text is the NFKC of its segments,
+//! one after the other (Unicode Standard Annex 15, "Detecting Normalization Forms"). Case folding works on single
+//! characters, so it also stays within the segments.
 //!
-//! What is [ignored](Properties::IGNORED) is removed on the way, between decomposition and composition, so that texts that differ in
-//! nothing else become equal: `e`, a joiner and an acute accent are `é`. It belongs to the segment before it.
+//! [Ignored](Properties::IGNORED) characters are removed between decomposition and composition, so that texts that
+//! differ only in them become equal: `e`, a joiner and an acute accent are `é`. An ignored character belongs to the
+//! segment before it.
 
 use super::properties::Properties;
 use caseless::Caseless;
@@ -21,22 +22,22 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 /// The segments of a text, in order and without gaps.
 pub(super) struct Segments<'a> {
     text: &'a str,
-    /// The first character of the next segment, with its properties, and where it starts.
+    /// The first character of the next segment, with its properties and its position.
     first: Option<(char, Properties)>,
     start: usize,
-    /// What follows the first character.
+    /// The text after the first character.
     rest: Chars<'a>,
 }
 
-/// A piece of text that can be normalised alone.
+/// A piece of text that can be normalised separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment<'a> {
     whole: &'a str,
-    /// Where it starts and ends in the whole text.
+    /// Its span in the whole text.
     start: usize,
     end: usize,
-    /// The character and its properties, if there is only one, ignored ones after it not counted: the usual case. If there are
-    /// any, FOLDED is not among the properties, so that it is not taken as it stands there.
+    /// The character and its properties, if there is only one, not counting ignored ones after it: the usual case. If
+    /// there are ignored ones, FOLDED is not among the properties, so that the segment is not taken unchanged.
     single: Option<(char, Properties)>,
     /// The properties that any of its characters has.
     any: Properties,
@@ -50,14 +51,14 @@ impl<'a> Segments<'a> {
         Segments { text, first, start, rest }
     }
 
-    /// Where the next segment starts.
+    /// The start of the next segment.
     #[inline]
     pub fn at(&self) -> usize {
         self.start
     }
 
-    /// Passes by the segments of one character that are what they were after normalisation and folding and that
-    /// `wanted` holds for, in a tighter loop than taking them one by one; says where the next segment starts.
+    /// Skips segments of one character that normalisation and folding do not change and that `wanted` holds for, in a
+    /// tighter loop than one by one. Returns the start of the next segment.
     #[inline]
     pub fn pass(&mut self, wanted: impl Fn(Properties) -> bool) -> usize {
         while let Some((_, properties)) = self.first
@@ -114,7 +115,7 @@ impl Segment<'_> {
         self.single.map(|(_, properties)| properties).filter(|properties| properties.all(Properties::UNCHANGED))
     }
 
-    /// Hands on each character of the NFKC.
+    /// Passes each character of the NFKC to a function.
     #[inline]
     pub fn each_nfkc(&self, mut each: impl FnMut(char)) {
         match self.single {
@@ -123,7 +124,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Hands on each character of the NFKC, case folded.
+    /// Passes each character of the NFKC, case folded, to a function.
     #[inline]
     pub fn each_folded(&self, mut each: impl FnMut(char)) {
         match self.single {
@@ -137,10 +138,11 @@ impl Segment<'_> {
     fn each_of_several(&self, each: impl FnMut(char)) {
         let text = &self.whole[self.range()];
         if self.any.any(Properties::HAS_IGNORED) {
-            // Decomposition may reveal what is to be ignored: the presentation forms of Arabic vowel signs are tatweels with them.
+            // Decomposition may produce ignored characters: the presentation forms of Arabic vowel signs contain
+            // tatweels.
             return counted(text).nfkd().filter(|&c| counts(c)).nfc().for_each(each);
         }
-        // Most letters with vowel signs are seen to be normalised at a glance.
+        // For most letters with vowel signs, a quick check shows that they are normalised.
         match is_nfkc_quick(text.chars()) {
             IsNormalized::Yes => text.chars().for_each(each),
             _ => text.nfkc().for_each(each),
@@ -156,7 +158,7 @@ pub(super) fn counts(c: char) -> bool {
 
 /// Whether a text contains characters that are ignored.
 pub(super) fn has_ignored(text: &str) -> bool {
-    // Most texts have none of the bytes that they begin with, and bytes are looked at many at a time.
+    // Most texts have none of the first bytes of ignored characters, and many bytes are checked at a time.
     let begins_ignored = |byte| matches!(byte, 0xc2 | 0xcd | 0xd6..=0xd9 | 0xdb | 0xe0..=0xe3 | 0xef..=0xf4);
     let is_ignored = |at: usize| text[at..].chars().next().is_some_and(|c| !counts(c));
     text.bytes().fold(false, |found, byte| found | begins_ignored(byte))
@@ -168,23 +170,23 @@ pub(super) fn counted(text: &str) -> impl Iterator<Item = char> + Clone {
     text.chars().filter(|&c| counts(c))
 }
 
-/// Normalised text that remembers where it came from: working memory, refilled.
+/// Normalised text with the positions of its source: working memory, refilled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Normalised {
     /// The text.
     pub text: String,
-    /// For each character of the text, the bytes of the original that it came from; empty if nobody wants to know.
+    /// For each character of the text, the bytes of the original that it came from; empty if spans are not needed.
     pub spans: Vec<Range<usize>>,
 }
 
 impl Normalised {
-    /// Forgets the text, keeps the memory.
+    /// Removes the text, keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
     }
 
-    /// Appends a character that came from `span`, which is remembered if `with_span`.
+    /// Appends a character that came from `span`, which is stored if `with_span`.
     #[inline]
     pub fn push(&mut self, c: char, span: Range<usize>, with_span: bool) {
         self.text.push(c);
@@ -245,7 +247,7 @@ mod tests {
             .filter(|&c| !Properties::of(c).all(Properties::BEGINS_SEGMENT.and(Properties::NORMAL)))
             .collect();
         for (i, &c) in touchy.iter().enumerate() {
-            // All pairs would be minutes; a stride that is coprime to the number of characters meets each in turn.
+            // All pairs would take minutes; a stride that is coprime to the number of characters visits each in turn.
             for k in 0..40 {
                 let d = touchy[(i * 31 + k * 97) % touchy.len()];
                 check(&['q', c, d, '\u{323}', c].iter().collect::<String>());

@@ -1,7 +1,7 @@
-//! What the tokenizers ask about a character, looked up once and then remembered, in pages of 256 characters.
+//! The properties of characters that tokenizers need, looked up once and then cached, in pages of 256 characters.
 //!
-//! Asking the Unicode tables costs 10 to 50 ns a question, and a tokenizer has up to nine questions. A page is made
-//! when the first of its characters is met (about 50 µs), so a run pays for the scripts it sees and starts at once.
+//! A look-up in the Unicode tables costs 10 to 50 ns, and a tokenizer needs up to nine. A page is filled at the first
+//! of its characters (about 50 µs), so a run pays only for the scripts in its input and starts at once.
 
 use caseless::Caseless;
 use std::iter::once;
@@ -20,13 +20,13 @@ const PAGES: usize = 0x11_0000 / 256;
 static TABLE: [OnceLock<Box<[Properties; 256]>>; PAGES] = [const { OnceLock::new() }; PAGES];
 
 impl Properties {
-    /// A normalisation segment may begin here: nothing before it can reach into it. See [`super::normalise`].
+    /// A normalisation segment may begin here: no text before it affects it. See [`super::normalise`].
     pub const BEGINS_SEGMENT: Self = Properties(1);
     /// Alone, it is its own NFKC, and it is not ignored.
     pub const NORMAL: Self = Properties(1 << 1);
     /// It is its own case folding.
     pub const FOLDED: Self = Properties(1 << 2);
-    /// A combining mark (general category M). Some are alphabetic too; here a mark is nothing but a mark.
+    /// A combining mark (general category M). Some are alphabetic too; here a mark has no other property.
     pub const MARK: Self = Properties(1 << 3);
     /// Alphabetic, or `_`.
     pub const LETTER: Self = Properties(1 << 4);
@@ -38,12 +38,12 @@ impl Properties {
     pub const ALONE: Self = Properties(1 << 7);
     /// A letter or number of a script written without spaces, to be cut at grapheme clusters.
     pub const UNSPACED: Self = Properties(1 << 8);
-    /// Not part of any token, nor between tokens: see [`IGNORED`].
+    /// Not part of any token, and not a separator: see [`IGNORED`].
     pub const IGNORED: Self = Properties(1 << 9);
     /// It is ignored, or a part of its full compatibility decomposition is.
     pub const HAS_IGNORED: Self = Properties(1 << 10);
 
-    /// Alone, it is left as it is by NFKC and case folding.
+    /// Unchanged, alone, by NFKC and case folding.
     pub const UNCHANGED: Self = Self::NORMAL.and(Self::FOLDED);
 
     /// The properties of `c`.
@@ -53,30 +53,30 @@ impl Properties {
         TABLE[page].get_or_init(|| page_of(page))[c as usize % 256]
     }
 
-    /// All of these and those.
+    /// The union of both.
     pub const fn and(self, other: Self) -> Self {
         Properties(self.0 | other.0)
     }
 
-    /// These but not those.
+    /// The properties of `self` without the others.
     pub const fn without(self, other: Self) -> Self {
         Properties(self.0 & !other.0)
     }
 
-    /// Whether all of `wanted` are there.
+    /// Whether all of `wanted` are set.
     #[inline]
     pub const fn all(self, wanted: Self) -> bool {
         self.0 & wanted.0 == wanted.0
     }
 
-    /// Whether any of `wanted` is there.
+    /// Whether any of `wanted` is set.
     #[inline]
     pub const fn any(self, wanted: Self) -> bool {
         self.0 & wanted.0 != 0
     }
 }
 
-/// What is not seen, or written as one likes: no tokenizer cuts there, and no token contains it. In order, first to last.
+/// Invisible or optional characters: no tokenizer cuts there, and no token contains them. In order, first to last.
 ///
 /// * Default_Ignorable_Code_Point of Unicode 16.0 (DerivedCoreProperties.txt), the same since 14.0, unassigned code points included:
 ///   soft hyphens, zero-width spaces, joiners and non-joiners, bidirectional controls, variation selectors, Hangul fillers, tags.
@@ -85,8 +85,8 @@ impl Properties {
 ///   letters of alef, waw and yeh, and compose with them.
 /// * Points and cantillation marks of Hebrew.
 ///
-/// No canonical composition begins or ends with one of these, but for the pointed letters of Hebrew (U+FB1D to U+FB4E), which NFC
-/// decomposes.
+/// No canonical composition begins or ends with one of these, except the pointed letters of Hebrew (U+FB1D to U+FB4E),
+/// which NFC decomposes.
 const IGNORED: &[(char, char)] = &[
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -143,7 +143,7 @@ fn has_ignored(c: char) -> bool {
 #[cold]
 fn page_of(page: usize) -> Box<[Properties; 256]> {
     let character = |i| char::from_u32((page * 256 + i) as u32);
-    // Surrogates are no characters and are never asked for.
+    // Surrogates are not characters and are never looked up.
     Box::new(std::array::from_fn(|i| character(i).map_or(Properties(0), look_up)))
 }
 
@@ -168,10 +168,10 @@ fn look_up(c: char) -> Properties {
     .fold(Properties(0), |all, (property, _)| all.and(property))
 }
 
-/// Whether the first character of the full compatibility decomposition is a starter that never composes with what
-/// stands before it. Asking the first of the decomposition, not the character itself, is what catches U+FF9E (a
-/// halfwidth letter that decomposes to a mark) and U+0344 (a mark that decomposes to two). What is ignored begins no segment: were it
-/// not there, what follows could reach into what stands before.
+/// Whether the first character of the full compatibility decomposition is a starter that never composes with preceding
+/// text. Checking the first of the decomposition, not the character itself, covers U+FF9E (a halfwidth letter that
+/// decomposes to a mark) and U+0344 (a mark that decomposes to two). An ignored character begins no segment: without
+/// it, the following text could compose with the preceding text.
 fn begins_segment(c: char) -> bool {
     let mut first = None;
     decompose_compatible(c, |part| {
@@ -181,8 +181,8 @@ fn begins_segment(c: char) -> bool {
     canonical_combining_class(first) == 0 && is_nfkc_quick(once(first)) == IsNormalized::Yes && !is_ignored(first)
 }
 
-/// Whether all scripts that use `c` are Han or Kana. Asking for all of them, not for the main one, finds the
-/// prolonged sound mark ー and the like, whose main script is Common because Hiragana and Katakana share them.
+/// Whether all scripts that use `c` are Han or Kana. Checking all of them, not only the main one, covers the prolonged
+/// sound mark ー and similar characters, whose main script is Common because Hiragana and Katakana share them.
 fn is_han_or_kana(c: char) -> bool {
     let ours = |script| matches!(script, Script::Han | Script::Hiragana | Script::Katakana);
     let scripts = c.script_extension();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn shared_characters_that_stand_alone() {
-        // Those that normalisation replaces are never asked about; U+1D360.. are the counting rods.
+        // Characters that normalisation replaces are never looked up; U+1D360.. are the counting rods.
         let alone = Properties::ALONE.and(Properties::NORMAL);
         let shared = ('\0'..'\u{1d360}').filter(|&c| Properties::of(c).all(alone) && c.script() == Script::Common);
         assert_eq!(shared.collect::<String>(), "〆〱〲〳〴〵〼ー");
@@ -217,7 +217,7 @@ mod tests {
             assert!([*first, *last].iter().all(ignored));
             assert!(![before, after].into_iter().filter_map(char::from_u32).any(|c| ignored(&c)), "{first:?}");
         }
-        // Seen, or told apart by: letters of several parts, signs of other scripts, punctuation and white space.
+        // Visible, or distinguishing: letters of several parts, signs of other scripts, punctuation and white space.
         let counted = "أإآؤئۀ\u{653}\u{654}\u{655}\u{93c}\u{941}\u{94d}\u{e34}\u{e48}\u{300}\u{301}\u{345}\u{3099}\u{20e3}־׀׃\u{6dd}۞\u{6e5}\u{6e9}\
             \u{2010}\u{2011}\u{2028}\u{a0}\u{2009}\u{3000}\u{fff9}\u{fffd}";
         assert!(!counted.chars().any(|c| ignored(&c)));

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-/// A text with pieces left out, which knows where the rest of it stood: working memory, refilled.
+/// A text with pieces left out, which maps positions to the original: working memory, refilled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortened {
-    /// What is left.
+    /// The remaining text.
     pub text: String,
-    /// Before which byte of it something was left out, and how many bytes were left out up to there.
+    /// The positions where something was left out, each with the number of bytes left out up to there.
     gaps: Vec<(usize, usize)>,
 }
 
 impl Shortened {
-    /// Forgets the text, keeps the memory.
+    /// Removes the text, keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.gaps.clear();
@@ -34,7 +34,7 @@ impl Shortened {
         self.text.push_str(&text[kept..]);
     }
 
-    /// Leaves out so many bytes.
+    /// Leaves out this many bytes.
     pub fn leave_out(&mut self, bytes: usize) {
         let here = self.text.len();
         match self.gaps.last_mut() {
@@ -46,7 +46,7 @@ impl Shortened {
         }
     }
 
-    /// Where these bytes of the text stood before anything was left out, without what was left out at their ends.
+    /// The span in the original of these bytes of the text, without what was left out at its ends.
     pub fn original(&self, Range { start, end }: Range<usize>) -> Range<usize> {
         let left_out = |gaps: usize| gaps.checked_sub(1).map_or(0, |last| self.gaps[last].1);
         let before_start = left_out(self.gaps.partition_point(|&(at, _)| at <= start));

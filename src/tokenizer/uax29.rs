@@ -11,22 +11,22 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Words by Unicode Standard Annex 29, case folded.
 ///
 /// # What a token is
-/// What stands between two word boundaries of UAX 29 (its default rules) and has a letter or number in it: `don't`,
-/// `3.14` and `e.g` are one token each. A run of Katakana is one token; each Han or Hiragana character is one, and so
-/// is each letter of Thai, Lao, Khmer and Burmese with its marks, because the default rules leave words of these to
+/// The text between two word boundaries of UAX 29 (its default rules), if it has a letter or number: `don't`, `3.14`
+/// and `e.g` are one token each. A run of Katakana is one token. Each Han or Hiragana character is one, and so is each
+/// letter of Thai, Lao, Khmer and Burmese with its marks, because the default rules leave words of these to
 /// dictionaries.
 ///
 /// # What is normalised
-/// Boundaries are found in the original without [what is not seen](super#what-does-not-count); then each word is brought to NFKC and
-/// case folded. Canonically equivalent texts have the same tokens; compatibility equivalents need not (`㍿` is no word). The span of
-/// a token is the word, to the byte.
+/// Boundaries are found in the original without [invisible characters](super#what-does-not-count). Then each word is
+/// brought to NFKC and case folded. Canonically equivalent texts have the same tokens; compatibility equivalents need
+/// not (`㍿` is not a word). The span of a token is the word, to the byte.
 ///
 /// # Cost
 /// 235 MB/s on ASCII, 185 on texts with up to 2 % of bytes beyond ASCII, 110 on those with 2 to 20 %, 85 above; 25 on
 /// Thai. See [the module](crate::tokenizer) for what was measured.
 ///
 /// # Weak
-/// Slow beyond ASCII. A token may have white space in it, where a ligature stands for a phrase (`ﷺ`).
+/// Slow beyond ASCII. A token may contain white space, where a ligature represents a phrase (`ﷺ`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uax29;
 
@@ -48,7 +48,7 @@ impl Tokenizer for Uax29 {
     }
 }
 
-/// Pushes the words of a piece that begins at byte `start` of the text and that there may be anything in.
+/// Pushes the words of a piece of any content that begins at byte `start` of the text.
 fn push_mixed(piece: &str, start: usize, tokens: &mut Tokens) {
     if !has_ignored(piece) {
         return push_words(piece, start, None, tokens);
@@ -60,9 +60,9 @@ fn push_mixed(piece: &str, start: usize, tokens: &mut Tokens) {
     tokens.shortened = shortened;
 }
 
-/// Pushes the words of a piece that begins at byte `begin` of the text, and begins and ends where a cut is allowed; it is the text of
-/// `shortened`, if something was left out. `unicode-segmentation` has a faster way for a text of nothing but ASCII, which is what
-/// cutting the text into pieces is for.
+/// Pushes the words of a piece that begins at byte `begin` of the text, and begins and ends where a cut is allowed. If
+/// something was left out, the piece is the text of `shortened`. `unicode-segmentation` is faster for pure ASCII text;
+/// the text is cut into pieces for this reason.
 fn push_words(piece: &str, begin: usize, shortened: Option<&Shortened>, tokens: &mut Tokens) {
     for (start, word) in piece.unicode_word_indices() {
         if word.is_ascii() {
@@ -85,14 +85,14 @@ fn push_lower(word: &str, tokens: &mut Tokens) {
     building[before..].make_ascii_lowercase();
 }
 
-/// Whether the text may be cut before byte `at`: a space after an ASCII character that is none. The rules join a
-/// space to nothing but other spaces before it (WB3d) and to marks and joiners after it (WB4), and none looks past
-/// it.
+/// Whether the text may be cut before byte `at`: at a space after an ASCII character that is not a space. The rules
+/// join a space only to other spaces before it (WB3d) and to marks and joiners after it (WB4), and none depends on text
+/// beyond it.
 fn may_cut(bytes: &[u8], at: usize) -> bool {
     bytes[at] == b' ' && at > 0 && bytes[at - 1].is_ascii() && bytes[at - 1] != b' '
 }
 
-/// The end of the piece from `at` on that has nothing but ASCII in it.
+/// The end of the ASCII piece that starts at `at`.
 fn ascii_piece(bytes: &[u8], at: usize) -> usize {
     match at + ascii_prefix(&bytes[at..]) {
         ascii if ascii == bytes.len() => ascii,
@@ -100,7 +100,7 @@ fn ascii_piece(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The end of the piece from `at` on up to the first cut after a character beyond ASCII.
+/// The end of the piece from `at` to the first cut after a character beyond ASCII.
 fn mixed_piece(bytes: &[u8], at: usize) -> usize {
     let ascii = at + ascii_prefix(&bytes[at..]);
     (ascii..bytes.len()).find(|&end| may_cut(bytes, end)).unwrap_or(bytes.len())
@@ -113,7 +113,7 @@ mod tests {
     use caseless::Caseless;
     use proptest::prelude::*;
 
-    /// The definition on the whole text. A letter beyond ASCII in front keeps the segmentation on its general way.
+    /// The definition on the whole text. A letter beyond ASCII in front keeps the segmentation on its general path.
     fn plain(text: &str) -> Vec<(String, Range<usize>)> {
         let folded = |word: &str| normalised(word).chars().default_case_fold().collect::<String>();
         let counted: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| counts(*c)).collect();
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn spaces_that_belong_together_are_not_cut() {
-        // U+0345 is alphabetic and attaches to the space before it, and spaces hold together: an odd word, but the
-        // rules'.
+        // U+0345 is alphabetic and attaches to the space before it, and spaces are joined: an odd word, but the rules
+        // define it so.
         for text in
             ["x  \u{345}y", "x \u{345}y", "é\u{2003} \u{345}", "x\u{2003} \u{345} é ", "é x  \u{345}", "é  \u{345}"]
         {

@@ -1,10 +1,10 @@
-//! Whatever stands between white space.
+//! Tokens between white space.
 
 use super::normalise::{counted, has_ignored};
 use super::{Tokenizer, Tokens};
 use std::borrow::Cow;
 
-/// Whatever stands between white space, as it is.
+/// Runs of characters between white space, unchanged.
 ///
 /// # What a token is
 /// A run of characters without White_Space (`char::is_whitespace`). Punctuation stays with its word: `end` and `end.`

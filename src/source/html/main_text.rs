@@ -1,28 +1,30 @@
 //! The main text of a page, without its menus and footers: as dom_smoothie finds it, which follows Mozilla's Readability.
 //!
-//! A tree of HTML can be made to cost the square of its page: formatting that is not nested is put right again and again, and depth
-//! and misplaced tables multiply it. So the library never sees the page. It gets another one, written here in one pass over our own
-//! tokens: few kinds of elements, each closed in order, no formatting but links, no link within a link, no scripts, few attributes.
-//! What is deeper or has more elements than any page needs is not written at all.
+//! A crafted page can make building its tree quadratic: misnested formatting is repaired again and again, and depth and
+//! misplaced tables multiply the cost. Therefore the library never reads the original page. It gets another one,
+//! written here in one pass over our own tokens: few kinds of elements, each closed in order, no formatting except
+//! links, no link within a link, no scripts, few attributes. Beyond the bounds on depth and elements, no such page is
+//! written.
 
 use super::{Attributes, Content, INLINE, Token, Tokens, is_among, text};
 use dom_smoothie::{Config, Readability};
 
-/// Elements within each other. Browsers go to 512.
+/// The maximum nesting depth of elements. Browsers allow 512.
 const MAX_DEPTH: usize = 100;
 
-/// Elements in all.
+/// The maximum number of elements.
 const MAX_ELEMENTS: usize = 10_000;
 
-/// Bytes of the page that is written.
+/// The maximum size of the written page, in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// The longest attribute that is kept.
+/// The maximum length of an attribute that is kept.
 const MAX_ATTRIBUTE: usize = 200;
 
-/// Characters of a text for which the library's serializer looks for the next `<` or `>` of that text: `&`, and those that UTF-8
-/// starts with the byte C2. A text of many of them costs their number times its length, so that after so many a comment starts
-/// another text. The library takes comments away before it does anything else.
+/// The maximum number of expensive characters in a text. For each `&`, and each character that UTF-8 starts with the
+/// byte C2, the library's serializer searches the text for the next `<` or `>`. The cost of a text is their number
+/// times its length, so after this many a comment starts another text. The library removes comments before it does
+/// anything else.
 const MAX_SEARCHES: usize = 256;
 
 /// Elements that keep their names; other blocks become `div`.
@@ -45,35 +47,35 @@ const KEPT: &[&str] = &[
     "section",
 ];
 
-/// Elements that may hold only what stands within a line: another block ends them.
+/// Elements that may contain only inline content: another block ends them.
 const LEAVES: &[&str] = &["h1", "h2", "h3", "h4", "h5", "h6", "p", "pre"];
 
 /// Elements that end the one before them.
 const ITEMS: &[&[&str]] = &[&["li"], &["dt", "dd"], &["option"], &["tr"], &["td", "th"]];
 
-/// Elements whose end is that of all in them, and who wait for their own end tag.
+/// Elements whose end closes all elements in them, and that are closed only by their own end tag.
 const CELLS: &[&str] = &["table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"];
 
 /// Elements without an end tag.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
-/// Attributes by which menus, advertisements and what is hidden are told.
+/// Attributes that identify menus, advertisements and hidden content.
 const ATTRIBUTES: &[&str] = &["aria-hidden", "class", "hidden", "id", "role", "style"];
 
-/// The main text, if there is one to be found within the bounds.
+/// The main text, if it is found within the bounds.
 pub(super) fn main_text(html: &str) -> Option<String> {
     text_of(rewritten(html)?)
 }
 
-/// What the library finds in the page that it is to see.
+/// The main text of the rewritten page.
 fn text_of(page: String) -> Option<String> {
     let config = Config { disable_json_ld: true, max_elements_to_parse: MAX_ELEMENTS + 10, ..Config::default() };
     let article = Readability::new(page, None, Some(config)).ok()?.parse().ok()?;
     Some(text(&article.content)).filter(|text| !text.is_empty())
 }
 
-/// The page as the library is to see it; `None` beyond the bounds.
+/// The page rewritten for the library; `None` beyond the bounds.
 fn rewritten(html: &str) -> Option<String> {
     let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0, searches: 0 };
     let (mut templates, mut inside) = (0u64, Content::Data);
@@ -112,12 +114,12 @@ fn rewritten(html: &str) -> Option<String> {
 /// The page so far.
 struct Page<'a> {
     out: String,
-    /// Blocks that are open: the name they came with, and the one they go by.
+    /// The open blocks: the original name of each, and the written one.
     open: Vec<(&'a str, &'static str)>,
     /// Whether a link is open, in the innermost block.
     link: bool,
     elements: usize,
-    /// How many characters that cost a search the text has, since its beginning or the last comment in it.
+    /// The number of expensive characters in the text, since its beginning or the last comment in it.
     searches: usize,
 }
 
@@ -163,7 +165,7 @@ impl<'a> Page<'a> {
             if open.eq_ignore_ascii_case(name) {
                 return self.close_to(depth);
             }
-            // What is open around a table is not closed from within.
+            // Elements around a table are not closed from within it.
             if !of_table && is_among(CELLS, open) {
                 break;
             }
@@ -200,7 +202,7 @@ impl<'a> Page<'a> {
             seen |= 1 << number;
             self.out.extend([" ", ATTRIBUTES[number], "=\"", &value.replace('"', "&quot;"), "\""]);
         }
-        // By its address a link is told from an anchor; which one it is makes no difference.
+        // The address distinguishes a link from an anchor; its value makes no difference.
         self.out.push_str(if name == "a" { " href=\"/\">" } else { ">" });
     }
 
@@ -252,7 +254,7 @@ mod tests {
         elements
     }
 
-    /// The tree has just the elements that were written: nothing had to be put right, and nothing was copied.
+    /// The tree has exactly the elements that were written: nothing was repaired, and nothing was copied.
     fn check_tree(html: &str) {
         let Some(page) = rewritten(html) else { return };
         assert!(page.len() <= 2 * MAX_BYTES);
@@ -263,8 +265,8 @@ mod tests {
         assert_eq!(library.doc.select("*").length(), written + 3, "{html}");
     }
 
-    /// How many bytes the library's serializer looks at in the texts of a page, as html5ever 0.40 does it: for each character that
-    /// may be escaped, all that is left of the text up to the next `<` or `>`.
+    /// The number of bytes that the library's serializer reads in the texts of a page, as html5ever 0.40 does it: for
+    /// each character that may be escaped, the rest of the text up to the next `<` or `>`.
     fn searched(page: &str) -> usize {
         let of_text = |run: &str| {
             let mut text = String::new();

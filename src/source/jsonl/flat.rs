@@ -1,8 +1,8 @@
-//! The short way through a line: an object as nearly all are, its wanted fields on the top level, without a mistake.
+//! The fast path for a line: a valid object, as nearly all are, with the wanted fields on the top level.
 //!
-//! It takes what it understands completely, and everything else is left to serde_json: a line that this refuses may be
-//! right, and a line that this takes is one that serde_json takes, with the same outcome. What is gained is that strings
-//! are passed over by vectors and nothing is allocated.
+//! It accepts only lines that it understands completely, and leaves the others to serde_json. A line that it refuses
+//! may be valid. A line that it accepts is also accepted by serde_json, with the same result. The gain: strings are
+//! skipped with vector instructions, and nothing is allocated.
 
 use super::Record;
 use crate::kernel::{Level, json::plain_prefix};
@@ -16,18 +16,19 @@ pub(super) struct Found<'a> {
     id: Option<Str<'a>>,
 }
 
-/// A string that is wanted, or a number as it stands.
+/// A wanted string, or a number as it is written.
 #[derive(Clone)]
 enum Str<'a> {
-    /// Without escapes: as it stands in the line.
+    /// A string without escapes: borrowed from the line.
     Raw(&'a str),
-    /// With escapes: where it is in the buffer.
+    /// A string with escapes: its position in the buffer.
     Unescaped(Range<usize>),
 }
 
-/// Takes the fields `text` and `id` from a line; the last ones of these names. What has escapes is put together in `buffer`.
+/// Extracts the fields `text` and `id` from a line; if a name repeats, the last one. Strings with escapes are decoded
+/// into `buffer`.
 pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String) -> Option<Found<'a>> {
-    // One field that is both is rare enough.
+    // One field for both is rare and left to serde_json.
     if text == id {
         return None;
     }
@@ -74,7 +75,7 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String
 }
 
 impl<'a> Found<'a> {
-    /// The record, with the buffer that it was parsed with.
+    /// The record, given the buffer that it was parsed with.
     pub fn record(self, buffer: &'a str) -> Record<'a> {
         let string = |string| {
             Cow::Borrowed(match string {
@@ -86,7 +87,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The character that what follows a backslash stands for, and how many bytes that is.
+/// The character of an escape, given the bytes after the backslash, and their number.
 #[inline]
 fn unescape(after: &[u8]) -> Option<(char, usize)> {
     let c = match after.first()? {
@@ -99,7 +100,7 @@ fn unescape(after: &[u8]) -> Option<(char, usize)> {
         b'u' => {
             let high = hex(after.get(1..5)?)?;
             if !(0xd800..0xdc00).contains(&high) {
-                // A low surrogate alone is no character.
+                // A low surrogate alone is not a character.
                 return Some((char::from_u32(high)?, 5));
             }
             let (b"\\u", low) = after.get(5..11)?.split_at(2) else { return None };
@@ -149,7 +150,7 @@ impl<'a> Cursor<'a> {
         Some(&self.line[start..end])
     }
 
-    /// The rest of a string, after its opening quotation mark. If it has escapes it is appended to the buffer, without them.
+    /// The rest of a string, after its opening quotation mark. If it has escapes, it is decoded into the buffer.
     fn string(&mut self, buffer: &mut String) -> Option<Str<'a>> {
         let bytes = self.line.as_bytes();
         let first = self.at;
@@ -177,7 +178,7 @@ impl<'a> Cursor<'a> {
         Some(Str::Unescaped(start_in_buffer..buffer.len()))
     }
 
-    /// Passes over the rest of a string, after its opening quotation mark.
+    /// Skips the rest of a string, after its opening quotation mark.
     fn skip_string(&mut self) -> Option<()> {
         let bytes = self.line.as_bytes();
         loop {
@@ -192,7 +193,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// A whole number, as it stands.
+    /// A whole number, as it is written.
     fn integer(&mut self) -> Option<&'a str> {
         let start = self.at;
         self.at += usize::from(self.peek()? == b'-');
@@ -204,7 +205,7 @@ impl<'a> Cursor<'a> {
         fine.then(|| &self.line[start..self.at])
     }
 
-    /// Passes over a value that is not wanted.
+    /// Skips a value that is not wanted.
     fn skip_value(&mut self) -> Option<()> {
         match self.peek()? {
             b'"' => {
