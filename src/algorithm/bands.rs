@@ -1,9 +1,10 @@
-//! How many bands, of how many rows: chosen so that the recall *at the threshold* is what was asked for. For every family
-//! whose fingerprint is a row of slots that agree independently with a known probability: minima, or sign bits.
+//! The numbers of bands and rows, chosen so that the recall *at the threshold* is the requested one. Serves every
+//! family whose fingerprint is a sequence of slots that agree independently with a known probability: minima, or sign
+//! bits.
 //!
-//! Many tools put the threshold where the curve is steepest, and so find half of the pairs there or fewer. Here the curve is
-//! placed so that a pair exactly at the threshold is a candidate with probability at least `recall`. That lets more
-//! dissimilar pairs through, which exact verification removes.
+//! Many tools put the threshold where the curve is steepest, and so find half of the pairs there or fewer. Here the
+//! curve is placed so that a pair exactly at the threshold is a candidate with probability at least `recall`. More
+//! dissimilar pairs then become candidates; exact verification removes them.
 
 /// `bands` bands of `rows` slots each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,39 +15,40 @@ pub struct Bands {
     pub rows: usize,
 }
 
-/// The fewest bands of `rows` rows that find a pair at `threshold` with probability `recall`:
-/// `b = ⌈ln(1 − R) / ln(1 − τʳ)⌉`.
+/// Returns the fewest bands of `rows` rows that find a pair at `threshold` with probability `recall`: `b = ⌈ln(1 − R) /
+/// ln(1 − τʳ)⌉`.
 pub fn needed(threshold: f64, recall: f64, rows: usize) -> usize {
     let agree = threshold.powi(rows as i32);
     if agree >= 1.0 {
         return 1;
     }
-    // ln_1p keeps its precision where the agreement is tiny. A value that overflows saturates, and is refused by callers.
+    // `ln_1p` stays precise if the agreement is tiny. A value that overflows saturates, and callers refuse it.
     let bands = ((1.0 - recall).ln() / (-agree).ln_1p()).ceil().max(1.0);
     bands as usize
 }
 
 impl Bands {
-    /// The most rows, with the bands they need, that fit in `most` slots; `None` if even one row does not.
+    /// Returns the most rows, with the bands they need, that fit in `most` slots; `None` if even one row does not fit.
     pub fn for_recall(threshold: f64, recall: f64, most: usize) -> Option<Self> {
         (1..=most.min(256))
             .map(|rows| Bands { bands: needed(threshold, recall, rows), rows })
             .rfind(|choice| choice.bands.checked_mul(choice.rows).is_some_and(|slots| slots <= most))
     }
 
-    /// Slots of the signature, `K = b·r`.
+    /// Returns the slots of the signature, `K = b·r`.
     pub fn slots(self) -> usize {
         self.bands * self.rows
     }
 
-    /// Probability that a pair shares a band if its slots agree independently with probability `s`: `1 − (1 − sʳ)ᵇ`.
+    /// Returns the probability that a pair shares a band if its slots agree independently with probability `s`: `1 − (1
+    /// − sʳ)ᵇ`.
     pub fn probability(self, similarity: f64) -> f64 {
         let agree = similarity.powi(self.rows as i32);
         if agree >= 1.0 { 1.0 } else { -(self.bands as f64 * (-agree).ln_1p()).exp_m1() }
     }
 }
 
-/// Similarities that plans show: from 0.1 to 1, and the threshold.
+/// Returns the similarities that plans show: from 0.1 to 1, and the threshold.
 pub fn similarities(threshold: f64) -> Vec<f64> {
     let mut at: Vec<f64> = (2..=20).map(|twentieth| twentieth as f64 / 20.0).collect();
     if !at.iter().any(|s| (s - threshold).abs() < 1e-9) {

@@ -1,12 +1,13 @@
-//! Builders of the families: setters with types, for what the command line takes as text.
+//! Builders of the families: typed setters for what the command line takes as text.
 //!
-//! A builder only fills [`Settings`](super::parameter::Settings). They are checked and resolved as typed ones are, by
-//! [`Entry::factory`](super::Entry::factory), so that both ways have the same ranges, the same messages and the same results.
+//! A builder only fills [`Settings`](super::parameter::Settings). [`Entry::factory`](super::Entry::factory) checks and
+//! resolves them like settings from the command line, so both have the same ranges, the same messages and the same
+//! results.
 
 use crate::similarity::Threshold;
 
-/// A number that is exact: a decimal or a fraction. From an `f64` it is the shortest decimal that the `f64` stands for, so that `0.8` is
-/// four fifths, as if it had been typed.
+/// An exact number: a decimal or a fraction. An `f64` becomes the shortest decimal that reads back as the same `f64`,
+/// so `0.8` is four fifths, as on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number(pub(super) String);
 
@@ -63,7 +64,7 @@ macro_rules! parameters {
                 }
             )*
 
-            /// The factory of the algorithm, which is what a scan takes.
+            /// Returns the factory of the algorithm, which a scan takes.
             ///
             /// # Errors
             /// A value out of range, or values that contradict each other: see [`Entry::factory`](crate::algorithm::Entry::factory).
@@ -71,13 +72,13 @@ macro_rules! parameters {
                 const { &ENTRY }.factory(self.settings)
             }
 
-            /// The setters, and what they set.
+            /// The setters and their parameters.
             #[cfg(test)]
             pub(in crate::algorithm) const SETTERS: &[(&str, &crate::algorithm::parameter::Parameter)] =
                 &[$((stringify!($name), &$parameter)),*];
         }
 
-        /// What was set, as text: for a [preset](crate::algorithm::presets::Preset), for one.
+        /// Returns what was set, as text; for example for a [preset](crate::algorithm::presets::Preset).
         impl From<Builder> for crate::algorithm::parameter::Settings {
             fn from(builder: Builder) -> Self {
                 builder.settings

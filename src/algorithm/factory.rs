@@ -1,4 +1,4 @@
-//! From settings to an algorithm: factories make it once the documents are known a little.
+//! Factories: they turn settings into an algorithm once the median length of the documents is known.
 
 use super::drop_common::WithoutCommon;
 use super::parameter::{DROP_COMMON, LEXICON, Settings};
@@ -9,49 +9,50 @@ use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{self, Tokenizer};
 use std::sync::Arc;
 
-/// An algorithm ready to run, with what goes with it.
+/// An algorithm ready to run, with its tokenizer, warnings and refusal.
 #[non_exhaustive]
 pub struct PreparedAlgorithm {
     /// The algorithm.
     pub algorithm: Box<dyn Algorithm>,
-    /// A tokenizer that the algorithm needs instead of the one asked for.
+    /// A tokenizer that the algorithm needs instead of the requested one.
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// What users should know about this algorithm on these documents; a sentence each.
+    /// Warnings about this algorithm on these documents; one sentence each.
     pub warnings: Vec<String>,
-    /// Why this algorithm should not be run on these documents at all.
+    /// The reason why this algorithm should not run on these documents at all.
     pub refusal: Option<String>,
 }
 
 impl PreparedAlgorithm {
-    /// Just the algorithm.
+    /// An algorithm without tokenizer, warnings or refusal.
     pub fn new(algorithm: impl Algorithm + 'static) -> Self {
         PreparedAlgorithm { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
     }
 
-    /// The same with a tokenizer that the algorithm needs instead of the one asked for.
+    /// Sets a tokenizer that the algorithm needs instead of the requested one.
     pub fn with_tokenizer(self, tokenizer: Arc<dyn Tokenizer>) -> Self {
         PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
     }
 
-    /// The same with something that users should know; a sentence.
+    /// Adds a warning for users; one sentence.
     pub fn with_warning(mut self, warning: impl Into<String>) -> Self {
         self.warnings.push(warning.into());
         self
     }
 
-    /// The same with a reason not to run it on these documents.
+    /// Sets the reason why the algorithm should not run on these documents.
     pub fn with_refusal(self, refusal: impl Into<String>) -> Self {
         PreparedAlgorithm { refusal: Some(refusal.into()), ..self }
     }
 }
 
-/// Makes the algorithm once the documents are known a little. Called with the median number of tokens of the documents that
-/// have any (0 if none has); equal medians must give equal prepared algorithms.
+/// Makes the algorithm once the median length of the documents is known: the median number of tokens of the documents
+/// that have any (0 if none has). Equal medians must give equal prepared algorithms.
 pub trait AlgorithmFactory: Sync {
-    /// The prepared algorithm for documents of this median length.
+    /// Returns the prepared algorithm for documents of this median length.
     fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error>;
 
-    /// Whether the prepared algorithm may differ with the median. If it does not, the engine need not be able to read the input twice.
+    /// Returns whether the prepared algorithm may depend on the median. If it does not, the engine need not read the
+    /// input twice.
     fn depends_on_length(&self) -> bool {
         true
     }
@@ -63,7 +64,7 @@ impl<F: Fn(usize) -> Result<PreparedAlgorithm, Error> + Sync> AlgorithmFactory f
     }
 }
 
-/// The factory of an algorithm of the table, with checked settings.
+/// The factory of an algorithm in the table, with checked settings.
 #[derive(Clone)]
 pub struct TableFactory {
     pub(super) entry: &'static Entry,
@@ -71,8 +72,8 @@ pub struct TableFactory {
 }
 
 impl TableFactory {
-    /// The same for this tokenizer of the table, which is used however short the documents are. Runs of
-    /// characters are shingles already, so one of them makes a shingle unless the settings say otherwise.
+    /// Sets the tokenizer, by its name in the table; it is used however short the documents are. Runs of characters are
+    /// already shingles, so one of them makes a shingle unless the settings give another number.
     ///
     /// # Errors
     /// As for [`tokenizer::by_name`].
@@ -88,11 +89,10 @@ impl TableFactory {
         Ok(self)
     }
 
-    /// The same for tokens that are prepared by these steps. They are used however short the documents are, as a tokenizer
-    /// that was asked for is.
+    /// Sets the steps that prepare the tokens. They are used however short the documents are, like a requested
+    /// tokenizer.
     ///
-    /// # Errors
-    /// [`Error::Usage`] for a step that the algorithm does not go with.
+    /// # Errors [`Error::Usage`] for a step that the algorithm cannot be combined with.
     pub fn with_steps(mut self, steps: &[Step]) -> Result<Self, Error> {
         self.entry.goes_with(steps)?;
         if !steps.is_empty() {
@@ -101,11 +101,11 @@ impl TableFactory {
         Ok(self)
     }
 
-    /// The same with a lexicon to judge terms by, instead of counting those of the documents. `cut_by` is what
-    /// they are cut into tokens by: the [canonical name](tokenizer::canonical_name) of the tokenizer, and how it was prepared.
+    /// Sets a lexicon that gives the document frequencies of terms, instead of counting them in the documents. `cut_by`
+    /// names what cuts the documents into tokens: the [canonical name](tokenizer::canonical_name) of the tokenizer, and
+    /// how it was prepared.
     ///
-    /// # Errors
-    /// The algorithm does not use one, or the terms of this one are those of another tokenizer.
+    /// # Errors The algorithm does not use a lexicon, or the terms of this one come from another tokenizer.
     pub fn with_lexicon(mut self, lexicon: Arc<Lexicon>, cut_by: &str) -> Result<Self, Error> {
         if (self.entry.prepare)(&self.settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
             return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.entry.name)));
@@ -121,7 +121,7 @@ impl TableFactory {
         Ok(self)
     }
 
-    /// What the settings resolve to for documents of this median length, and so many of them.
+    /// Returns what the settings resolve to for this median length and number of documents.
     ///
     /// # Errors
     /// As for [`AlgorithmFactory::prepare`].
@@ -145,7 +145,7 @@ impl TableFactory {
 
 /// The parameter that says how many tokens make a shingle, in every algorithm that has it.
 pub(super) const SHINGLE: &str = "shingle";
-/// Why a shingle is a single token.
+/// The reason why a shingle is a single token.
 pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
 
 impl AlgorithmFactory for TableFactory {
@@ -175,28 +175,29 @@ impl AlgorithmFactory for TableFactory {
     }
 }
 
-/// What `dedup plan` shows: how the options resolve, what would be found, what it would cost.
+/// The content of `dedup plan`: how the options resolve, what would be found, and what it would cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The [rows](Algorithm::rows) of the algorithm, without those that only a run states.
+    /// The [rows](Algorithm::rows) of the algorithm, without those that only a run reports.
     pub parameters: Vec<Row>,
-    /// A tokenizer that the algorithm takes for documents of this length, where none was asked for.
+    /// The tokenizer that the algorithm needs for documents of this length, if none was requested.
     pub tokenizer: Option<String>,
-    /// What would be found, and what it would cost.
+    /// The expected findings and cost.
     pub forecast: Forecast,
 }
 
-/// What an algorithm would find, and what it would cost.
+/// The expected findings and cost of an algorithm.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Forecast {
-    /// What the first column of `curve` is.
+    /// The quantity in the first column of `curve`.
     pub curve_of: &'static str,
-    /// Probability that a pair is found, by its similarity; or by how much it differs, falling. It rises from one to the next.
+    /// The probability that a pair is found, by its similarity (ascending) or by how much it differs (descending). The
+    /// probability rises from each point to the next.
     pub curve: Vec<(f64, f64)>,
     /// Costs: what, value, unit.
     pub costs: Vec<(&'static str, f64, &'static str)>,
-    /// What else one should know; a sentence each.
+    /// Further remarks; one sentence each.
     pub notes: Vec<String>,
 }

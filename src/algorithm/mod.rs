@@ -1,9 +1,9 @@
-//! The families of near-duplicate detection: the trait, and the table that everything else is generated from.
+//! The families of near-duplicate detection: the trait, and the table from which everything else is generated.
 //!
-//! An algorithm answers four questions — which features a document has, what their fingerprint is, under which keys it can be
-//! found, how two documents compare — and sees nothing else: no files, no threads, no other documents. Algorithms do not
-//! know each other. A new one is a folder here and a line in [`ALGORITHMS`]; flags, help, `plan`, and the property tests
-//! follow from the table. One of your own needs no line: see `examples/custom_algorithm.rs`.
+//! An algorithm answers four questions: which features a document has, what their fingerprint is, under which keys it
+//! can be found, and how two documents compare. It sees nothing else: no files, no threads, no other documents.
+//! Algorithms do not know each other. A new one is a folder here and a line in [`ALGORITHMS`]; flags, help, `plan`, and
+//! the property tests follow from the table. A custom algorithm needs no line: see `examples/custom_algorithm.rs`.
 
 pub mod bands;
 mod builder;
@@ -38,75 +38,77 @@ pub use factory::{AlgorithmFactory, Forecast, Plan, PreparedAlgorithm, TableFact
 pub use features::Features;
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
-/// What [`Algorithm::compare`] is given of the two documents.
+/// What [`Algorithm::compare`] receives of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompareOn {
     /// Their fingerprints.
     Fingerprints,
-    /// Their feature hashes, ascending and without repeats. The engine keeps them, or makes them again, for candidates only.
+    /// Their feature hashes, ascending and without repeats. The engine keeps or recomputes them, for candidates only.
     Features,
-    /// Their feature hashes, ascending, as often as they occur; otherwise the same.
+    /// Their feature hashes, ascending, each as often as it occurs. The engine keeps or recomputes them, for candidates
+    /// only.
     Multisets,
 }
 
-/// What an algorithm must know of the whole collection before it makes the first fingerprint.
+/// What an algorithm must learn from the whole collection before it makes the first fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Learns {
-    /// In how many documents each token occurs, exact copies counted once.
+    /// The number of documents that each token occurs in; exact copies count once.
     Terms,
-    /// How rare each of its own features is.
+    /// The rarity of each of its own features.
     Features,
-    /// In at most how many documents each of its own features is.
+    /// An upper bound of the number of documents that have each of its own features.
     FrequencyBounds,
-    /// In how many documents each of those features is that it gives now.
+    /// The number of documents that have each of the features that it currently returns.
     Frequencies {
-        /// How many different features there may be, about. What does not fit is not counted.
+        /// The approximate number of distinct features to make room for. Features that do not fit are not counted.
         most: u64,
     },
 }
 
-/// What was counted for it.
+/// What was counted for an algorithm; see [`Learns`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Learned {
-    /// In how many documents each token occurs, by token hash.
+    /// The number of documents that each token occurs in, by token hash.
     Terms(Arc<Lexicon>),
-    /// How rare features are.
+    /// The rarity of features.
     Features(Arc<Rarity>),
-    /// In at most how many documents features are.
+    /// Upper bounds of the number of documents that have each feature.
     FrequencyBounds(Arc<FrequencyBounds>),
-    /// In how many documents features are.
+    /// The number of documents that have each feature.
     Frequencies {
         /// The counts, by feature hash.
         lexicon: Arc<Lexicon>,
         /// Whether all features were counted.
         complete: bool,
     },
-    /// How large the collection is, as far as it was read. Comes last, before the first key is asked for: other keys may be chosen if
-    /// that is faster, and other probabilities stated. Which pairs are found must not change.
+    /// The size of the collection, as far as it was read. It comes last, before the first key is requested. The
+    /// algorithm may then choose other keys if that is faster, and state other probabilities. Which pairs are found
+    /// must not change.
     Totals(Totals),
 }
 
-/// How large a collection is.
+/// The size of a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
     /// Distinct fingerprints.
     pub fingerprints: usize,
-    /// The median number of tokens of the documents that have any; 0 if it is not known.
+    /// The median number of tokens of the documents that have any; 0 if unknown.
     pub median_tokens: usize,
 }
 
 impl Totals {
-    /// So many distinct fingerprints, of documents of this median length.
+    /// A collection of this many distinct fingerprints, of documents of this median length.
     pub const fn new(fingerprints: usize, median_tokens: usize) -> Self {
         Totals { fingerprints, median_tokens }
     }
 }
 
-/// What is fixed about an algorithm; see [`Algorithm::profile`].
+/// The properties of an algorithm; see [`Algorithm::profile`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
@@ -114,35 +116,36 @@ pub struct Profile {
     pub name: &'static str,
     /// What the similarity measures, as in the records: `jaccard`, `hamming`, ….
     pub measure: &'static str,
-    /// What it reads of the tokens. Hashes alone are fastest.
+    /// The detail of the tokens that it reads. Hashes alone are fastest.
     pub reads: TokenDetail,
     /// What [`Algorithm::compare`] reads.
     pub compare_on: CompareOn,
     /// `Some(n)` if every fingerprint has exactly `n` keys and the i-th key of one can only equal the i-th of another. The
     /// engine then works through one table at a time. `None` lets keys be any number in any order.
     pub tables: Option<usize>,
-    /// Set if [`Algorithm::compare`] is the Jaccard similarity of features at this threshold. Candidates are then told apart by their
-    /// sizes and a few bits, and documents that share a key without being alike do not cost their square.
+    /// Set if [`Algorithm::compare`] is the Jaccard similarity of features at this threshold. The engine can then
+    /// reject candidates by their sizes and a few bits, so that many dissimilar documents that share a key do not cost
+    /// the square of their number.
     pub jaccard: Option<Threshold>,
 }
 
 impl Profile {
-    /// An algorithm of this name that compares these; it reads hashes of tokens, and makes any number of keys.
+    /// A profile with this name, measure and comparison. The algorithm reads token hashes and makes any number of keys.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         Profile { name, measure, reads: TokenDetail::Hashes, compare_on, tables: None, jaccard: None }
     }
 
-    /// The same, reading this of the tokens.
+    /// Sets the detail of the tokens that the algorithm reads.
     pub const fn reading(self, reads: TokenDetail) -> Self {
         Profile { reads, ..self }
     }
 
-    /// The same with so many keys for each fingerprint.
+    /// Sets the number of keys of each fingerprint.
     pub const fn with_tables(self, tables: usize) -> Self {
         Profile { tables: Some(tables), ..self }
     }
 
-    /// The same with the Jaccard similarity of features at this threshold.
+    /// Declares that the algorithm compares by the Jaccard similarity of features at this threshold.
     pub const fn with_jaccard(self, threshold: Threshold) -> Self {
         Profile { jaccard: Some(threshold), ..self }
     }
@@ -150,54 +153,58 @@ impl Profile {
 
 /// One way to find near-duplicates.
 ///
-/// Everything must be a pure function of the arguments and of how the algorithm was built. Each method fills the buffer it
-/// is given without clearing it, except [`features`](Self::features), which starts from a cleared one.
+/// Every method must be a pure function of its arguments and of how the algorithm was built. Each method appends to the
+/// buffer that it receives without clearing it; the buffer of [`features`](Self::features) arrives cleared.
 pub trait Algorithm: Send + Sync {
-    /// What it is called, reads and compares. May change with what it learns.
+    /// Returns the name, what is read and what is compared. May change with what the algorithm learns.
     fn profile(&self) -> Profile;
 
-    /// Its parameters as they were resolved, each written here once: records, plans and indexes are all made from these rows. Two algorithms of the same name with equal identity rows must make the same fingerprints,
-    /// keys and similarities, but for what they [learn](Self::learn) from a collection: an index refuses signatures of others.
+    /// Returns the resolved parameters, each once. Records, plans and indexes are all made from these rows. Two
+    /// algorithms of the same name with equal identity rows must make the same fingerprints, keys and similarities,
+    /// apart from what they [learn](Self::learn) from a collection. An index refuses signatures made with other
+    /// identity rows.
     fn rows(&self) -> Vec<Row>;
 
-    /// What must be counted over the collection next, before the first fingerprint is made; it costs a reading of its own. Asked
-    /// again after each [`learn`](Self::learn), until there is nothing left to learn.
+    /// Returns what must be counted over the collection next, before the first fingerprint is made. Each count costs
+    /// one more reading of the collection. The engine calls this again after each [`learn`](Self::learn), until it
+    /// returns `None`.
     fn learns(&self) -> Option<Learns> {
         None
     }
 
-    /// Takes what was counted. Where features are counted, [`features`](Self::features) are asked for before that, and must
-    /// not depend on it, but may on what was learned earlier.
+    /// Receives what was counted. If features are counted, the engine calls [`features`](Self::features) before this;
+    /// its result must not depend on this count, but may depend on earlier ones.
     fn learn(&mut self, _learned: &Learned) {}
 
-    /// Fills `features`, which comes cleared. The tokens have what [`Profile::reads`] asks for.
+    /// Fills `features`, which arrives cleared. The tokens have the detail that [`Profile::reads`] requests.
     fn features(&self, tokens: &Tokens, features: &mut Features);
 
-    /// Appends the document's fingerprint; appends nothing when there are no features to make it from. Such a document is
-    /// never reported as like another: it is counted apart.
+    /// Appends the document's fingerprint, or nothing if the document has no features. A document without a fingerprint
+    /// is never reported in a pair; it is counted separately.
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>);
 
-    /// Appends the keys under which this fingerprint can be found. Two documents are compared iff they share a key; exact
-    /// copies (documents with equal tokens) are not compared at all, and reported with [`Similarity::ONE`].
+    /// Appends the keys under which this fingerprint can be found. Two documents are compared iff they share a key.
+    /// Exact copies (documents with equal tokens) are not compared; they are reported with [`Similarity::ONE`].
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>);
 
-    /// The key in one table, the `table`-th of [`keys`](Self::keys). Worth writing when it is cheaper than making them all.
+    /// Returns the key in one table: the `table`-th of [`keys`](Self::keys). Override it if one key is cheaper to make
+    /// than all of them.
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         let mut keys = Vec::new();
         self.keys(fingerprint, &mut keys);
         keys[table]
     }
 
-    /// The exact similarity, or `None` below the threshold. Symmetric.
+    /// Returns the exact similarity, or `None` below the threshold. Symmetric.
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
 
-    /// What it can say about single pairs; `None`, the default, if nothing.
+    /// Returns what the algorithm can explain about single pairs; `None`, the default, if nothing.
     fn explain(&self) -> Option<&dyn Explain> {
         None
     }
 }
 
-/// What the [profile](Algorithm::profile) says, one by one.
+/// The fields of the [profile](Algorithm::profile), one method each.
 impl dyn Algorithm + '_ {
     /// See [`Profile::name`].
     pub fn name(&self) -> &'static str {
@@ -224,7 +231,7 @@ impl dyn Algorithm + '_ {
         self.profile().tables
     }
 
-    /// The [rows](Algorithm::rows) that the records of a run show: all but those of plans.
+    /// Returns the [rows](Algorithm::rows) that the records of a run show: all except those of plans.
     pub fn parameters(&self) -> Vec<Row> {
         self.rows().into_iter().filter(|row| row.kind != RowKind::Planned).collect()
     }
@@ -243,15 +250,15 @@ pub struct Entry {
     pub advice: &'static str,
     /// Its parameters; each is a flag.
     pub parameters: &'static [&'static Parameter],
-    /// Those whose default is another one in this algorithm, with that default.
+    /// The parameters whose default differs in this algorithm, with that default.
     pub defaults: &'static [(&'static Parameter, &'static str)],
-    /// Steps of preparation that would take from it what it looks for.
+    /// Steps of preparation that would remove what the algorithm looks for.
     pub refuses: &'static [Step],
-    /// The prepared algorithm for given parameters and median document length in tokens.
+    /// Returns the prepared algorithm for these parameters and this median document length in tokens.
     pub prepare: fn(&Settings, usize) -> Result<PreparedAlgorithm, Error>,
-    /// Whether another median can make another algorithm of the same parameters (warnings aside).
+    /// Returns whether the median can change the algorithm (apart from its warnings) for these parameters.
     pub depends_on_length: fn(&Settings) -> bool,
-    /// What the algorithm would find and cost, for given parameters, median length and number of documents.
+    /// Returns what the algorithm would find and cost, for these parameters, median length and number of documents.
     pub forecast: fn(&Settings, usize, u64) -> Result<Forecast, Error>,
 }
 
@@ -270,21 +277,20 @@ impl Entry {
         })
     }
 
-    /// Whether the algorithm has this parameter.
+    /// Returns whether the algorithm has this parameter.
     pub fn uses(&self, parameter: &str) -> bool {
         self.parameters.iter().any(|p| p.name == parameter)
     }
 
-    /// The default of a parameter in this algorithm.
+    /// Returns the default of a parameter in this algorithm.
     pub fn default_of(&self, parameter: &Parameter) -> &'static str {
         let own = self.defaults.iter().find(|(other, _)| other.name == parameter.name);
         own.map_or(parameter.default, |(_, default)| default)
     }
 
-    /// Checks that tokens may be prepared by these steps.
+    /// Checks that tokens may be prepared with these steps.
     ///
-    /// # Errors
-    /// [`Error::Usage`] for a step that would take from the algorithm what it looks for.
+    /// # Errors [`Error::Usage`] for a step that would remove what the algorithm looks for.
     pub fn goes_with(&self, steps: &[Step]) -> Result<(), Error> {
         match steps.iter().find(|step| self.refuses.contains(step)) {
             Some(step) => Err(Error::Usage(format!(
@@ -297,14 +303,14 @@ impl Entry {
         }
     }
 
-    /// Checks settings against the parameters and makes the factory that a scan needs.
+    /// Checks settings against the parameters and returns the factory that a scan needs.
     ///
     /// # Errors
     /// A setting that this algorithm does not have, a value out of range, or values that contradict each other.
     pub fn factory(&'static self, settings: Settings) -> Result<TableFactory, Error> {
         self.check(&settings)?;
         let settings = settings.with_defaults(self.defaults);
-        // Contradictions show now, whatever the documents are.
+        // Contradictory settings fail here, whatever the documents are.
         (self.prepare)(&settings, 0)?;
         Ok(TableFactory { entry: self, settings })
     }

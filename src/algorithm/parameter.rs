@@ -1,4 +1,5 @@
-//! Parameters of algorithms: a row each, from which the flag, its help, its check and its line in the README follow.
+//! Parameters of algorithms: one row each. The flag, its help, its check and its line in the README follow from the
+//! row.
 
 use super::Provenance;
 use crate::error::Error;
@@ -16,25 +17,25 @@ use std::sync::Arc;
 pub struct Parameter {
     /// The long flag, without dashes.
     pub name: &'static str,
-    /// What stands for the value in help.
+    /// The placeholder of the value in help.
     pub placeholder: &'static str,
-    /// The default, as it would be typed; `auto` where it depends on other things.
+    /// The default, as it would be typed; `auto` if it depends on other settings or on the documents.
     pub default: &'static str,
-    /// What is accepted.
+    /// The accepted values.
     pub values: Values,
     /// One line of help.
     pub help: &'static str,
-    /// What the one line leaves open: how to choose, what happens at the ends.
+    /// Details beyond the one line: how to choose a value, and what happens at the ends of the range.
     pub details: &'static str,
 }
 
-/// What a parameter accepts.
+/// The values that a parameter accepts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Values {
     /// A whole number in a range.
     Integer(RangeInclusive<u64>),
-    /// A whole number in a range that is a multiple of the first.
+    /// A whole number in a range that is a multiple of the first field.
     Multiple(u64, RangeInclusive<u64>),
     /// `auto`, or a whole number in a range.
     AutoInteger(RangeInclusive<u64>),
@@ -52,7 +53,7 @@ pub enum Values {
     Choice(&'static [(&'static str, &'static str)]),
     /// Whole numbers in a range joined by `+`.
     Sum(RangeInclusive<u64>),
-    /// `off`, or a number of groups and how many each holds, joined by `x`.
+    /// `off`, or a number of groups and the size of each, joined by `x`.
     Groups(RangeInclusive<u64>, RangeInclusive<u64>),
     /// `none`, or the path of a file.
     File,
@@ -61,7 +62,7 @@ pub enum Values {
 }
 
 impl Parameter {
-    /// What is accepted, in words.
+    /// Returns the accepted values in words.
     pub fn expected(&self) -> String {
         let range = |r: &RangeInclusive<u64>| format!("a whole number from {} to {}", r.start(), r.end());
         let decimals = |r: &RangeInclusive<u64>| {
@@ -95,10 +96,9 @@ impl Parameter {
         }
     }
 
-    /// Whether a value is acceptable.
+    /// Checks a value.
     ///
-    /// # Errors
-    /// [`Error::Parameter`] that names the value and what would be right.
+    /// # Errors [`Error::Parameter`] that names the value and the accepted values.
     pub fn check(&self, value: &str) -> Result<(), Error> {
         let integer = |r: &RangeInclusive<u64>, v: &str| v.parse().is_ok_and(|n| r.contains(&n));
         let fine = match &self.values {
@@ -115,7 +115,7 @@ impl Parameter {
             Values::Groups(groups, size) => {
                 value == "off" || value.split_once('x').is_some_and(|(m, l)| integer(groups, m) && integer(size, l))
             }
-            // Standard input is for documents.
+            // Standard input is reserved for documents.
             Values::File => !value.is_empty() && value != "-",
             Values::Switch => value == "true" || value == "false",
         };
@@ -123,7 +123,7 @@ impl Parameter {
     }
 }
 
-/// A decimal of at most three places, in thousandths.
+/// Returns a decimal of at most three places in thousandths.
 fn thousandths(typed: &str) -> Option<u64> {
     let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
     let digits = |part: &str, most: usize| part.len() <= most && part.bytes().all(|b| b.is_ascii_digit());
@@ -133,17 +133,18 @@ fn thousandths(typed: &str) -> Option<u64> {
     format!("{whole}{decimals:0<3}").parse().ok()
 }
 
-/// Where the values of an algorithm's parameters came from. By default the algorithm was built in code, which gave all of them.
+/// The provenance of the values of an algorithm's parameters. By default the algorithm was built in code, which gave
+/// all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins(Option<BTreeMap<String, Provenance>>);
 
 impl Origins {
-    /// Where the value of this parameter came from.
+    /// Returns the provenance of this parameter's value.
     pub fn of(&self, parameter: &Parameter) -> Provenance {
         self.of_or(parameter, Provenance::DEFAULT)
     }
 
-    /// The same, with another answer if nothing was given.
+    /// Returns the provenance of this parameter's value, or `otherwise` if nothing was given.
     pub fn of_or(&self, parameter: &Parameter, otherwise: Provenance) -> Provenance {
         match &self.0 {
             None => Provenance::GIVEN,
@@ -151,26 +152,26 @@ impl Origins {
         }
     }
 
-    /// Notes where a value came from that was not given.
+    /// Records the reason for a value that was derived, not given.
     pub(super) fn derive(&mut self, parameter: &Parameter, reason: impl Into<Cow<'static, str>>) {
         let decided = self.0.get_or_insert_default();
         decided.insert(parameter.name.to_string(), Provenance::derived(reason));
     }
 }
 
-/// What is typed for a value that follows from other things.
+/// The word for a value that is derived.
 const AUTO: &str = "auto";
 
-/// Parameter values as typed, by name. What is not given has its default.
+/// Parameter values as typed, by name. Parameters that are not given have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     given: BTreeMap<String, String>,
-    /// Where given values came from, if not from the user.
+    /// The provenance of given values that did not come from the user.
     provenance: BTreeMap<String, Provenance>,
-    /// Defaults of the algorithm that the settings are for, where they are not the parameter's own.
+    /// The defaults of the algorithm that the settings are for, where they differ from the parameter's default.
     defaults: BTreeMap<&'static str, &'static str>,
     lexicon: Option<Arc<Lexicon>>,
-    /// Whether the tokenizer was asked for, and is used however short the documents are.
+    /// Whether the tokenizer was requested, and so is used however short the documents are.
     tokenizer_is_fixed: bool,
 }
 
@@ -181,59 +182,59 @@ impl Settings {
         Settings { given, ..Settings::default() }
     }
 
-    /// The same settings for an algorithm with defaults of its own: they stand in for those of the parameters.
+    /// Sets the defaults of an algorithm; they replace those of the parameters.
     pub fn with_defaults(mut self, defaults: &[(&'static Parameter, &'static str)]) -> Self {
         self.defaults = defaults.iter().map(|(parameter, default)| (parameter.name, *default)).collect();
         self
     }
 
-    /// Gives a parameter a value.
+    /// Sets a parameter to a value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let name = name.into();
         self.provenance.remove(&name);
         self.given.insert(name, value.into());
     }
 
-    /// Gives a parameter a value that is not from the user.
+    /// Sets a parameter to a value that does not come from the user.
     pub(super) fn set_from(&mut self, name: impl Into<String>, value: impl Into<String>, provenance: Provenance) {
         let name = name.into();
         self.provenance.insert(name.clone(), provenance);
         self.given.insert(name, value.into());
     }
 
-    /// What was given, by name.
+    /// Returns the given values, by name.
     pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
         self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Where the values came from, for [rows](super::Algorithm::rows). What was given as `auto` counts as not given.
+    /// Returns the provenance of the values, for [rows](super::Algorithm::rows). A value given as `auto` counts as not
+    /// given.
     pub fn origins(&self) -> Origins {
         let decided = self.given().filter(|(_, value)| *value != AUTO);
         let provenance = |name| self.provenance.get(name).cloned().unwrap_or(Provenance::GIVEN);
         Origins(Some(decided.map(|(name, _)| (name.to_string(), provenance(name))).collect()))
     }
 
-    /// Whether the parameter was given.
+    /// Returns whether the parameter was given.
     pub fn has(&self, parameter: &Parameter) -> bool {
         self.given.contains_key(parameter.name)
     }
 
-    /// The value as typed, or the default.
+    /// Returns the value as typed, or the default.
     pub fn text<'a>(&'a self, parameter: &'a Parameter) -> &'a str {
         let default = || self.defaults.get(parameter.name).copied().unwrap_or(parameter.default);
         self.given.get(parameter.name).map_or_else(default, String::as_str)
     }
 
-    /// A whole number; `None` for `auto`.
+    /// Returns a whole number; `None` for `auto`.
     ///
-    /// # Errors
-    /// A value that [`Parameter::check`] refuses; likewise for the other getters.
+    /// # Errors A value that [`Parameter::check`] rejects; the same holds for the other getters.
     pub fn integer(&self, parameter: &Parameter) -> Result<Option<usize>, Error> {
         parameter.check(self.text(parameter))?;
         Ok(self.text(parameter).parse().ok())
     }
 
-    /// A threshold; `None` for `auto`.
+    /// Returns a threshold; `None` for `auto`.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -269,7 +270,7 @@ impl Settings {
         Ok(thousandths(self.text(parameter)))
     }
 
-    /// One of the words of a choice.
+    /// Returns the chosen word of a choice.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -278,7 +279,7 @@ impl Settings {
         Ok(self.text(parameter))
     }
 
-    /// The number that one of the words of a choice is.
+    /// Returns the chosen word of a choice as a number.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -286,7 +287,7 @@ impl Settings {
         Ok(self.choice(parameter)?.parse().expect("the words of this choice are numbers"))
     }
 
-    /// Numbers joined by `+`, ascending, without repeats.
+    /// Returns numbers joined by `+`, ascending, without repeats.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -299,7 +300,7 @@ impl Settings {
         Ok(parts)
     }
 
-    /// A number of groups and how many each holds; `None` for `off`.
+    /// Returns a number of groups and the size of each; `None` for `off`.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -311,7 +312,7 @@ impl Settings {
         }))
     }
 
-    /// The path of a file; `None` for `none`.
+    /// Returns the path of a file; `None` for `none`.
     ///
     /// # Errors
     /// As for [`integer`](Self::integer).
@@ -320,22 +321,22 @@ impl Settings {
         Ok(Some(self.text(parameter)).filter(|typed| *typed != "none").map(PathBuf::from))
     }
 
-    /// What the file of [`LEXICON`] holds, once it was read.
+    /// Returns the content of the [`LEXICON`] file, once it was read.
     pub fn lexicon(&self) -> Option<&Arc<Lexicon>> {
         self.lexicon.as_ref()
     }
 
-    /// Gives the settings what the file of [`LEXICON`] holds.
+    /// Sets the content of the [`LEXICON`] file.
     pub fn set_lexicon(&mut self, lexicon: Arc<Lexicon>) {
         self.lexicon = Some(lexicon);
     }
 
-    /// Whether the tokenizer was asked for, and is used however short the documents are.
+    /// Whether the tokenizer was requested, and so is used however short the documents are.
     pub(super) fn tokenizer_is_fixed(&self) -> bool {
         self.tokenizer_is_fixed
     }
 
-    /// Notes that the tokenizer was asked for.
+    /// Records that the tokenizer was requested.
     pub(super) fn fix_tokenizer(&mut self) {
         self.tokenizer_is_fixed = true;
     }

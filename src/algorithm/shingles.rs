@@ -1,4 +1,4 @@
-//! How a shingle becomes a number: joined from token hashes, or the digest of its text that other tools take.
+//! Hashes of shingles: combined from token hashes, or the digest of the text that other tools take.
 
 use super::parameter::{HASH, Origins, Settings};
 use super::{Provenance, Row};
@@ -19,16 +19,15 @@ pub enum ShingleHash {
     Xxh3,
     /// MD5 of the tokens joined by one space: the last eight bytes of the digest, big-endian, as in 1e0ng/simhash.
     Md5,
-    /// SHA-1 of the tokens joined by one space: the first eight bytes of the digest, little-endian, as in text-dedup. The
-    /// first four are the 32-bit hash of datasketch, which is the low half of this one.
+    /// SHA-1 of the tokens joined by one space: the first eight bytes of the digest, little-endian, as in text-dedup.
+    /// The first four bytes are the 32-bit hash of datasketch, which is the low half of this one.
     Sha1,
 }
 
 impl ShingleHash {
-    /// The hash that the settings name.
+    /// Returns the hash that the settings name.
     ///
-    /// # Errors
-    /// A name that is none.
+    /// # Errors [`Error::Parameter`] for an unknown name.
     pub fn of(settings: &Settings) -> Result<Self, Error> {
         Ok(match settings.choice(&HASH)? {
             "md5" => ShingleHash::Md5,
@@ -37,7 +36,7 @@ impl ShingleHash {
         })
     }
 
-    /// As typed after `--hash`.
+    /// Returns the name, as typed after `--hash`.
     pub fn name(self) -> &'static str {
         match self {
             ShingleHash::Xxh3 => "xxh3",
@@ -46,13 +45,13 @@ impl ShingleHash {
         }
     }
 
-    /// The parameter as it was resolved; nothing for the default, which the version of the hash says all about.
+    /// The resolved parameter; `None` for the default, which the hash version describes completely.
     pub(super) fn row(self, origins: &Origins) -> Option<Row> {
         let provenance = origins.of_or(&HASH, Provenance::derived("what the sketch is made of"));
         (self != ShingleHash::default()).then(|| Row::identity(HASH.name, self.name()).with(provenance))
     }
 
-    /// What it reads of the tokens.
+    /// Returns the detail of the tokens that it reads.
     pub fn reads(self) -> TokenDetail {
         match self {
             ShingleHash::Xxh3 => TokenDetail::Hashes,
@@ -60,8 +59,9 @@ impl ShingleHash {
         }
     }
 
-    /// Appends the hash of every run of `width` consecutive tokens, repeats included. Fewer tokens than `width` are one
-    /// shingle of all of them; no tokens give none. The tokens have what [`reads`](Self::reads) asks for.
+    /// Appends the hash of every run of `width` consecutive tokens, repeats included. Fewer tokens than `width` make
+    /// one shingle of all of them; no tokens make none. The tokens have the detail that [`reads`](Self::reads)
+    /// requests.
     ///
     /// Cost: that of [`shingle_hashes`], or a digest over all of the shingle's text.
     ///
@@ -144,7 +144,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
-        /// A digest is a shingle's own: whatever the hash, the same shingles are equal, and no others.
+        /// Each digest identifies its shingle: whatever the hash, equal shingles have equal hashes, and no others do.
         #[test]
         fn every_hash_tells_the_same_shingles_apart(
             words in prop::collection::vec("[ab]{1,2}", 0..40),

@@ -1,5 +1,5 @@
-//! What was run, as a value: the algorithm with its parameters, the tokenizer, the hashes. Equal identities give equal signatures, so an
-//! index keeps the identity of what it was made with, and refuses others.
+//! The specification of a run as a value: the algorithm with its parameters, the tokenizer and the hashes. Equal
+//! identities give equal signatures, so an index stores the identity that it was made with and refuses others.
 
 use super::Algorithm;
 use crate::hash::HASH_VERSION;
@@ -28,7 +28,7 @@ impl fmt::Display for Value {
         match self {
             Value::Switch(on) => on.fmt(f),
             Value::Integer(number) => number.fmt(f),
-            // With its point, as in JSON.
+            // With its decimal point, as in JSON.
             Value::Decimal(number) => fmt::Debug::fmt(number, f),
             Value::Text(text) => text.fmt(f),
         }
@@ -54,7 +54,7 @@ impl From<usize> for Value {
 }
 
 impl Value {
-    /// The whole number that it is.
+    /// Returns the whole number; `None` for other kinds of values.
     pub fn as_integer(&self) -> Option<u64> {
         match self {
             Value::Integer(number) => Some(*number),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// The number that it is.
+    /// Returns the number; `None` for other kinds of values.
     pub fn as_decimal(&self) -> Option<f64> {
         match self {
             Value::Integer(number) => Some(*number as f64),
@@ -76,23 +76,23 @@ impl Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Nothing was given: it is the default.
+    /// The default: nothing was given.
     Default,
-    /// It was given, as a setting or in code.
+    /// Given, as a setting or in code.
     Given,
-    /// The preset of this name gave it.
+    /// Given by the preset of this name.
     Preset(&'static str),
-    /// It follows from other parameters, or from the documents.
+    /// Derived from other parameters or from the documents.
     Derived,
 }
 
-/// Where the value of a parameter came from, and why it is this one.
+/// The origin of a parameter's value, and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Provenance {
-    /// Where it came from.
+    /// The origin of the value.
     pub origin: Origin,
-    /// Why it is this one, for people. Never empty for [`Origin::Derived`]; a remark, mostly empty, for others.
+    /// The reason for the value, in words. Never empty for [`Origin::Derived`]; for others a remark, mostly empty.
     pub reason: Cow<'static, str>,
 }
 
@@ -112,13 +112,13 @@ impl Provenance {
         Provenance { origin: Origin::Derived, reason: reason.into() }
     }
 
-    /// The same with this remark.
+    /// Sets the remark.
     pub fn with_remark(self, remark: impl Into<Cow<'static, str>>) -> Self {
         Provenance { reason: remark.into(), ..self }
     }
 }
 
-/// In words, as in `dedup plan`.
+/// Formats the provenance in words, as in `dedup plan`.
 impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
@@ -131,19 +131,19 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// What a row is for.
+/// The purpose of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowKind {
     /// Fingerprints, keys or similarities depend on it.
     Identity,
-    /// It follows from identity rows, and the records of a run state it.
+    /// The row follows from identity rows, and the records of a run report it.
     Stated,
-    /// It led to identity rows or follows from them, and only a [plan](super::Plan) shows it.
+    /// The row led to identity rows or follows from them, and only a [plan](super::Plan) shows it.
     Planned,
 }
 
-/// A parameter as it was resolved.
+/// A resolved parameter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
@@ -151,42 +151,44 @@ pub struct Row {
     pub name: &'static str,
     /// Its value.
     pub value: Value,
-    /// What the row is for.
+    /// The purpose of the row.
     pub kind: RowKind,
-    /// Where the value came from. No identity depends on it.
+    /// The provenance of the value. No identity depends on it.
     pub provenance: Provenance,
 }
 
 impl Row {
-    /// A parameter that fingerprints, keys or similarities depend on; given, unless [`with`](Self::with) says otherwise.
+    /// A parameter that fingerprints, keys or similarities depend on; given, unless [`with`](Self::with) sets another
+    /// provenance.
     pub fn identity(name: &'static str, value: impl Into<Value>) -> Self {
         Row { name, value: value.into(), kind: RowKind::Identity, provenance: Provenance::GIVEN }
     }
 
-    /// What follows from others.
+    /// A value that follows from other parameters.
     pub fn stated(name: &'static str, value: impl Into<Value>) -> Self {
         let provenance = Provenance::derived("from the other parameters");
         Row { name, value: value.into(), kind: RowKind::Stated, provenance }
     }
 
-    /// What led to others or follows from them, and is shown in plans only; given, unless [`with`](Self::with) says otherwise.
+    /// A value that led to others or follows from them, shown in plans only; given, unless [`with`](Self::with) sets
+    /// another provenance.
     pub fn planned(name: &'static str, value: impl Into<Value>) -> Self {
         Row { kind: RowKind::Planned, ..Row::identity(name, value) }
     }
 
-    /// The same from there.
+    /// Sets the provenance.
     pub fn with(self, provenance: Provenance) -> Self {
         Row { provenance, ..self }
     }
 
-    /// Whether fingerprints, keys or similarities depend on it.
+    /// Returns whether fingerprints, keys or similarities depend on the parameter.
     pub fn is_identity(&self) -> bool {
         self.kind == RowKind::Identity
     }
 }
 
-/// Whether two algorithms make the same fingerprints, keys and similarities, apart from what they learn: same name and measure, equal
-/// identity rows. Where the values came from does not matter.
+/// Returns whether two algorithms make the same fingerprints, keys and similarities, apart from what they learn. They
+/// do if name and measure are the same and the identity rows are equal; the provenance of the values does not matter.
 pub fn same_identity(a: &dyn Algorithm, b: &dyn Algorithm) -> bool {
     let identity = |algorithm: &dyn Algorithm| -> Vec<_> {
         algorithm.rows().into_iter().filter(Row::is_identity).map(|row| (row.name, row.value)).collect()
@@ -194,31 +196,31 @@ pub fn same_identity(a: &dyn Algorithm, b: &dyn Algorithm) -> bool {
     a.profile() == b.profile() && identity(a) == identity(b)
 }
 
-/// What was run.
+/// The specification of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Spec {
     /// The name of the algorithm.
     pub algorithm: &'static str,
-    /// Its parameters as they were resolved.
+    /// Its resolved parameters.
     pub parameters: Vec<Row>,
-    /// What the tokens are: the [name](crate::tokenizer::Tokenizer::name) of the tokenizer.
+    /// The [name](crate::tokenizer::Tokenizer::name) of the tokenizer.
     pub tokenizer: String,
     /// The seed of the hashes.
     pub seed: u64,
-    /// What else decides which text is looked at, such as `content` `main`: names and values.
+    /// Names and values of other options that decide which text is read, such as `content` `main`.
     pub text: Vec<(&'static str, &'static str)>,
 }
 
 impl Spec {
-    /// This algorithm on the tokens of this tokenizer.
+    /// The specification of this algorithm on the tokens of this tokenizer.
     pub fn new(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64) -> Self {
         let (parameters, tokenizer) = (algorithm.parameters(), tokenizer.name().into_owned());
         Spec { algorithm: algorithm.name(), parameters, tokenizer, seed, text: Vec::new() }
     }
 
-    /// Everything that signatures depend on, by name, the [hash version](HASH_VERSION) included. Numbers with decimals are kept as they
-    /// are written: only so are they sure to be the same again.
+    /// Returns everything that signatures depend on, by name, including the [hash version](HASH_VERSION). Decimal
+    /// numbers are kept as text, so that they compare equal when read back.
     pub fn identity(&self) -> Map<String, Json> {
         let mut identity = Map::new();
         identity.insert("algo".into(), self.algorithm.into());

@@ -1,8 +1,9 @@
-//! The idf band: which document frequencies make a term count, decided in integers.
+//! The idf band: the document frequencies of terms that count, decided in integers.
 //!
 //! With `N` documents a term's normalised idf is `ln((N + 1) / df) / ln(N + 1)`. It is at least `l` exactly where
-//! `df ≤ (N + 1)^(1 − l)`, and at most `h` exactly where `df ≥ (N + 1)^(1 − h)`: both ends are document frequencies, found
-//! once a run. With `1 − l` a fraction `p/q`, `df ≤ (N + 1)^(p/q)` is `df^q ≤ (N + 1)^p`: whole numbers, only large ones.
+//! `df ≤ (N + 1)^(1 − l)`, and at most `h` exactly where `df ≥ (N + 1)^(1 − h)`: both ends are document frequencies,
+//! found once in a run. If `1 − l` is the fraction `p/q`, then `df ≤ (N + 1)^(p/q)` is `df^q ≤ (N + 1)^p`, a comparison
+//! of large whole numbers.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -10,8 +11,8 @@ use std::ops::RangeInclusive;
 /// Ends are given in thousandths.
 const WHOLE: u64 = 1000;
 
-/// The document frequencies of terms whose normalised idf in a collection of so many documents is from `low` to `high`
-/// thousandths. The range may be empty.
+/// Returns the document frequencies of terms whose normalised idf in a collection of `documents` documents is from
+/// `low` to `high` thousandths. The range may be empty.
 ///
 /// # Panics
 /// If `low` or `high` is above 1000.
@@ -31,7 +32,8 @@ pub fn least_frequency(documents: u64, high: u64) -> u64 {
     last(all - 1, |frequency| compare_power(frequency, all, WHOLE - high) == Ordering::Less) + 1
 }
 
-/// The last of `1..=most` that `holds`, which holds up to some number and not above it; 0 if for none.
+/// The last of `1..=most` for which `holds` is true; 0 if for none. `holds` must be true up to some number and false
+/// above it.
 fn last(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut holding, mut failing) = (0, most + 1);
     while failing - holding > 1 {
@@ -41,7 +43,7 @@ fn last(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     holding
 }
 
-/// `a` next to `b^(thousandths / 1000)`.
+/// Compares `a` with `b^(thousandths / 1000)`.
 fn compare_power(a: u64, b: u64, thousandths: u64) -> Ordering {
     let common = gcd(thousandths, WHOLE);
     let (a, b) = (power(a, WHOLE / common), power(b, thousandths / common));

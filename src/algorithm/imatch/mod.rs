@@ -1,34 +1,36 @@
-//! I-Match: a digest of the set of a document's informative terms; near-duplicates have the same one.
+//! I-Match: a digest of the set of a document's informative terms. Near-duplicates have the same digest.
 //!
-//! **What it detects.** Documents with the same vocabulary: copies whose words were put in another order, repeated, or changed only
-//! where every document has them (`the`) or no other has them (a date, a counter, a typing error). With randomized lexicons also
-//! copies that differ in a few informative terms.
+//! **What it detects.** Documents with the same vocabulary: copies whose words were reordered or repeated, or that
+//! differ only in words that every document has (`the`) or that no other has (a date, a counter, a typing error). With
+//! randomized lexicons also copies that differ in a few informative terms.
 //!
 //! **Source.** Chowdhury, Frieder, Grossman & McCabe, *Collection statistics for fast duplicate document detection*, TOIS 20(2),
 //! 2002. The randomized lexicons: Kołcz, Chowdhury & Alspector, KDD 2004; Kołcz & Chowdhury, J. Supercomputing 45, 2008.
 //!
-//! **Formula.** Of `N` documents, exact copies counted once, `df` have a term; its normalised idf is `ln((N + 1) / df) / ln(N + 1)`. The lexicon is the
-//! terms whose normalised idf is from `--idf-low` to `--idf-high`. Lexicon 0 is all of it; lexicons 1 to `K` each lack a random
-//! fraction `p`. A digest is the SHA-1 of a document's distinct terms in the lexicon, in the order of their bytes, joined by line
-//! breaks. Two documents are alike if any digest is equal in the same lexicon; the similarity is the share of the `K + 1` digests
-//! that are equal, and 1 if that of lexicon 0 is, because then all filtered sets are. If documents differ in `x` terms of the lexicon, a
-//! randomized one hides them all with probability `pˣ`, so they are found with probability `1 − (1 − pˣ)ᴷ`; a replaced word is
-//! `x = 2`.
+//! **Formula.** If `df` of `N` documents have a term (exact copies counted once), its normalised idf is
+//! `ln((N + 1) / df) / ln(N + 1)`. The lexicon consists of the terms whose normalised idf is from `idf_low` to
+//! `idf_high`. Lexicon 0 is all of it; lexicons 1 to `K` each lack a random fraction `p`. A digest is the SHA-1 of a
+//! document's distinct terms in the lexicon, in the order of their bytes, joined by line breaks. Two documents are
+//! near-duplicates if they have an equal digest for the same lexicon. The similarity is the share of equal digests
+//! among the `K + 1`; it is 1 if the digests of lexicon 0 are equal, because then all filtered sets are. If documents
+//! differ in `x` terms of the lexicon, a randomized one hides them all with probability `pˣ`, so they are found with
+//! probability `1 − (1 − pˣ)ᴷ`; a replaced word is `x = 2`.
 //!
-//! **Parameters.** See [`PARAMETERS`]. The band and the least number of terms are those of the I-Match baseline in the reference
-//! program of SpotSigs (Theobald, Siddharth & Paepcke, SIGIR 2008). The band is decided in integers ([`band`]). A term
-//! that only one document has says nothing about pairs and never counts. A document of which more than half the distinct terms are such, or
-//! that has too few terms that count without them, has no near-duplicate here: it gets a single digest, of its terms with those, which
-//! only its copies have too (word for word, in another order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`]. With `--lexicon` all of
-//! this is by the counts of that file, in which an unknown term is as good as one that a single document has.
+//! **Parameters.** See [`PARAMETERS`]. The band and the least number of terms are those of the I-Match baseline in the
+//! reference program of SpotSigs (Theobald, Siddharth & Paepcke, SIGIR 2008). The band is decided in integers
+//! ([`band`]). A term of a single document says nothing about pairs and never counts. A document has no near-duplicate
+//! here if more than half of its distinct terms are of this kind, or if it has too few terms that count. It gets a
+//! single digest, which includes its unique terms, so that only its copies have it too (word for word, in another
+//! order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`].
+//! With `lexicon` the counts of that file decide; a term that it lacks is treated like a term of a single document.
 //!
-//! **Cost.** The collection is read twice, once for counting, or once with `--lexicon`. A look-up a term, a sort of the terms that
-//! count, `K + 1` SHA-1 digests; 16 bytes a digest and document. Which terms a lexicon lacks is a keyed hash of the term and the lexicon's
-//! number: no lexicon is copied.
+//! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
+//! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document. A keyed hash of the term and the
+//! lexicon's number decides which terms a lexicon lacks, so no lexicon is copied.
 //!
-//! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts of the same words are alike, whatever
-//! they say. Long documents: the more terms, the more of them differ; from some 4 on hardly a pair is found. No threshold
-//! can be asked for.
+//! **Where it is weak.** A fingerprint depends on the whole collection, unless a lexicon from elsewhere is given. Texts
+//! of the same words are near-duplicates, whatever they say. Long documents: the more terms, the more of them differ;
+//! from about 4 differing terms on hardly a pair is found. There is no threshold.
 
 pub mod band;
 mod terms;
@@ -80,13 +82,14 @@ parameters! {
     idf_low(idf: impl Into<Number>) IDF_LOW = idf.into().0;
     /// The most normalised idf of a term that counts: from 0 to 1, with at most three decimals; 0.8 by default.
     idf_high(idf: impl Into<Number>) IDF_HIGH = idf.into().0;
-    /// The randomized lexicons beside the whole one: from 0 to 100; 10 by default.
+    /// The number of randomized lexicons in addition to the whole one: from 0 to 100; 10 by default.
     lexicons(lexicons: usize) LEXICONS = lexicons.to_string();
     /// The fraction of the terms that each randomized lexicon lacks: from 0 to 1, with at most three decimals; 0.5 by default.
     drop_fraction(fraction: impl Into<Number>) DROP_FRACTION = fraction.into().0;
-    /// The least terms that make a digest: at least 1; 4 by default.
+    /// The fewest terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
-    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
+    /// does not read the file: pass its content to
     /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
 }
@@ -138,10 +141,10 @@ static MIN_TERMS: Parameter = Parameter {
     details: "A document with fewer terms in a lexicon has no digest under it; one with fewer in the whole lexicon is never a duplicate.",
 };
 
-/// Below so many documents idf is not trusted.
+/// The number of documents below which idf is not trusted.
 pub const SMALL: u64 = 1000;
 
-/// How a document becomes digests.
+/// The parameters of the digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameters {
@@ -149,7 +152,7 @@ pub struct Parameters {
     pub idf: RangeInclusive<u64>,
     /// Randomized lexicons.
     pub lexicons: usize,
-    /// What each of them lacks, in thousandths.
+    /// The fraction of the terms that each of them lacks, in thousandths.
     pub drop: u64,
     /// Least terms that make a digest.
     pub min_terms: usize,
@@ -162,12 +165,12 @@ impl Default for Parameters {
     }
 }
 
-/// The document frequencies of terms that count, in a collection that was counted itself.
+/// Returns the document frequencies of terms that count, in a collection that was itself counted.
 ///
-/// From [`SMALL`] documents on this is the band, without what only one document has. In fewer documents idf is coarse — among
-/// 10 the band would drop what 7 of them share, and so lose a group of seven near-duplicates — and they are judged as
-/// [`SMALL`] documents at the common end;
-/// at the rare end every term counts that two of them have.
+/// From [`SMALL`] documents on this is the band, without the terms of a single document. In fewer documents idf is
+/// coarse: among 10 the band would drop the terms that 7 of them share, and so lose a group of seven near-duplicates.
+/// Smaller collections are therefore treated like [`SMALL`] documents at the common end; at the rare end every term of
+/// two documents counts.
 pub fn informative(documents: u64, idf: &RangeInclusive<u64>) -> RangeInclusive<u64> {
     if documents < SMALL {
         return 2..=band::most_frequency(SMALL, *idf.start());
@@ -176,8 +179,8 @@ pub fn informative(documents: u64, idf: &RangeInclusive<u64>) -> RangeInclusive<
     2.max(*band.start())..=*band.end()
 }
 
-/// The SHA-1 digest of a set of terms, given ascending and without repeats: of the terms joined by line breaks, which no
-/// token has.
+/// Returns the SHA-1 digest of a set of terms, given ascending and without repeats. The terms are joined by line
+/// breaks, which no token contains.
 pub fn digest<'a>(terms: impl IntoIterator<Item = &'a str>) -> [u8; 20] {
     let mut sha1 = Sha1::new();
     for (i, term) in terms.into_iter().enumerate() {
@@ -189,23 +192,25 @@ pub fn digest<'a>(terms: impl IntoIterator<Item = &'a str>) -> [u8; 20] {
     sha1.finalize().into()
 }
 
-/// Words of the fingerprint a digest: its first 128 bits. Two of N digests agree by chance with probability N²/2¹²⁹.
+/// The number of 64-bit words of the fingerprint for each digest: its first 128 bits. Two of N digests agree by chance
+/// with probability N²/2¹²⁹.
 pub(crate) const WORDS: usize = 2;
-/// In place of a digest that there are too few terms for.
+/// The value in place of a digest that has too few terms.
 const ABSENT: [u64; WORDS] = [0; WORDS];
 
 /// The detector.
 pub struct IMatch {
     parameters: Parameters,
-    /// Which terms count, once it is known.
+    /// The classes of terms, once they are known.
     classes: Option<Classes>,
-    /// How many documents the lexicon counts; before there is one, how many it would count, and 0 if that is not known.
+    /// The number of documents that the lexicon counts. Without a lexicon, the number that it would count; 0 if
+    /// unknown.
     documents: u64,
     /// The row of the lexicon, if it is from a file.
     lexicon: Option<Row>,
     /// Document frequencies of terms that count.
     informative: RangeInclusive<u64>,
-    /// For each randomized lexicon, what [`lacks`](Self::lacks) mixes into the hash of a term.
+    /// For each randomized lexicon, the value that [`lacks`](Self::lacks) mixes into the hash of a term.
     keys: Vec<u64>,
     /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
     lacked: u128,
@@ -218,7 +223,7 @@ impl IMatch {
         Builder::default()
     }
 
-    /// A detector that has yet to learn how frequent terms are; until then none counts.
+    /// A detector that has yet to learn the frequencies of terms; until then no term counts.
     pub fn new(parameters: Parameters) -> Self {
         let informative = informative(0, &parameters.idf);
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
@@ -227,7 +232,7 @@ impl IMatch {
         IMatch { parameters, classes, documents, lexicon, informative, keys, lacked, origins }
     }
 
-    /// The document frequencies of terms that count. They are part of the identity once they are of a lexicon.
+    /// The document frequencies of terms that count. They are part of the identity if they come from a lexicon.
     fn frequency_rows(&self) -> [Row; 2] {
         let row = if self.classes.is_some() { Row::identity } else { Row::planned };
         let (fewest, most) = match self.documents < SMALL {
@@ -252,20 +257,20 @@ impl IMatch {
         u128::from(hash) < self.lacked
     }
 
-    /// Leaves in `weighted` the numbers of the tokens whose terms count, each term once, in the order of their text, and returns true.
-    /// If those are too few, or most terms of the document are in no other, it has no near-duplicate: then the terms that no other has
-    /// are left too, to know copies of it by, and false is returned.
+    /// Leaves in `weighted` the numbers of the tokens whose terms count, each term once, in the order of their text,
+    /// and returns true. If they are too few, or if most terms of the document occur in no other, the document has no
+    /// near-duplicate. Its unique terms are then left too, which identify its copies, and false is returned.
     fn filter(&self, tokens: &Tokens, features: &mut Features) -> bool {
         let Features { positions, weighted: kept, .. } = features;
         kept.clear();
         let Some(classes) = &self.classes else { return false };
         let term = |i: u32| tokens.hashes()[i as usize];
-        // The table is larger than any cache near the processor: all terms are on their way to it before the first is looked at.
+        // The table is larger than the processor's caches: all terms are prefetched before the first is read.
         positions.iter().for_each(|&i| classes.fetch(term(i)));
         kept.resize(positions.len(), (0, 0));
         let (mut left, mut own) = (0, 0);
         for &i in positions.iter() {
-            // Without a branch, which nobody could predict.
+            // Without a branch, because it would be unpredictable.
             let class = classes.of(term(i));
             kept[left] = (u64::from(class == Class::Own), i);
             left += usize::from(class != Class::Passed);
@@ -276,7 +281,7 @@ impl IMatch {
         if among_others && own > 0 {
             kept.retain(|&(is_own, _)| is_own == 0);
         }
-        // By the first eight bytes, which tell nearly all terms apart, then by all.
+        // Compared by the first eight bytes, which distinguish nearly all terms, then by all bytes.
         kept.iter_mut().for_each(|(first, i)| *first = tokens.beginning(*i as usize));
         kept.sort_unstable_by_key(|&(first, _)| first);
         for alike in kept.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
@@ -285,11 +290,12 @@ impl IMatch {
         among_others
     }
 
-    /// Copies the terms that a randomized lexicon has from all of them, given by what [`lacks`](Self::lacks) looks at, and by their
-    /// lengths. In `all` and `chosen` a line break is after each term, which its length counts; then come bytes of no meaning, at least
-    /// [`AT_ONCE`]. Returns how many bytes and terms are chosen.
+    /// Copies the terms that a randomized lexicon has. All terms are given by the hashes that [`lacks`](Self::lacks)
+    /// reads, and by their lengths. In `all` and `chosen` each term ends with a line break, which is part of its
+    /// length; at least [`AT_ONCE`] meaningless bytes follow the last term. Returns the numbers of chosen bytes and
+    /// terms.
     ///
-    /// About half of the terms, at random: a copy that does not count and is written over is cheaper than a branch that goes wrong.
+    /// About half of the terms are chosen, at random: a copy that is overwritten is cheaper than a mispredicted branch.
     fn choose(
         &self,
         lexicon: &[u64],
@@ -310,10 +316,10 @@ impl IMatch {
     }
 }
 
-/// The bytes that are copied of a short term.
+/// The number of bytes that are copied of a short term.
 const AT_ONCE: usize = 16;
 
-/// The first words of the digest of so many terms, each with a line break after it; absent if they are too few.
+/// The first words of the digest of `terms` terms, each with a line break after it; [`ABSENT`] if they are too few.
 fn first_words(terms: &[u8], count: usize, min_terms: usize) -> [u64; WORDS] {
     let Some((_, joined)) = terms.split_last().filter(|_| count >= min_terms) else { return ABSENT };
     let digest = Sha1::digest(joined);
@@ -359,7 +365,7 @@ impl Algorithm for IMatch {
                 self.classes = Some(Classes::new(lexicon, &self.informative));
                 self.lexicon = lexicon_row(lexicon);
             }
-            // For a plan: no terms are counted.
+            // Only the number of documents, for a plan: no terms are counted.
             Learned::Totals(totals) if self.classes.is_none() => {
                 self.documents = totals.fingerprints as u64;
                 self.informative = informative(self.documents, &self.parameters.idf);
@@ -368,7 +374,8 @@ impl Algorithm for IMatch {
         }
     }
 
-    /// The digests, which need the texts of the tokens. None if there are too few terms for the first: the others have no more.
+    /// Appends the digests, which need the texts of the tokens. Appends none if there are too few terms for the first,
+    /// because the others have no more.
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let among_others = self.filter(tokens, features);
@@ -460,12 +467,13 @@ fn decimal(thousandths: u64) -> f64 {
     thousandths as f64 / 1000.0
 }
 
-/// Probability that documents which differ in so many terms of the lexicon have an equal digest, if both have all digests.
+/// Returns the probability that two documents which differ in `differing` terms of the lexicon have an equal digest, if
+/// both have all digests.
 pub fn probability_found(lexicons: usize, drop_fraction: f64, differing: u32) -> f64 {
     if differing == 0 {
         return 1.0;
     }
-    // With exponents as they may be, 1 − (1 − y)ᴷ would lose its digits.
+    // For large exponents, 1 − (1 − y)ᴷ would lose precision.
     -(lexicons as f64 * (-drop_fraction.powi(differing as i32)).ln_1p()).exp_m1()
 }
 
@@ -494,7 +502,7 @@ fn prepare(settings: &Settings, _median_tokens: usize) -> Result<PreparedAlgorit
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let parameters = resolve(settings)?;
     let Parameters { idf, lexicons, drop, min_terms } = &parameters;
-    // Terms are judged by the documents that were counted.
+    // The documents that were counted decide about terms.
     let counted = settings.lexicon().map_or(documents, |lexicon| lexicon.documents());
     let informative = informative(counted, idf);
     let mut notes = vec![

@@ -1,13 +1,13 @@
-//! Which terms count, in a table that is looked into once for each distinct term of each document.
+//! The classes of terms, in a table that is read once for each distinct term of each document.
 
 use crate::kernel::fetch::fetch;
 use crate::lexicon::Lexicon;
 use std::ops::RangeInclusive;
 
-/// What a term is worth.
+/// The class of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// At most one document has it, or it is not known.
+    /// At most one document has it, or it is unknown.
     Own,
     /// It is in the band.
     Counts,
@@ -15,20 +15,20 @@ pub(super) enum Class {
     Passed,
 }
 
-/// The terms that several documents have, by their hashes. 8 to 17 bytes each; terms of one document take no room.
+/// The terms that several documents have, by their hashes: 8 to 17 bytes each. Terms of one document take no space.
 #[derive(Debug)]
 pub(super) struct Classes {
-    /// Found by the high bits of the hash, at most half full. 0 marks a free place.
+    /// An open-addressing table, indexed by the high bits of the hash and at most half full. 0 marks a free slot.
     slots: Box<[u64]>,
     shift: u32,
-    /// For each place a bit: whether the term counts.
+    /// One bit for each slot: whether the term counts.
     counts: Box<[u64]>,
     /// The class of the term whose hash is 0.
     of_zero: Class,
 }
 
 impl Classes {
-    /// The terms of a lexicon, of which those count that `informative` documents have.
+    /// The terms of a lexicon. Those with a document frequency in `informative` count.
     pub fn new(lexicon: &Lexicon, informative: &RangeInclusive<u64>) -> Self {
         let several = || lexicon.terms().filter(|(_, frequency)| *frequency > 1);
         let class =
@@ -52,7 +52,7 @@ impl Classes {
         classes
     }
 
-    /// Says that [`of`](Self::of) will be asked of a term soon.
+    /// Prefetches the slot of a term before [`of`](Self::of) reads it.
     #[inline]
     pub fn fetch(&self, term: u64) {
         let home = (term >> self.shift) as usize;
@@ -74,7 +74,7 @@ impl Classes {
         }
     }
 
-    /// Where a term is, or the free place where its search ends.
+    /// The slot of a term, or the free slot where its search ends.
     #[inline]
     fn slot(&self, term: u64) -> usize {
         let mask = self.slots.len() - 1;

@@ -1,16 +1,19 @@
-//! With what probability a pair is found, by its similarity and by the number of elements of its sets.
+//! The probability that a pair is found, by its similarity and by the number of elements of its sets.
 //!
-//! **Classic sketch.** Slots are independent: `q` of them all agree with probability `J^q`, so that one of `b` bands of `r` slots
-//! is equal with probability `1 − (1 − Jʳ)ᵇ`, whatever the size of the sets. The signatures of datasketch follow the same curve.
+//! **Classic sketch.** Slots are independent: `q` of them all agree with probability `J^q`. One of `b` bands of `r`
+//! slots is therefore equal with probability `1 − (1 − Jʳ)ᵇ`, whatever the size of the sets. The signatures of
+//! datasketch follow the same curve.
 //!
-//! **Fast similarity sketching.** A slot agrees iff the element of the union that wins it is in both sets, but an element wins at
-//! most one slot a round: the winners of a round are drawn without replacement. With sets that are no larger than a few times the
-//! signature, the share of agreeing slots therefore varies less than with independent slots, down to half the variance. That
-//! makes the curve of bands steeper: above a recall of some 0.6 more pairs are found than by independent slots, below it fewer.
+//! **Fast similarity sketching.** A slot agrees iff the element of the union that wins it is in both sets. But an
+//! element wins at most one slot a round: the winners of a round are drawn without replacement. For sets up to a few
+//! times as large as the signature, the share of agreeing slots therefore varies less than with independent slots, down
+//! to half the variance. That makes the curve of bands steeper: above a recall of about 0.6 more pairs are found than
+//! with independent slots, below it fewer.
 //!
-//! Slots are exchangeable, so all follows from the probability `p(q)` that `q` given slots agree. A round throws the `n` elements
-//! of the union into `K` slots, and `f` of the given slots that it fills agree with probability `(m)_f / (n)_f` (falling
-//! factorials), `m` being the number of shared elements. If `a(e, f)` is the probability that a round fills exactly `f` of `e` empty slots,
+//! Slots are exchangeable, so everything follows from the probability `p(q)` that `q` given slots agree. A round throws
+//! the `n` elements of the union into `K` slots, and `f` of the given slots that it fills agree with probability
+//! `(m)_f / (n)_f` (falling factorials), where `m` is the number of shared elements. If `a(e, f)` is the probability
+//! that a round fills exactly `f` of `e` empty slots,
 //!
 //! ```text
 //! p(e) = Σ a(e, f) · (m)_f / (n)_f · p(e − f)    over f = 0 … e,  p(0) = 1
@@ -22,35 +25,38 @@
 //! Σ (−1)^(j − l) · C(j − 1, l − 1) · C(g, j) · p(j·r)    over j = l … g
 //! ```
 //!
-//! (Rounds from the `K`-th on, which matter to sets of one to three elements only, are taken to go on in the same way.)
+//! (Rounds from the `K`-th on matter only to sets of one to three elements; they are assumed to continue in the same
+//! way.)
 //!
-//! That recursion costs `n·K²/2` steps. It is used where few slots are expected to differ, or few to agree. Elsewhere the slots are
-//! taken to be `K` draws without replacement from a single pool of `N` elements, of which `J·N` are shared, with the `N` that gives
-//! the right variance: `N = 1 + (n − 1) / ρ`, where `ρ` is the probability that two slots are filled in the same round,
-//! `(1 − 2u + v) / (1 − v)` with `u = (1 − 1/K)ⁿ` and `v = (1 − 2/K)ⁿ`. `N` grows from `2·K` (small sets) to `n` (large ones), where the
-//! slots are as good as independent. Its error is below a third of the standard error of 20,000 pairs.
+//! That recursion costs `n·K²/2` steps. It is used where few slots are expected to differ, or few to agree. Elsewhere
+//! the slots are modelled as `K` draws without replacement from a single pool of `N` elements, of which `J·N` are
+//! shared, with the `N` that gives the right variance: `N = 1 + (n − 1) / ρ`, where `ρ` is the probability that two
+//! slots are filled in the same round, `(1 − 2u + v) / (1 − v)` with `u = (1 − 1/K)ⁿ` and `v = (1 − 2/K)ⁿ`. `N` grows
+//! from `2·K` (small sets) to `n` (large ones), where the slots are practically independent. Its error is below a third
+//! of the standard error of 20,000 pairs.
 
 use super::bands::{self, Bands};
 use super::shape::Shape;
 use super::sketch::Kind;
 
-/// Where fewer slots than this are expected to differ (or to agree), the recursion over rounds is used.
+/// If fewer slots than this are expected to differ (or to agree), the recursion over rounds is used.
 const FEW_SLOTS: f64 = 16.0;
 
-/// From this many times as many elements as slots on, nearly all slots are filled in the first round, and a pool is exact.
+/// The ratio of elements to slots from which nearly all slots are filled in the first round, so that the pool is exact.
 const FILLED_AT_ONCE: f64 = 4.0;
 
 /// The most steps that the recursion may cost.
 const MAX_STEPS: f64 = 2e7;
 
-/// If more equal groups than this are expected, the probability that there is none is below 10⁻⁶ in any case, and inclusion and
-/// exclusion would lose its digits.
+/// If more equal groups than this are expected, the probability of none is below 10⁻⁶ in any case, and inclusion and
+/// exclusion would lose precision.
 const MANY_EQUAL: f64 = 16.0;
 
-/// From so many expected equal bands on, at least two bands, a pair is found at least as surely as with independent slots.
+/// From this many expected equal bands on, with at least two bands, a pair is found with at least the probability of
+/// independent slots.
 const SURELY_ABOVE: f64 = 1.5;
 
-/// How surely pairs are found by equal groups of slots.
+/// The probability that equal groups of slots find a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Curve {
     kind: Kind,
@@ -63,7 +69,7 @@ impl Curve {
         Curve { kind, shape: shape.into() }
     }
 
-    /// With slots that agree independently.
+    /// The probability with slots that agree independently.
     fn independent(self, similarity: f64) -> f64 {
         let Shape { groups, rows, least } = self.shape;
         if least == 1 {
@@ -73,8 +79,8 @@ impl Curve {
         }
     }
 
-    /// The probability that a pair is found whose two sets share `shared` of the `either` elements that one of them has at least.
-    /// Between whole numbers of shared elements it is a smooth interpolation.
+    /// Returns the probability that a pair is found whose sets share `shared` elements and whose union has `either`.
+    /// Between whole numbers of shared elements it interpolates smoothly.
     pub fn found(self, shared: f64, either: f64) -> f64 {
         let similarity = shared / either;
         let Shape { groups, rows, .. } = self.shape;
@@ -96,8 +102,8 @@ impl Curve {
         }
     }
 
-    /// As [`found`](Self::found), always in the time of a few multiplications a slot. Where few slots are expected to differ it is up to .015
-    /// off.
+    /// Approximates [`found`](Self::found) in a few multiplications a slot. If few slots are expected to differ, the
+    /// error is up to .015.
     pub fn found_quickly(self, shared: f64, either: f64) -> f64 {
         let similarity = shared / either;
         let Shape { groups, rows, .. } = self.shape;
@@ -108,7 +114,7 @@ impl Curve {
         self.found_in_pool(similarity, pool(self.shape.slots() as f64, either))
     }
 
-    /// With slots that are drawn without replacement from a pool of so many elements.
+    /// The probability with slots that are drawn without replacement from a pool of `pool` elements.
     fn found_in_pool(self, similarity: f64, pool: f64) -> f64 {
         if pool.is_infinite() {
             return self.independent(similarity);
@@ -124,8 +130,8 @@ impl Curve {
         })
     }
 
-    /// The probability that a pair of this similarity is found if both documents have so many features; without a number, the
-    /// [`lowest`](Self::lowest) of all.
+    /// Returns the probability that a pair of this similarity is found if both documents have `features` features; with
+    /// `None`, the [`lowest`](Self::lowest) for any number.
     pub fn at(self, similarity: f64, features: Option<usize>) -> f64 {
         match features {
             Some(features) if self.kind == Kind::Fss => {
@@ -137,7 +143,7 @@ impl Curve {
         }
     }
 
-    /// The similarity at which a pair is found with this probability, of documents as for [`at`](Self::at).
+    /// Returns the similarity at which a pair is found with this probability; `features` as for [`at`](Self::at).
     pub fn similarity_found_with(self, probability: f64, features: Option<usize>) -> f64 {
         let (mut below, mut above) = (0.0, 1.0);
         for _ in 0..20 {
@@ -147,12 +153,13 @@ impl Curve {
         above
     }
 
-    /// The probability at similarities from 0.1 to 1 and at the threshold.
+    /// Returns the probability at similarities from 0.1 to 1 and at the threshold.
     pub fn points(self, threshold: f64, features: Option<usize>) -> Vec<(f64, f64)> {
         bands::similarities(threshold).into_iter().map(|s| (s, self.at(s, features))).collect()
     }
 
-    /// The least probability with which a pair at or above this similarity is found, whatever the size of its sets.
+    /// Returns the lowest probability with which a pair at or above this similarity is found, whatever the size of its
+    /// sets.
     pub fn lowest(self, similarity: f64) -> f64 {
         self.by_size(similarity).fold(1.0, f64::min)
     }
@@ -180,14 +187,15 @@ impl Curve {
     }
 }
 
-/// The fewest bands of `rows` slots, at most `most`, with which a pair at the threshold is found with this recall, whatever its length.
+/// Returns the fewest bands of `rows` slots, at most `most`, that find a pair at the threshold with this recall,
+/// whatever its length.
 pub fn needed(kind: Kind, threshold: f64, recall: f64, rows: usize, most: usize) -> Option<usize> {
     let enough = |bands: usize| Curve::new(kind, Bands { bands, rows }).reaches(threshold, recall);
     let first = bands::needed(threshold, recall, rows);
     if first > most {
         return None;
     }
-    // With independent slots, the first is enough but for rounding.
+    // With independent slots the first number is enough, up to rounding.
     if kind != Kind::Fss || enough(first) {
         return Some(first);
     }
@@ -205,14 +213,14 @@ pub fn needed(kind: Kind, threshold: f64, recall: f64, rows: usize, most: usize)
     Some(bands)
 }
 
-/// The most rows, with the bands they need, that fit in `most` slots; `None` if even one row does not.
+/// Returns the most rows, with the bands they need, that fit in `most` slots; `None` if even one row does not fit.
 pub fn for_recall(kind: Kind, threshold: f64, recall: f64, most: usize) -> Option<Bands> {
     let choice = |rows| Some(Bands { bands: needed(kind, threshold, recall, rows, most / rows)?, rows });
     (1..=most.min(256)).rev().find_map(choice)
 }
 
-/// About how many elements the union of two sets of `features` elements each has at this similarity: `2·features / (1 + J)`. If sets
-/// of about that size can have the similarity exactly, it is the nearest of those sizes.
+/// The approximate size of the union of two sets of `features` elements each at this similarity: `2·features / (1 +
+/// J)`. If the similarity is possible exactly with a union of about that size, the nearest such size.
 fn union(similarity: f64, features: usize) -> f64 {
     let about = (2.0 * features as f64 / (1.0 + similarity)).round().max(1.0);
     let is_whole = |either: f64| {
@@ -239,7 +247,7 @@ fn pool(slots: f64, either: f64) -> f64 {
 
 /// For each number of given slots, up to `slots`, the probability that all of them agree.
 fn all_agree(shared: f64, either: usize, slots: usize) -> Vec<f64> {
-    // That the winners of so many slots in one round are all shared.
+    // The probability that the winners of this many slots in one round are all shared.
     let mut of_round = vec![1.0];
     for f in 0..slots.min(either) {
         of_round.push(of_round[f] * ((shared - f as f64) / (either - f) as f64).max(0.0));
@@ -253,11 +261,12 @@ fn all_agree(shared: f64, either: usize, slots: usize) -> Vec<f64> {
     together
 }
 
-/// The distribution of how many of `empty` given ones among `slots` slots are hit when each of `elements` hits one at random.
+/// The distribution of the number of hit slots among `empty` given ones of `slots`, if each of `elements` elements hits
+/// a slot at random.
 fn filled_in_a_round(empty: usize, elements: usize, slots: usize) -> Vec<f64> {
     let mut hit = vec![0.0; empty + 1];
     hit[0] = 1.0;
-    // What lies outside has no weight.
+    // Numbers outside `low..=high` have no weight.
     let (mut low, mut high) = (0, 0);
     for _ in 0..elements {
         high = (high + 1).min(empty);
@@ -281,8 +290,8 @@ fn filled_in_a_round(empty: usize, elements: usize, slots: usize) -> Vec<f64> {
     hit
 }
 
-/// The probability that enough groups are equal, by the probability that so many given slots all agree. That is asked for
-/// ascending numbers.
+/// The probability that enough groups are equal. `all_agree` gives the probability that this many given slots all
+/// agree; it is called with ascending numbers.
 fn at_least(Shape { groups, rows, least }: Shape, mut all_agree: impl FnMut(usize) -> f64) -> f64 {
     let mut ways = crate::hamming::binomial(groups, least);
     let (mut sum, mut before) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! The exact join: every pair of shingle sets at or above the threshold, none missed.
+//! The exact join: finds every pair of shingle sets at or above the threshold.
 
 use super::Shingles;
 use crate::algorithm::parameter::{Origins, THRESHOLD};
@@ -9,11 +9,13 @@ use crate::tokenizer::Tokens;
 
 /// The detector: AllPairs (Bayardo, Ma & Srikant, WWW 2007), with rare shingles first.
 ///
-/// The fingerprint is the prefix of the shingle set; its elements are the keys. Candidates whose lengths differ too much fall
-/// before anything is compared, the others are compared until it is sure that they cannot reach the threshold.
+/// The fingerprint is the prefix of the shingle set; its elements are the keys. Candidates whose lengths differ too
+/// much are rejected without a comparison. The comparison of the others ends as soon as they cannot reach the
+/// threshold.
 ///
-/// Cost: a reading to count shingles, and another one if they do not fit the memory for features; one key for each of about
-/// `(1 − τ)·n` shingles that are in more than one document, and a comparison for each pair that shares one.
+/// Cost: one reading of the collection to count shingles, and a second one if they do not fit the memory for features;
+/// one key for each of about `(1 − τ)·n` shingles that are in more than one document, and a comparison for each pair
+/// that shares one.
 pub struct ExactJoin {
     threshold: Threshold,
     shingles: Shingles,
@@ -22,12 +24,13 @@ pub struct ExactJoin {
 }
 
 impl ExactJoin {
-    /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
+    /// A detector of pairs of sets of these shingles at or above `threshold`. A plain number means shingles of this
+    /// many tokens.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>) -> Self {
         ExactJoin { threshold, shingles: shingles.into(), prefix: Prefix::new(threshold), origins: Origins::default() }
     }
 
-    /// The same, with where the parameters came from.
+    /// Sets the provenance of the parameters.
     pub(super) fn with_origins(self, origins: Origins) -> Self {
         ExactJoin { origins, ..self }
     }
@@ -61,7 +64,8 @@ impl Algorithm for ExactJoin {
         self.shingles.of(tokens, features);
     }
 
-    /// One word that says that there are features, and the prefix. A document all of whose shingles are its own has no key.
+    /// Appends one word, which marks that there are features, and the prefix. A document whose shingles all occur in no
+    /// other document has no key.
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
         if !features.hashes.is_empty() {
             fingerprint.push(0);

@@ -1,30 +1,31 @@
-//! MinHash of w-shingles with locality-sensitive hashing; every reported pair verified by its exact Jaccard similarity.
+//! MinHash of w-shingles with locality-sensitive hashing. Every reported pair is verified by its exact Jaccard
+//! similarity.
 //!
 //! **What it detects.** Documents that share most of their runs of `w` consecutive tokens: copies with edits, changed dates
 //! and counters, added heads and feet, moved paragraphs.
 //!
 //! **Source.** Shingles and resemblance: Broder 1997 (SEQUENCES). Minima as a signature: Broder, Charikar, Frieze &
-//! Mitzenmacher 1998 (STOC). Bands and rows: Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4. The default
-//! sketch: Dahlgaard, Knudsen & Thorup, *Fast Similarity Sketching*, FOCS 2017. Supershingles: Broder, Glassman,
-//! Manasse & Zweig 1997 (WWW), and Broder 2000. Signatures as the MinHash of the Python library datasketch makes them:
+//! Mitzenmacher 1998 (STOC). Bands and rows: Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4. The
+//! default sketch: Dahlgaard, Knudsen & Thorup, *Fast Similarity Sketching*, FOCS 2017. Supershingles: Broder,
+//! Glassman, Manasse & Zweig 1997 (WWW), and Broder 2000. Signatures that equal those of the Python library datasketch:
 //! [`sketch::Kind::Datasketch`].
 //!
-//! **Formula.** `J(A, B) = |A ∩ B| / |A ∪ B|` over the sets of shingles. A slot of the signature agrees with probability
-//! `J`; a pair is a candidate if one of `b` bands of `r` slots is equal. With supershingles a pair is reported if at least `b` of `m′`
-//! groups of `l` slots are equal. With independent slots, as those of the classic sketch are, the probability of the first is
-//! `1 − (1 − Jʳ)ᵇ`; the slots of the default sketch depend on each other, and its probabilities on the number of shingles: [`curve`].
-//! With `--count-repeats` the sets are of shingles with their occurrence (Broder's option A), so that `J` is that of the multisets,
-//! `Σ min / Σ max` over the counts.
+//! **Formula.** `J(A, B) = |A ∩ B| / |A ∪ B|` over the sets of shingles. A slot of the signature agrees with
+//! probability `J`; a pair is a candidate if one of `b` bands of `r` slots is equal. With supershingles a pair is
+//! reported if at least `b` of `m′` groups of `l` slots are equal. The slots of the classic sketch are independent, so
+//! the probability of an equal band is `1 − (1 − Jʳ)ᵇ`. The slots of the default sketch depend on each other, so its
+//! probabilities depend on the number of shingles: [`curve`]. With `count_repeats` each shingle is numbered by its
+//! occurrence (Broder's option A), so that `J` is that of the multisets, `Σ min / Σ max` over the counts.
 //!
-//! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the threshold and the recall, so that pairs of any length reach it
-//! ([`curve::for_recall`]); `w` from the median
-//! length of the documents ([`shingle_width`]).
+//! **Parameters.** See [`PARAMETERS`]. The bands are chosen from the `threshold` and the `recall`, so that pairs of any
+//! length reach the recall ([`curve::for_recall`]). `w` is chosen from the median length of the documents
+//! ([`shingle_width`]).
 //!
 //! **Cost.** About `max(n, K ln K)` hash evaluations a document of `n` shingles with the default sketch (`K = b·r` slots),
 //! `n·K` with the classic one; `8·b` bytes a document for keys; verification merges two sorted sets per candidate pair.
 //!
-//! **Where it is weak.** Short documents: one changed word spoils `w` shingles (with `w = 5` a document needs 49 words for one
-//! substitution to stay at 0.8). A document quoted whole inside a much longer one has a low Jaccard similarity.
+//! **Where it is weak.** Short documents: one changed word changes `w` shingles (with `w = 5` a document needs 49 words
+//! for one substitution to stay at 0.8). A document quoted whole inside a much longer one has a low Jaccard similarity.
 
 pub mod curve;
 pub mod exact;
@@ -90,28 +91,28 @@ parameters! {
     exact(exact: bool) EXACT = exact.to_string();
     /// The tokens in a shingle: from 1 to 64. By default they follow the median length of the documents.
     shingle(tokens: usize) SHINGLE = tokens.to_string();
-    /// The hash of a run of tokens; [`ShingleHash::Xxh3`] by default, but for sketches that are made of another.
+    /// The hash of a run of tokens; [`ShingleHash::Xxh3`] by default, except for sketches that require another.
     hash(hash: ShingleHash) HASH = hash.name();
     /// How signatures are made; [`sketch::Kind::Fss`] by default.
     sketch(kind: sketch::Kind) SKETCH = kind.name();
-    /// The bands of the signature: from 1 to 4096. By default what the recall needs.
+    /// The bands of the signature: from 1 to 4096. By default the number that the recall needs.
     bands(bands: usize) BANDS = bands.to_string();
     /// The slots in a band: from 1 to 256. By default as many as the hashes allow.
     rows(rows: usize) ROWS = rows.to_string();
     /// The most slots that a signature may have: from 1 to 16384; 128 by default.
     hashes(hashes: usize) HASHES = hashes.to_string();
-    /// Reports pairs by equal supershingles, so many hashes of so many minima each: 1 to 32 of 1 to 256.
+    /// Reports pairs by equal supershingles: 1 to 32 hashes of 1 to 256 minima each.
     supershingles(groups: usize, minima: usize) SUPERSHINGLES = format!("{groups}x{minima}");
     /// The least number of supershingles in common: from 1 to 32; 2 by default.
     min_supershingles(least: usize) MIN_SUPERSHINGLES = least.to_string();
     /// Whether a shingle counts as often as it occurs.
     count_repeats(count: bool) COUNT_REPEATS = count.to_string();
-    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
 /// The longest signature.
-const MOST_SLOTS: usize = 16384;
+const MAX_SLOTS: usize = 16384;
 
 static EXACT: Parameter = Parameter {
     name: "exact",
@@ -169,7 +170,7 @@ static HASHES: Parameter = Parameter {
     name: "hashes",
     placeholder: "K",
     default: "128",
-    values: Values::Integer(1..=MOST_SLOTS as u64),
+    values: Values::Integer(1..=MAX_SLOTS as u64),
     help: "Most slots that a signature may have",
     details: "Bounds bands times rows where at least one of them is auto. More hashes allow more rows, and compare fewer dissimilar pairs, \
               for slower signatures and more keys: on 100,000 pages of documentation at 0.8, 256 compares 21 % fewer pairs than 128 \
@@ -205,16 +206,16 @@ static COUNT_REPEATS: Parameter = Parameter {
               are at about 0.5, not at 1. For tables, logs and verse, which repeat themselves.",
 };
 
-/// The most keys, C(M, B), that supershingles may ask for.
-const MOST_TABLES: f64 = 2000.0;
+/// The most keys, C(M, B), that supershingles may use.
+const MAX_TABLES: f64 = 2000.0;
 
-/// What the features of a document are.
+/// The definition of a document's features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shingles {
     /// Tokens in a shingle.
     pub width: usize,
-    /// How one becomes a number.
+    /// The hash of a shingle.
     pub hash: ShingleHash,
     /// Whether a shingle that occurs twice is two features.
     pub count_repeats: bool,
@@ -228,17 +229,17 @@ impl From<usize> for Shingles {
 }
 
 impl Shingles {
-    /// The set of the shingles of so many tokens.
+    /// The set of the shingles of `width` tokens.
     pub const fn new(width: usize) -> Self {
         Shingles { width, hash: ShingleHash::Xxh3, count_repeats: false }
     }
 
-    /// The same, hashed this way.
+    /// Sets the hash of a shingle.
     pub const fn with_hash(self, hash: ShingleHash) -> Self {
         Shingles { hash, ..self }
     }
 
-    /// The same as a multiset: each counts as often as it occurs.
+    /// Makes it a multiset: each shingle counts as often as it occurs.
     pub const fn counting_repeats(self) -> Self {
         Shingles { count_repeats: true, ..self }
     }
@@ -266,9 +267,9 @@ pub struct MinHash {
     shingles: Shingles,
     sketch: Sketch,
     bands: Bands,
-    /// How many shingles the documents have for which probabilities are stated; `None` for whatever length.
+    /// The number of shingles of the documents that probabilities are stated for; `None` for documents of any length.
     features: Option<usize>,
-    /// Whether tokens are runs of characters that were not asked for, so that lengths are not counted in them.
+    /// Whether tokens are runs of characters that were not requested, so that lengths are not counted in them.
     short_text: bool,
     /// The recall that the bands were chosen for, if they were.
     wanted: Option<f64>,
@@ -281,15 +282,16 @@ impl MinHash {
         Builder::default()
     }
 
-    /// A detector of pairs of sets of these shingles at or above `threshold`. A number is how many tokens are in one.
-    /// Signatures of [`sketch::Kind::Datasketch`] are those of datasketch if shingles are hashed by SHA-1.
+    /// A detector of pairs of sets of these shingles at or above `threshold`. A plain number means shingles of this
+    /// many tokens. Signatures of [`sketch::Kind::Datasketch`] equal those of datasketch if shingles are hashed by
+    /// SHA-1.
     pub fn new(threshold: Threshold, shingles: impl Into<Shingles>, sketch: sketch::Kind, bands: Bands) -> Self {
         let sketch = Sketch::new(sketch, bands.slots());
         let (shingles, origins) = (shingles.into(), Origins::default());
         MinHash { threshold, shingles, sketch, bands, features: None, short_text: false, wanted: None, origins }
     }
 
-    /// The recall that was wanted, or that of the bands and rows.
+    /// The requested recall, or that of the bands and rows.
     fn recall_row(&self, found: f64) -> Row {
         match self.wanted {
             Some(recall) => {
@@ -355,7 +357,7 @@ impl Algorithm for MinHash {
     }
 
     fn key(&self, fingerprint: &[u64], band: usize) -> u64 {
-        // A fingerprint of another kind has a key as well: where it comes from is not known here.
+        // The origin of the fingerprint is not known here, so one of another kind has a key as well.
         let rows = fingerprint.get(band * self.bands.rows..(band + 1) * self.bands.rows).unwrap_or_default();
         rows.iter().fold(mix(band as u64 + 1), |key, &slot| combine(key, slot))
     }
@@ -393,33 +395,33 @@ impl Explain for MinHash {
     }
 }
 
-/// How many word tokens make a shingle, by the median length of the documents in tokens; `None` asks for runs of four
-/// characters instead. Longer documents can afford the stricter shingle: with `w` tokens a document needs about `10·w − 1`
-/// tokens for one substituted word to leave the similarity at 0.8.
+/// Returns the number of word tokens in a shingle, by the median length of the documents in tokens; `None` means runs
+/// of four characters instead. Longer documents can afford a stricter shingle: with `w` tokens a document needs about
+/// `10·w − 1` tokens for one substituted word to leave the similarity at 0.8.
 pub fn shingle_width(median_tokens: usize) -> Option<usize> {
     match median_tokens {
         100.. => Some(5),
         30..=99 => Some(3),
         10..=29 => Some(2),
-        // No document has any token: nothing to choose from.
+        // No document has any token, so nothing decides the width.
         0 => Some(5),
         _ => None,
     }
 }
 
-/// The sizes that characters come in when documents are too short for word shingles.
+/// The length of the character runs that replace word shingles in short documents.
 const SHORT_TEXT_CHARACTERS: usize = 4;
 
-/// About how many characters a token has, with the space after it.
+/// The approximate number of characters of a token, including the space after it.
 const CHARACTERS_A_TOKEN: usize = 6;
 
-/// How signatures are made, and of which hash of shingles.
+/// The kind of sketch and the hash of shingles.
 fn resolve_sketch(settings: &Settings) -> Result<(sketch::Kind, ShingleHash), Error> {
     let sketch = sketch::Kind::by_name(settings.choice(&SKETCH)?);
     let hash = if settings.has(&HASH) { ShingleHash::of(settings)? } else { sketch.shingle_hash() };
     if sketch.shingle_hash() == ShingleHash::Sha1 && hash != ShingleHash::Sha1 {
         return Err(Error::Usage(format!(
-            "`hash {}` does not go with `sketch {}`, which is made of SHA-1 hashes: leave `hash` out, or give sha1",
+            "`hash {}` cannot be combined with `sketch {}`, which is made of SHA-1 hashes: leave `hash` out, or give sha1",
             hash.name(),
             sketch.name()
         )));
@@ -435,7 +437,7 @@ fn exact_threshold(settings: &Settings) -> Result<Threshold, Error> {
     Ok(settings.threshold(&THRESHOLD)?.expect("never auto"))
 }
 
-/// The shape of supershingles, if they were asked for.
+/// The shape of supershingles, if they were requested.
 fn resolve_supershingles(settings: &Settings) -> Result<Option<Shape>, Error> {
     let Some((groups, rows)) = settings.groups(&SUPERSHINGLES)? else {
         if settings.has(&MIN_SUPERSHINGLES) {
@@ -448,23 +450,24 @@ fn resolve_supershingles(settings: &Settings) -> Result<Option<Shape>, Error> {
         return Err(Error::Usage(format!("`{}` has no effect with `supershingles`", unused.name)));
     }
     let shape = Shape { groups, rows, least: settings.integer(&MIN_SUPERSHINGLES)?.expect("never auto") };
-    if shape.least > groups || shape.tables() > MOST_TABLES {
-        let expected = format!("at most {groups}, and so that there are at most {MOST_TABLES} ways to choose them");
+    if shape.least > groups || shape.tables() > MAX_TABLES {
+        let expected = format!("at most {groups}, and so that there are at most {MAX_TABLES} ways to choose them");
         return Err(Error::parameter("min-supershingles", shape.least, expected));
     }
     Ok(Some(shape))
 }
 
-/// Bands that find a pair at the threshold with at least this recall, whatever the length of its documents, if not both bands and rows
-/// are given.
+/// The bands and rows if both are given; otherwise bands that find a pair at the threshold with at least the recall,
+/// whatever the length of its documents.
 fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> {
     let kind = sketch::Kind::by_name(settings.choice(&SKETCH)?);
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let recall = settings.probability(&RECALL)?;
     let most = settings.integer(&HASHES)?.expect("never auto");
     let hashes_given = settings.has(&HASHES);
-    // With bands or rows given, the hashes are bounded only if that was asked for; a signature has a limit in any case.
-    let limit = if hashes_given { most } else { MOST_SLOTS };
+    // With bands or rows given, hashes are bounded only if `hashes` is given too; the length of a signature is limited
+    // in any case.
+    let limit = if hashes_given { most } else { MAX_SLOTS };
     let (chosen, limit) = match (settings.integer(&BANDS)?, settings.integer(&ROWS)?) {
         (None, None) => (curve::for_recall(kind, threshold.as_f64(), recall, most), most),
         (None, Some(rows)) => {
@@ -486,7 +489,7 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
                         .into(),
                 ));
             }
-            (Some(Bands { bands, rows }).filter(|bands| bands.slots() <= MOST_SLOTS), MOST_SLOTS)
+            (Some(Bands { bands, rows }).filter(|bands| bands.slots() <= MAX_SLOTS), MAX_SLOTS)
         }
     };
     let chosen = chosen.ok_or_else(|| {
@@ -495,23 +498,23 @@ fn resolve_bands(settings: &Settings) -> Result<(Threshold, f64, Bands), Error> 
             "no {} a pair at {threshold} with probability {recall} in a signature of {limit} hashes: lower `recall`, raise \
              `threshold`{}{}",
             if fixed { "such bands and rows find" } else { "bands and rows find" },
-            if limit < MOST_SLOTS { " or `hashes`" } else { "" },
+            if limit < MAX_SLOTS { " or `hashes`" } else { "" },
             if fixed { ", or leave `bands` and `rows` out" } else { "" },
         ))
     })?;
     Ok((threshold, recall, chosen))
 }
 
-/// Why shingles that are not given are as wide as they are.
+/// The reason for a width of shingles that was not given.
 fn why_width(width: Option<usize>, tokenizer_is_fixed: bool, median_tokens: usize) -> Cow<'static, str> {
     match width {
         Some(_) => format!("tokens, for a median of {median_tokens} tokens a document").into(),
-        None if tokenizer_is_fixed => "tokens, of the tokenizer that was asked for".into(),
+        None if tokenizer_is_fixed => "tokens, of the requested tokenizer".into(),
         None => OVERLAPPING.into(),
     }
 }
 
-/// What the parameters that all three detectors share resolve to.
+/// The resolved parameters that all three detectors share.
 struct Common {
     shingles: Shingles,
     /// Whether documents are too short for shingles of words.

@@ -1,16 +1,16 @@
-//! How a signature is cut into supershingles.
+//! The shape of supershingles: how a signature is cut, and how much of it must be equal.
 
 use super::bands::Bands;
 use crate::hamming::binomial;
 
-/// How the signature is cut, and how much of it must be equal.
+/// The number and size of supershingles, and how many of them must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Number of supershingles, `m′`.
     pub groups: usize,
     /// Slots in each, `l`.
     pub rows: usize,
-    /// Least number of equal ones, `b`.
+    /// Least number of equal supershingles, `b`.
     pub least: usize,
 }
 
@@ -22,19 +22,19 @@ impl From<Bands> for Shape {
 }
 
 impl Shape {
-    /// Slots of the signature, `m = m′·l`.
+    /// Returns the slots of the signature, `m = m′·l`.
     pub fn slots(self) -> usize {
         self.groups * self.rows
     }
 
-    /// Number of keys, C(m′, b).
+    /// Returns the number of keys, C(m′, b).
     pub fn tables(self) -> f64 {
         binomial(self.groups, self.least)
     }
 
-    /// Probability that a pair of this Jaccard similarity is reported if slots agree independently, as those of the classic sketch
-    /// do: that at least `b` of `m′` supershingles are equal, each of which is with probability `sˡ`. For other sketches see
-    /// [`Curve`](super::curve::Curve).
+    /// Returns the probability that a pair of this Jaccard similarity is reported if slots agree independently, as in
+    /// the classic sketch: the probability that at least `b` of `m′` supershingles are equal, each with probability
+    /// `sˡ`. For other sketches see [`Curve`](super::curve::Curve).
     pub fn probability(self, similarity: f64) -> f64 {
         let equal = similarity.powi(self.rows as i32);
         let exactly = |count: usize| {

@@ -14,15 +14,15 @@ pub enum Kind {
     Fss,
     /// One independent hash function a slot (Broder 1997).
     Classic,
-    /// The same as the MinHash of datasketch 2 makes by default (its scheme `affine32`), bit by bit, with its default seed. Elements are
+    /// The default MinHash of datasketch 2 (its scheme `affine32`), bit by bit, with its default seed. Elements are
     /// 64-bit SHA-1 hashes of shingles ([`ShingleHash::Sha1`]), of which it takes the lower half.
     Datasketch,
-    /// The same as the MinHash of datasketch 1 makes (the scheme `legacy` of datasketch 2), of the same elements.
+    /// The MinHash of datasketch 1 (the scheme `legacy` of datasketch 2), of the same elements.
     Datasketch1,
 }
 
 impl Kind {
-    /// As typed after `--sketch`.
+    /// Returns the name, as typed after `--sketch`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Fss => "fss",
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// The hash of shingles that goes with it unless another is asked for.
+    /// Returns the default hash of shingles for this kind.
     pub fn shingle_hash(self) -> ShingleHash {
         match self {
             Kind::Fss | Kind::Classic => ShingleHash::default(),
@@ -40,10 +40,9 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind of this name.
     ///
-    /// # Panics
-    /// If there is none.
+    /// # Panics If no kind has this name.
     pub fn by_name(name: &str) -> Self {
         match name {
             "fss" => Kind::Fss,
@@ -67,17 +66,17 @@ pub struct Sketch {
 /// The increment of SplitMix64: consecutive rounds hash `x`, `x + γ`, `x + 2γ`, ….
 const GAMMA: u64 = 0x9e3779b97f4a7c15;
 
-/// The least value of a slot that no element has reached, and of one that is filled and takes no more.
+/// The least value of a slot that no element has reached, and that of a filled slot, which accepts no more values.
 const EMPTY: u64 = u64::MAX;
 const CLOSED: u64 = 0;
 
 impl Sketch {
-    /// Signatures of `slots` slots, at least one.
+    /// A sketch with `slots` slots, at least one.
     pub fn new(kind: Kind, slots: usize) -> Self {
         assert!(slots > 0, "a signature has at least one slot");
         let functions = match kind {
             Kind::Fss => Vec::new(),
-            // Fixed constants: the run's seed is in the features already.
+            // Fixed constants: the features already depend on the run's seed.
             Kind::Classic => (0..slots as u64).map(|k| (mix(2 * k + 1) | 1, mix(2 * k + 2))).collect(),
             Kind::Datasketch => affine_permutations(slots),
             Kind::Datasketch1 => permutations(slots),
@@ -85,7 +84,7 @@ impl Sketch {
         Sketch { kind, slots, functions }
     }
 
-    /// Which kind it is.
+    /// Returns the kind of the sketch.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -119,27 +118,28 @@ impl Sketch {
         }
     }
 
-    /// In round `i` every element falls into one random slot with a random value; a slot keeps the least value of the first
-    /// round in which anything fell into it. After as many rounds as slots, round `K + i` puts every element into slot `i`,
-    /// so that no slot stays empty. Usually the first few rounds fill everything, and it stops there.
+    /// In round `i` every element falls into one random slot with a random value; a slot keeps the least value of the
+    /// first round in which anything fell into it. After as many rounds as slots, round `K + i` puts every element into
+    /// slot `i`, so that no slot stays empty. Usually the first few rounds fill every slot, and the loop ends.
     ///
     /// Equal slots mean that the same element of the union won in both sets, hence agreement with probability `J`; the
     /// rounds share no randomness. An element's value in round `i` is `mix(x + i·γ)`, whose high bits choose the slot, so
     /// that values within a slot are compared by the low ones.
     ///
-    /// Cost: `n` evaluations a round and as many steps to settle, or `K` if that is less; `K ln K / n` rounds, at most `2·K`. The loop over the elements has no branch: a slot that was
-    /// filled in an earlier round is closed by a least value of 0, which nothing can lower. (That two elements of a run in
-    /// fact hash to 0 is as improbable as any collision, and as harmless: it would cost a slot.)
+    /// Cost: `n` evaluations a round and as many steps to finalize slots, or `K` if that is less; `K ln K / n` rounds,
+    /// at most `2·K`. The loop over the elements has no branch: a slot that was filled in an earlier round is closed by
+    /// a least value of 0, which nothing can lower. (An element that really hashes to 0 is as improbable as any
+    /// collision, and as harmless: it would cost a slot.)
     ///
-    /// Repeats do not fill slots, so a text that says one thing over and over would take every round over all of it: when
-    /// twice the rounds have passed that so many distinct elements would need, repeats are removed.
+    /// Repeats do not fill slots, so a very repetitive text would take every round over all of its elements. After
+    /// twice the rounds that this many distinct elements would need, repeats are therefore removed.
     fn fss(elements: &[u64], slots: &mut [u64], least: &mut [u64]) {
         let count = slots.len() as u64;
         let mut empty = slots.len();
         let mut elements = Cow::Borrowed(elements);
-        let patience = 4 + (2.0 * count as f64 * (count as f64).ln() / elements.len() as f64) as u64;
+        let round_limit = 4 + (2.0 * count as f64 * (count as f64).ln() / elements.len() as f64) as u64;
         for round in 0..2 * count {
-            if round == patience {
+            if round == round_limit {
                 let mut sorted = elements.to_vec();
                 sorted.sort_unstable();
                 sorted.dedup();
@@ -148,7 +148,7 @@ impl Sketch {
             let step = round.wrapping_mul(GAMMA);
             let value = |element: &u64| mix(element.wrapping_add(step));
             if round < count {
-                // A part at a time, so that the values stay near.
+                // One part at a time, so that the values stay in the cache.
                 let mut values = [0; 256];
                 for part in elements.chunks(values.len()) {
                     let values = &mut values[..part.len()];
@@ -162,20 +162,20 @@ impl Sketch {
                 let slot = &mut least[(round - count) as usize];
                 *slot = elements.iter().map(value).min().unwrap_or(EMPTY).min(*slot);
             }
-            let mut settle = |slot: usize| {
+            let mut finalize = |slot: usize| {
                 if least[slot] != CLOSED && least[slot] != EMPTY {
                     slots[slot] = least[slot];
                     least[slot] = CLOSED;
                     empty -= 1;
                 }
             };
-            // Only slots that something fell into can have changed; few elements fall into few.
+            // Only slots that an element fell into can have changed, and few elements fall into few slots.
             if round >= count {
-                settle((round - count) as usize);
+                finalize((round - count) as usize);
             } else if (elements.len() as u64) < count {
-                elements.iter().for_each(|element| settle(scale(value(element), count)));
+                elements.iter().for_each(|element| finalize(scale(value(element), count)));
             } else {
-                (0..count as usize).for_each(settle);
+                (0..count as usize).for_each(finalize);
             }
             if empty == 0 {
                 return;
@@ -211,8 +211,8 @@ fn finalized(mut hash: u32) -> u32 {
     hash ^ hash >> 16
 }
 
-/// The odd factors and the addends below 2³² of datasketch 2: outputs of MT19937 of seed 1, first one for each factor (twice its lower 31 bits
-/// plus 1), then one for each addend.
+/// The odd factors and the addends below 2³² of datasketch 2: outputs of MT19937 with seed 1, first one for each factor
+/// (twice its lower 31 bits plus 1), then one for each addend.
 fn affine_permutations(slots: usize) -> Vec<(u64, u64)> {
     let mut generator = Mt::new(1);
     let mut draws = |map: fn(u32) -> u32| (0..slots).map(|_| u64::from(map(generator.next_u32()))).collect::<Vec<_>>();
@@ -223,16 +223,16 @@ fn affine_permutations(slots: usize) -> Vec<(u64, u64)> {
 /// The Mersenne prime 2⁶¹ − 1, of datasketch 1.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// What datasketch 1 makes of an element in a slot: `((a·h + b) mod 2⁶⁴ mod (2⁶¹ − 1)) mod 2³²`, where `h` is the lower half of
-/// the element. Its product does not fit in 64 bits and wraps; signatures follow that.
+/// The value of an element in a slot of datasketch 1: `((a·h + b) mod 2⁶⁴ mod (2⁶¹ − 1)) mod 2³²`, where `h` is the
+/// lower half of the element. The product does not fit in 64 bits and wraps, as in datasketch 1.
 #[inline(always)]
 fn permuted(a: u64, b: u64, element: u64) -> u32 {
     (a.wrapping_mul(element & 0xffff_ffff).wrapping_add(b) % PRIME) as u32
 }
 
-/// The factors (from 1) and addends (from 0) below 2⁶¹ − 1 that datasketch 1 draws with the legacy generator of numpy: MT19937
-/// (Matsumoto & Nishimura 1998) of seed 1, two outputs a draw, the first one on top, of which the lowest 61 bits are taken;
-/// what is too large is drawn again.
+/// The factors (from 1) and addends (from 0) below 2⁶¹ − 1 that datasketch 1 draws with the legacy generator of numpy:
+/// MT19937 (Matsumoto & Nishimura 1998) with seed 1. A draw takes two outputs, the first as the upper half, and keeps
+/// the lowest 61 bits; values that are too large are drawn again.
 fn permutations(slots: usize) -> Vec<(u64, u64)> {
     let mut generator = Mt::new(1);
     let mut draw = |least: u64| loop {
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn repeats_without_end_are_removed() {
-        // More than any number of rounds over all of them would be done in.
+        // Far too many elements to process them all in every round.
         let elements: Vec<u64> = (0..3_000_000).map(|i| mix(1 + i % 3)).collect();
         let mut signature = Vec::new();
         Sketch::new(Kind::Fss, 208).signature(&elements, &mut signature);
@@ -339,13 +339,13 @@ mod tests {
             (1130051441076870728, 1762784241922636284),
         ];
         assert_eq!(permutations(4), drawn);
-        // More slots are the same ones and others behind them.
+        // More slots begin with the same permutations.
         assert_eq!(permutations(200)[..4], drawn);
         let mut signature = Vec::new();
         // The upper half does not count.
         Sketch::new(Kind::Datasketch1, 4).signature(&[2342453239 | 77 << 32], &mut signature);
         assert_eq!(signature, [734825475, 960773806, 359816889, 342714745]);
-        // Without wrapping at 2⁶⁴ it would be another one.
+        // Without wrapping at 2⁶⁴ the signature would differ.
         let exact = |(a, b): (u64, u64)| ((u128::from(a) * 2342453239 + u128::from(b)) % u128::from(PRIME)) as u32;
         assert_eq!(drawn.map(exact), [1522302003, 962917262, 767514177, 1490708185]);
     }

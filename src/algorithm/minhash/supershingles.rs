@@ -1,4 +1,5 @@
-//! Broder's supershingles: the signature in a few groups, each hashed to one word; near-duplicates have several words in common.
+//! Broder's supershingles: the signature is cut into a few groups, each hashed to one word. Near-duplicates have
+//! several words in common.
 
 use super::curve::Curve;
 pub use super::shape::Shape;
@@ -13,9 +14,9 @@ use crate::tokenizer::Tokens;
 
 /// The detector (Broder, Glassman, Manasse & Zweig, WWW 1997; Broder 2000).
 ///
-/// The fingerprint is the `m′` supershingles. Each choice of `b` of them makes a key (all pairs of six: fifteen keys, the
-/// megashingles), so that two documents share a key iff they have those `b` in common, and nothing is missed or compared in
-/// vain.
+/// The fingerprint is the `m′` supershingles. Each choice of `b` of them makes a key (all pairs of six: fifteen keys,
+/// the megashingles). Two documents share a key iff they have those `b` in common, so no pair is missed and none is
+/// compared in vain.
 ///
 /// Cost: a signature of `m′·l` slots; `8·m′` bytes a document; C(m′, b) tables.
 pub struct Supershingles {
@@ -28,7 +29,7 @@ pub struct Supershingles {
 }
 
 impl Supershingles {
-    /// A detector of pairs of sets of these shingles. A number is how many tokens are in one.
+    /// A detector of pairs of sets of these shingles. A plain number means shingles of this many tokens.
     ///
     /// # Panics
     /// If the shape has a 0 in it, or `least` is above `groups`.
@@ -39,7 +40,7 @@ impl Supershingles {
         Supershingles { shingles, sketch, shape, choices, origins: Origins::default() }
     }
 
-    /// The same, with where the parameters came from.
+    /// Sets the provenance of the parameters.
     pub(super) fn with_origins(self, origins: Origins) -> Self {
         Supershingles { origins, ..self }
     }
@@ -74,7 +75,7 @@ impl Algorithm for Supershingles {
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
         let start = fingerprint.len();
         self.sketch.signature(&features.hashes, fingerprint);
-        // Each group is folded into the place of its number, which is never behind its first slot.
+        // Each group is folded into the position of its number, which is never after its first slot.
         let groups = (fingerprint.len() - start) / self.shape.rows;
         for group in 0..groups {
             let slots = &fingerprint[start + group * self.shape.rows..][..self.shape.rows];
@@ -88,7 +89,7 @@ impl Algorithm for Supershingles {
     }
 
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
-        // A fingerprint of another kind has a key as well: where it comes from is not known here.
+        // The origin of the fingerprint is not known here, so one of another kind has a key as well.
         let group = |&group: &usize| fingerprint.get(group).copied().unwrap_or_default();
         self.choices[table].iter().map(group).fold(mix(table as u64 + 1), combine)
     }
@@ -113,7 +114,7 @@ impl Explain for Supershingles {
         Some(CompareOn::Features)
     }
 
-    /// By the Jaccard similarity, which is what the curve is over.
+    /// Uses the Jaccard similarity, which is the axis of the curve.
     fn odds(&self, a: &[u64], b: &[u64], _reported: bool) -> Option<Odds> {
         let (shared, either) = shared(a, b);
         let found = Curve::new(self.sketch.kind(), self.shape).found_quickly(shared as f64, either as f64);

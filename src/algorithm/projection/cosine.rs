@@ -1,7 +1,7 @@
-//! Pairs by their exact cosine: sign bits bring candidates together, the token counts decide.
+//! Pairs by their exact cosine: sign bits find candidates, and the token counts decide.
 //!
-//! Other weights than counts are whole numbers too, so a token of weight `w` is simply there `w` times: the cosine is then exactly
-//! that of the weights.
+//! Weights other than counts are whole numbers too, so a token of weight `w` is repeated `w` times. The cosine is then
+//! exactly that of the weights.
 
 use super::occurrences;
 use crate::algorithm::bands::Bands;
@@ -12,19 +12,21 @@ use crate::hamming::{self, BlockTables};
 use crate::similarity::{Similarity, Threshold, cosine, cosine_at_least};
 use crate::tokenizer::Tokens;
 
-/// The most bits in a band, with the bands they need, that fit in `bits`: a bit of a pair at the threshold agrees with
-/// probability `p` or more, a band of `r` with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥ recall`. `1 − p` is
-/// [`hamming::bits_differ_at_most`], so that copies that differ by a single word are found that surely too.
+/// Returns the most bits in a band, with the bands they need, that fit in `bits`. A bit of a pair at the threshold
+/// agrees with probability `p` or more, a band of `r` bits with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥
+/// recall`. `1 − p` is [`hamming::bits_differ_at_most`], so copies that differ by a single word reach this recall too.
 pub fn bands(threshold: Threshold, recall: f64, bits: usize) -> Option<Bands> {
     Bands::for_recall(1.0 - hamming::bits_differ_at_most(threshold.as_f64()), recall, bits)
 }
 
-/// The least probability with which a pair exactly at the threshold is found: that of copies of which one has a single word more.
+/// Returns the lowest probability with which a pair exactly at the threshold is found: that of two copies of which one
+/// has a single additional word.
 pub fn recall(threshold: Threshold, bands: Bands) -> f64 {
     bands.probability(1.0 - hamming::bits_differ_at_most(threshold.as_f64()))
 }
 
-/// In how many occurrences two ascending multisets differ, of each element of which they have not the same number.
+/// Returns how far the multiplicities of each element in two ascending multisets differ, for the elements where they
+/// do.
 fn differences(a: &[u64], b: &[u64]) -> Vec<f64> {
     let mut differences = Vec::new();
     let runs = |multiset| <[u64]>::chunk_by(multiset, |x, y| x == y).peekable();
@@ -46,25 +48,25 @@ fn differences(a: &[u64], b: &[u64]) -> Vec<f64> {
 
 /// The detector.
 ///
-/// The fingerprint is as many sign bits as the bands use. Two documents that agree in a whole band are compared by the exact
-/// cosine of their token counts.
+/// The fingerprint has as many sign bits as the bands use. Two documents that agree in a whole band are compared by the
+/// exact cosine of their token counts.
 ///
-/// Cost: `8·b` bytes a document for keys; a walk along two sorted token lists for each candidate pair. With `idf` the lists are
-/// as long as all weights together.
+/// Cost: `8·b` bytes a document for keys; a walk along two sorted token lists for each candidate pair. With `idf` the
+/// length of a list is the sum of the weights.
 pub struct ProjectedCosine {
     threshold: Threshold,
     bands: Bands,
     weigher: Weigher,
-    /// A band is a block, and each block makes a key by itself.
+    /// A band is a block, and each block makes its own key.
     tables: BlockTables,
-    /// What the bands were chosen for, if they were.
+    /// The recall and the bits that the bands were chosen for, if they were.
     wanted: Option<Wanted>,
 }
 
-/// What bands were chosen for.
+/// The recall and the bits that bands were chosen for.
 pub(super) struct Wanted {
     pub(super) recall: f64,
-    /// The most bits that they may use.
+    /// The most bits that the bands may use.
     pub(super) bits: usize,
     pub(super) origins: Origins,
 }
@@ -76,17 +78,17 @@ impl ProjectedCosine {
         ProjectedCosine { threshold, bands, weigher: Weigher::new(Weights::TermFrequency), tables, wanted: None }
     }
 
-    /// The same by the cosine of other weights.
+    /// Sets the weights of the cosine.
     pub fn with_weights(self, weights: Weights) -> Self {
         ProjectedCosine { weigher: Weigher::new(weights), ..self }
     }
 
-    /// The same, with what its bands were chosen for.
+    /// Sets the recall and the bits that the bands were chosen for.
     pub(super) fn chosen_for(self, wanted: Wanted) -> Self {
         ProjectedCosine { wanted: Some(wanted), ..self }
     }
 
-    /// Where bits, bands and rows came from.
+    /// The provenance of bits, bands and rows.
     fn provenance(&self) -> [Provenance; 3] {
         match &self.wanted {
             None => [Provenance::derived("bands × rows"), Provenance::GIVEN, Provenance::GIVEN],
@@ -181,7 +183,7 @@ impl Explain for ProjectedCosine {
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         let bands = (0..self.bands.bands).map(|band| (self.key(a, band), self.key(b, band)));
-        // Of whole words, not all of which the bands need use.
+        // The bits of whole words, some of which the bands may not use.
         Some(vec![Agreement::of_bits(a, b, 64 * a.len()), Agreement::of_parts("bands", bands)])
     }
 }

@@ -1,27 +1,31 @@
-//! Random projection: the signs of random projections of the vector of token counts; near-duplicates agree in most of them.
+//! Random projection: the signs of random projections of the vector of token counts. Near-duplicates agree in most of
+//! them.
 //!
-//! **What it detects.** Documents with nearly the same words nearly as often, in any order: copies with a few words changed,
-//! moved paragraphs. It counts occurrences, which SimHash by default does not.
+//! **What it detects.** Documents with nearly the same words at nearly the same frequencies, in any order: copies with
+//! a few words changed, moved paragraphs. It counts occurrences, which SimHash by default does not.
 //!
 //! **Source.** Charikar, STOC 2002, section 3; as Henzinger runs it on web pages (SIGIR 2006, algorithm C): 384 bits, of which
 //! 372 must agree.
 //!
-//! **Formula.** Each token has a vector of ±1, the same in every document; the vectors of all token occurrences are added up;
-//! bit `i` is 1 iff the `i`-th sum is above 0, so that 0 gives 0. A bit differs with probability `θ / π`, `θ` the angle between
-//! the vectors of token counts: the share of agreeing bits is `1 − θ/π`, which is *not* the cosine. 12 of 384 bits is a cosine
-//! of 0.9952. That is for vectors that differ in many tokens; a single token more flips bits up to 1.25 times as often
-//! ([`hamming::bits_differ_at_most`]), which is what `--recall` goes by. Similarity is `1 − distance / bits`.
+//! **Formula.** Each token has a vector of ±1, the same in every document; the vectors of all token occurrences are
+//! added up; bit `i` is 1 iff the `i`-th sum is above 0, so that 0 gives 0. A bit differs with probability `θ / π`,
+//! where `θ` is the angle between the vectors of token counts. The share of agreeing bits is `1 − θ/π`, which is *not*
+//! the cosine; 12 differing bits of 384 correspond to a cosine of 0.9952. This holds for vectors that differ in many
+//! tokens. A single additional token flips bits up to 1.25 times as often ([`hamming::bits_differ_at_most`]); the
+//! parameter `recall` allows for that. Similarity is `1 − distance / bits`.
 //!
-//! **Parameters.** See [`PARAMETERS`]. The bits that may differ scale with the bits: one in 32. With `--cosine` a pair is
-//! reported by its exact cosine instead, and the bits only bring candidates together ([`cosine`]). `--weights` can let each
-//! distinct token count once, or rare ones more than common ones ([`weights`](super::weights)), with either.
+//! **Parameters.** See [`PARAMETERS`]. The number of bits that may differ is one in 32. With `cosine` a pair is
+//! reported by its exact cosine instead, and the bits only find candidates ([`cosine`]). In both cases `weights` can
+//! count each distinct token once, or rare tokens more than common ones ([`weights`](super::weights)).
 //!
-//! **Cost.** Some 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in enough bits
-//! are found exactly, through block tables: at least 13 for 12 differing bits ([`crate::hamming::cheapest_blocks`]).
+//! **Cost.** About 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in
+//! enough bits are found exactly, through block tables: at least 13 for 12 differing bits
+//! ([`crate::hamming::cheapest_blocks`]).
 //!
-//! **Where it is weak.** Short documents: one word of `n` different ones replaced leaves a cosine of `1 − 1/n`, so that it takes
-//! 208 words for the bits to differ in 12 of 384 places on average. Common words count most, so that unrelated long documents
-//! come out alike at loose thresholds; not with `--weights idf`. Word order does not count at all.
+//! **Where it is weak.** Short documents: replacing one of `n` distinct words leaves a cosine of `1 − 1/n`, so a
+//! document needs 208 words for a replaced word to change only 12 of 384 bits on average. Common words count most, so
+//! unrelated long documents are similar at loose thresholds; `weights` = `idf` avoids that. Word order does not count
+//! at all.
 
 pub mod cosine;
 
@@ -74,10 +78,11 @@ parameters! {
     projection_bits(bits: usize) PROJECTION_BITS = bits.to_string();
     /// How much a token weighs; [`Weights::TermFrequency`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
-    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
+    /// does not read the file: pass its content to
     /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
-    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
@@ -100,10 +105,11 @@ static PROJECTION_BITS: Parameter = Parameter {
               unrelated pairs.",
 };
 
-/// One bit in so many may differ by default: Henzinger's 12 of 384.
+/// One bit in this many may differ by default: Henzinger's 12 of 384.
 const ONE_DIFFERS_IN: usize = 32;
-/// At most one bit in so many may differ at all: looser thresholds would compare nearly all pairs, in very many tables.
-const MOST_DIFFER_ONE_IN: usize = 8;
+/// The loosest setting: one bit in this many may differ. Looser thresholds would compare nearly all pairs, in very many
+/// tables.
+const MAX_DIFFERING_ONE_IN: usize = 8;
 
 /// The detector of pairs that agree in enough bits.
 pub type RandomProjection = SignBits<Occurrences>;
@@ -117,7 +123,7 @@ impl RandomProjection {
         Builder::default()
     }
 
-    /// A detector of pairs that agree in at least `agree` of `bits` bits, by how often tokens occur.
+    /// A detector of pairs that agree in at least `agree` of `bits` bits; tokens weigh as often as they occur.
     ///
     /// # Panics
     /// If `bits` is not a multiple of 64, or `agree` is 0 or above `bits`.
@@ -126,7 +132,7 @@ impl RandomProjection {
         SignBits::of(Occurrences, bits, bits - agree, Weights::TermFrequency, None)
     }
 
-    /// The same by other weights.
+    /// Sets the weights.
     pub fn with_weights(mut self, weights: Weights) -> Self {
         self.weigher = Weigher::new(weights);
         self
@@ -137,7 +143,7 @@ impl RandomProjection {
     }
 }
 
-/// Every token occurrence is a feature, unless weights make one of all occurrences.
+/// Every token occurrence is a feature, unless the weights merge all occurrences into one.
 fn occurrences(weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
     features.hashes.extend_from_slice(tokens.hashes());
     weigher.weigh(tokens.hashes(), std::iter::once(1), features);
@@ -159,7 +165,7 @@ impl Signs for Occurrences {
     }
 }
 
-/// What the settings ask for.
+/// The detector that the settings request.
 enum Resolved {
     Agreeing(RandomProjection),
     Cosine { projected: ProjectedCosine, threshold: Threshold, bands: Bands, weights: Weights },
@@ -187,7 +193,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         return Err(Error::Usage("`recall` has no effect on projection without `cosine`".into()));
     }
     let agree = settings.integer(&AGREE)?.unwrap_or(bits - bits / ONE_DIFFERS_IN);
-    let least = bits - bits / MOST_DIFFER_ONE_IN;
+    let least = bits - bits / MAX_DIFFERING_ONE_IN;
     if !(least..=bits).contains(&agree) {
         return Err(Error::parameter(
             "agree",
@@ -199,12 +205,12 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
     Ok(Resolved::Agreeing(projection))
 }
 
-/// Below a median of this many tokens, one of them replaced moves the bits by more than `apart` of `bits` on average.
+/// The median number of tokens below which one replaced token changes more than `apart` of `bits` bits on average.
 fn few_tokens(bits: usize, apart: usize) -> usize {
     (1.0 / (1.0 - hamming::cosine_of(apart as f64 / bits as f64))).ceil() as usize
 }
 
-/// Below this cosine, documents of so many tokens and more are warned of.
+/// Below this cosine, a run over documents of this many tokens or more gives a warning.
 const LOOSE_COSINE: f64 = 0.95;
 const MANY_TOKENS: usize = 300;
 
@@ -243,7 +249,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorith
     Ok(PreparedAlgorithm { warnings, ..prepared })
 }
 
-/// The cosines that plans show.
+/// The cosines that a plan shows.
 const COSINES: [f64; 11] = [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0];
 
 fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {

@@ -1,28 +1,30 @@
-//! SimHash: a fingerprint of sign bits; near-duplicates differ in few of them.
+//! SimHash: a fingerprint of sign bits. Near-duplicates differ in few of them.
 //!
-//! **What it detects.** Long documents that differ in a few words. Compared with MinHash it looks at how much the texts have
-//! in common on the whole, not at which runs, and its fingerprint is 8 or 16 bytes.
+//! **What it detects.** Long documents that differ in a few words. Unlike MinHash it measures how much the texts have
+//! in common as a whole, not which runs they share. Its fingerprint is 8 or 16 bytes.
 //!
 //! **Source.** Charikar, STOC 2002 (the signs of random projections); Manku, Jain & Das Sarma, WWW 2007 (64 bits, distance 3,
 //! block tables).
 //!
-//! **Formula.** Bit `i` is 1 iff the features whose hash has bit `i` weigh more than those whose hash has not. For features of
-//! comparable weight a bit differs with probability `θ / π`, `θ` the angle between the two feature vectors: the share of
-//! agreeing bits is `1 − θ/π`, which is *not* the cosine. A single feature more flips bits up to 1.25 times as often
-//! ([`hamming::bits_differ_at_most`]), which is what `--recall` goes by. Similarity is `1 − distance / bits`.
+//! **Formula.** Bit `i` is 1 iff the features whose hash has bit `i` weigh more than those whose hash has not. For
+//! features of comparable weight a bit differs with probability `θ / π`, where `θ` is the angle between the two feature
+//! vectors. The share of agreeing bits is `1 − θ/π`, which is *not* the cosine. A single additional feature flips bits
+//! up to 1.25 times as often ([`hamming::bits_differ_at_most`]); the parameter `recall` allows for that. Similarity is
+//! `1 − distance / bits`.
 //!
-//! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing 1.
-//! Counting occurrences (`--weights tf`) makes unrelated long texts look alike, because their common words weigh most; with
-//! `--weights idf` the rare ones do ([`weights`](super::weights)).
+//! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing
+//! 1. Counting occurrences (`weights` = `tf`) makes unrelated long texts look alike, because their common words weigh
+//! most; with `idf` the rare words weigh most ([`weights`](super::weights)).
 //!
-//! **Cost.** A table look-up and some 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All pairs within the
-//! distance are found exactly, through block tables whose number is chosen from the number of documents
-//! ([`crate::hamming::cheapest_blocks`]). `--weights idf` reads the collection twice, once for counting, unless it has a lexicon;
-//! it takes a look-up a token, a sort of the features, and three times as long for the bits.
+//! **Cost.** A table look-up and about 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All
+//! pairs within the distance are found exactly, through block tables whose number is chosen from the number of
+//! documents ([`crate::hamming::cheapest_blocks`]). `weights` = `idf` reads the collection twice, once for counting,
+//! unless a `lexicon` is given. It also costs a look-up a token, a sort of the features, and three times as long for
+//! the bits.
 //!
-//! **Where it is weak.** Short documents: below some 300 tokens one changed word moves more than 3 of 64 bits. Where 2 % of the
-//! words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution) it finds about a quarter of the pairs
-//! at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
+//! **Where it is weak.** Short documents: below about 300 tokens one changed word flips more than 3 of 64 bits. If 2 %
+//! of the words are substituted (documents of 300 and 1,000 words drawn from a Zipf distribution), it finds about a
+//! quarter of the pairs at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
 use super::builder::{self, Number, parameters};
 use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
@@ -65,7 +67,7 @@ parameters! {
     builder;
     /// The most bits in which a reported pair may differ: from 0 to 32; 3 by default.
     distance(bits: usize) DISTANCE = bits.to_string();
-    /// Takes the least distance that a pair of this cosine keeps with probability [`recall`](Self::recall).
+    /// Takes the smallest distance that a pair of this cosine keeps with probability [`recall`](Self::recall).
     cosine(cosine: impl Into<Number>) COSINE = cosine.into().0;
     /// The probability that a pair at the [`cosine`](Self::cosine) is found: between 0 and 1; 0.99 by default.
     recall(recall: f64) RECALL = recall.to_string();
@@ -77,15 +79,16 @@ parameters! {
     hash(hash: ShingleHash) HASH = hash.name();
     /// How much a feature weighs; [`Weights::Binary`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
-    /// Judge terms by the lexicon in this file, instead of counting those of the documents. The file is not read here: give what it holds to
+    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
+    /// does not read the file: pass its content to
     /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
     lexicon(path: impl Into<String>) LEXICON = path.into();
-    /// The blocks that the bits are cut into for searching: more than the distance, and at most 64. By default what is cheapest for the
-    /// number of documents.
+    /// The number of blocks that the bits are cut into for searching: more than the distance, and at most 64. By
+    /// default the cheapest for the number of documents.
     blocks(blocks: usize) BLOCKS = blocks.to_string();
     /// Whether to run even where documents are too short for SimHash.
     force(force: bool) FORCE = force.to_string();
-    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
@@ -132,11 +135,11 @@ static FORCE: Parameter = Parameter {
     details: "Below a median of 50 tokens SimHash misses most near-duplicates, and is refused without this.",
 };
 
-/// The most tables that `--blocks` may ask for.
-const MOST_TABLES: f64 = 2000.0;
-/// Below this median number of tokens SimHash is refused, and below the second warned of.
-const LEAST_TOKENS: usize = 50;
-const FEW_TOKENS: usize = 300;
+/// The most tables that `blocks` may need.
+const MAX_TABLES: f64 = 2000.0;
+/// Below this median number of tokens SimHash is refused; below the second it is run with a warning.
+const REFUSED_BELOW_TOKENS: usize = 50;
+const WARNED_BELOW_TOKENS: usize = 300;
 
 /// The detector.
 pub type SimHash = SignBits<Runs>;
@@ -162,7 +165,7 @@ impl SimHash {
         SignBits::of(Runs { grams, hash: ShingleHash::default() }, bits, distance, weights, blocks)
     }
 
-    /// The same with another hash of features.
+    /// Sets the hash of features.
     pub fn with_hash(mut self, hash: ShingleHash) -> Self {
         self.family.hash = hash;
         self
@@ -177,7 +180,7 @@ impl Signs for Runs {
     }
 
     fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
-        // Runs longer than the document would only repeat its longest run.
+        // A run longer than the document would only repeat its longest run.
         let widths = self.grams.iter().copied().filter(|&width| width <= tokens.len() || width == self.grams[0]);
         widths.clone().for_each(|width| self.hash.shingles(tokens, width, &mut features.hashes));
         weigher.weigh(tokens.hashes(), widths, features);
@@ -199,8 +202,8 @@ impl Signs for Runs {
     }
 }
 
-/// The least distance that a pair at `cosine` keeps with probability `recall`, also if it is a single feature in which its documents
-/// differ.
+/// Returns the smallest distance that a pair at `cosine` keeps with probability `recall`, even if its documents differ
+/// in a single feature.
 pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
     let differ = hamming::bits_differ_at_most(cosine);
     (0..bits).find(|&k| hamming::probability_within(bits, k, differ) >= recall).unwrap_or(bits)
@@ -232,11 +235,11 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
     let blocks = settings.integer(&BLOCKS)?;
     if let Some(blocks) = blocks {
         let tables = hamming::binomial(blocks, distance);
-        if blocks <= distance || tables > MOST_TABLES {
+        if blocks <= distance || tables > MAX_TABLES {
             return Err(Error::parameter(
                 "blocks",
                 blocks,
-                format!("more than the distance ({distance}), and so few that there are at most {MOST_TABLES} tables"),
+                format!("more than the distance ({distance}), and so few that there are at most {MAX_TABLES} tables"),
             ));
         }
     }
@@ -247,9 +250,9 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
 
 fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
     let mut warnings = Vec::new();
-    if (1..FEW_TOKENS).contains(&median_tokens) {
+    if (1..WARNED_BELOW_TOKENS).contains(&median_tokens) {
         warnings.push(format!(
-            "SimHash is weak on short documents: their median is {median_tokens} tokens, and below {FEW_TOKENS} one changed \
+            "SimHash is weak on short documents: their median is {median_tokens} tokens, and below {WARNED_BELOW_TOKENS} one changed \
              word can move more than 3 bits; `algo minhash` finds more"
         ));
     }
@@ -265,10 +268,10 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
 fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let simhash = resolve(settings)?;
     let warnings = warnings(&simhash, median_tokens);
-    let too_short = (1..LEAST_TOKENS).contains(&median_tokens) && !settings.switch(&FORCE)?;
+    let too_short = (1..REFUSED_BELOW_TOKENS).contains(&median_tokens) && !settings.switch(&FORCE)?;
     let refusal = too_short.then(|| {
         format!(
-            "SimHash is not reliable on documents this short: their median is {median_tokens} tokens, the minimum {LEAST_TOKENS}; \
+            "SimHash is not reliable on documents this short: their median is {median_tokens} tokens, the minimum {REFUSED_BELOW_TOKENS}; \
              use `algo minhash`, or `force` to run it all the same"
         )
     });
