@@ -1,18 +1,19 @@
-//! Leaving out what very many documents have: `--drop-common`, for every family whose features can be counted one by one.
+//! Removal of features that very many documents have: the parameter `drop_common`, for every family whose features can
+//! be counted one by one.
 //!
 //! Pages of one site share menus, headings and footers, which make unrelated pages look alike: neither algorithm of Henzinger's
 //! comparison (SIGIR 2006) did well on pairs from one site. Broder, Glassman, Manasse & Zweig (WWW 1997) leave very common shingles out for that reason.
 //!
-//! A feature is common if it is in more than a share of all documents, exact copies counted each: `df · 1000 > P · N`, with `P` in
-//! thousandths. Common features are left out of everything: fingerprint, keys and similarity. A document that has no others has no
-//! features.
+//! A feature is common if it is in more than a share of all documents, exact copies counted each: `df · 1000 > P · N`,
+//! with `P` in thousandths. Common features are left out of fingerprints, keys and similarities. A document without
+//! other features has no features.
 //!
-//! What is common is counted exactly, in two readings of the collection. The first counts by classes of features
-//! ([`FrequencyBounds`]), in memory that does not grow with the number of features; it gives an upper bound of each frequency. The second
-//! counts one by one the features whose bound is high enough. With `F` features in all documents together at most
-//! `F / (P · N)` can be common, 500,000 in documents of 500 features at `P = 0.001`. A few others share a class with one that is; room
-//! is left for four times as many. More come from texts made to collide: features of the parts of the hash that do not fit
-//! are then not left out, which is warned of.
+//! Common features are counted exactly, in two readings of the collection. The first counts by classes of features
+//! ([`FrequencyBounds`]), in memory that does not grow with the number of features; it gives an upper bound of each
+//! frequency. The second counts one by one the features whose bound is high enough. With `F` features in all documents
+//! together at most `F / (P · N)` can be common, 500,000 in documents of 500 features at `P = 0.001`. A few other
+//! features share a class with a common one; there is room for four times as many. Only texts made to collide have
+//! more. Features in the parts of the hash range that do not fit are then kept, and a warning is given.
 
 use super::parameter::{DROP_COMMON, Origins};
 use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
@@ -21,7 +22,7 @@ use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 use std::sync::Arc;
 
-/// An algorithm without the features that are common in the collection.
+/// An algorithm that ignores the features that are common in the collection.
 ///
 /// Cost: two readings of the collection, 4 bytes for each of some 65,000 to 33,000,000 classes while it counts, 8 for each common
 /// feature afterwards, and a binary search among them for each feature of a document.
@@ -33,37 +34,37 @@ pub struct WithoutCommon {
     origins: Origins,
 }
 
-/// What is known of the collection.
+/// The state of knowledge about the collection.
 enum Known {
     Nothing,
-    /// The second reading looks at what can be common.
+    /// The second reading counts the features that can be common.
     FrequencyBounds(Arc<FrequencyBounds>),
     Common {
         /// Ascending.
         common: Box<[u64]>,
         documents: u64,
-        /// Whether all that is common is among them.
+        /// Whether these are all common features.
         complete: bool,
     },
 }
 
 impl WithoutCommon {
-    /// The algorithm without features that more than `share` thousandths of the documents have.
+    /// Wraps an algorithm so that it ignores features that more than `share` thousandths of the documents have.
     pub fn new(inner: Box<dyn Algorithm>, share: u64) -> Self {
         WithoutCommon { inner, share, known: Known::Nothing, origins: Origins::default() }
     }
 
-    /// The same, with where the share came from.
+    /// Sets the provenance of the share.
     pub(super) fn with_origins(self, origins: Origins) -> Self {
         WithoutCommon { origins, ..self }
     }
 
-    /// Whether so many of so many documents are more than the share.
+    /// Returns whether this many of `documents` documents are more than the share.
     fn exceeded_by(&self, frequency: u64, documents: u64) -> bool {
         u128::from(frequency) * 1000 > u128::from(self.share) * u128::from(documents)
     }
 
-    /// How many features there may be that are counted one by one.
+    /// The most features that are counted one by one.
     fn most_counted(&self, bounds: &FrequencyBounds) -> u64 {
         let common =
             u128::from(bounds.added()) * 1000 / (u128::from(self.share) * u128::from(bounds.documents())).max(1);
@@ -75,7 +76,7 @@ impl WithoutCommon {
     }
 }
 
-/// Leaves the features that are wanted, with their weights.
+/// Keeps the wanted features, with their weights.
 fn retain(features: &mut Features, wanted: impl Fn(u64) -> bool) {
     if features.weights.is_empty() {
         features.hashes.retain(|&hash| wanted(hash));
@@ -108,7 +109,7 @@ impl Algorithm for WithoutCommon {
         rows
     }
 
-    /// First what is common, then what the algorithm itself must know, of the features that are left.
+    /// Learns the common features first; then what the inner algorithm must learn, from the remaining features.
     fn learns(&self) -> Option<Learns> {
         match &self.known {
             Known::Nothing => Some(Learns::FrequencyBounds),
@@ -167,7 +168,7 @@ impl Algorithm for WithoutCommon {
     }
 }
 
-/// That of the algorithm inside, with warnings of its own.
+/// Forwards to the inner algorithm, and adds its own warnings.
 impl Explain for WithoutCommon {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
         self.inner.similarity(a, b)

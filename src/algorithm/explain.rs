@@ -1,105 +1,108 @@
-//! Looking at single pairs: what an algorithm can say about two documents beside whether they are a pair. None of it is asked for in a
-//! scan; `compare`, `eval` and `plan` are made of it.
+//! Explanations of single pairs: what an algorithm reports about two documents besides whether they are a pair. A scan
+//! uses none of it; `compare`, `eval` and `plan` are based on it.
 
 use super::{Algorithm, CompareOn};
 use crate::similarity::Similarity;
 
-/// How a pair stands to what is reported; see [`Explain::odds`].
+/// The similarity of a pair and the probability that it is reported; see [`Explain::odds`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Odds {
-    /// How similar the two are, exactly, on the axis that `plan` draws the curve over.
+    /// The exact similarity of the two, on the axis of the curve that `plan` shows.
     pub similarity: Similarity,
     /// The probability that a pair like this one is reported, from 0 to 1.
     pub found: f64,
 }
 
 impl Odds {
-    /// A pair this similar, reported with this probability.
+    /// A pair of this similarity that is reported with this probability.
     pub const fn new(similarity: Similarity, found: f64) -> Self {
         Odds { similarity, found }
     }
 }
 
-/// How many parts of two fingerprints are equal.
+/// The number of equal parts of two fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "report", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Agreement {
     /// What is counted: `slots`, `bands`, `bits`, ….
     pub what: &'static str,
-    /// How many are equal.
+    /// The number of equal parts.
     pub equal: usize,
-    /// How many there are.
+    /// The number of parts.
     pub of: usize,
 }
 
 impl Agreement {
-    /// So many of them equal.
+    /// `equal` of `of` parts are equal.
     pub const fn new(what: &'static str, equal: usize, of: usize) -> Self {
         Agreement { what, equal, of }
     }
 
-    /// Parts that stand side by side.
+    /// Compares corresponding parts.
     pub(crate) fn of_parts<T: PartialEq>(what: &'static str, parts: impl ExactSizeIterator<Item = (T, T)>) -> Self {
         Agreement { what, of: parts.len(), equal: parts.filter(|(a, b)| a == b).count() }
     }
 
-    /// Bits of fingerprints that use so many.
+    /// Compares the bits of fingerprints that use `bits` bits.
     pub(crate) fn of_bits(a: &[u64], b: &[u64], bits: usize) -> Self {
         Agreement { what: "bits", of: bits, equal: bits - crate::hamming::distance(a, b) as usize }
     }
 }
 
-/// What an algorithm can say about single pairs, and about what it found.
+/// Explanations of single pairs, and of the results of a run.
 pub trait Explain {
-    /// The exact similarity, whatever the threshold: what [`Algorithm::compare`] gives at or above it. `None` below the threshold if
-    /// it is not known there.
+    /// Returns the exact similarity, whatever the threshold. At or above the threshold it equals the result of
+    /// [`Algorithm::compare`]; below it may be `None` if it is unknown there.
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
 
-    /// The probability that a pair of this similarity shares a key. `None`, the default, if that is not a matter of chance: no pair at or
-    /// above the threshold is missed.
+    /// Returns the probability that a pair of this similarity shares a key. `None`, the default, if that is certain: no
+    /// pair at or above the threshold is missed.
     fn found_with(&self, _similarity: Similarity) -> Option<f64> {
         None
     }
 
-    /// The probability that these two documents share a key, given what [`Algorithm::compare`] reads of them. By default that of their
-    /// [`similarity`](Self::similarity).
+    /// Returns the probability that these two documents share a key; `a` and `b` are what [`Algorithm::compare`] reads.
+    /// By default that of their [`similarity`](Self::similarity).
     fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
         self.similarity(a, b).and_then(|similarity| self.found_with(similarity))
     }
 
-    /// What [`odds`](Self::odds) reads; `None`, the default, where two documents that are not reported have no similarity.
+    /// Returns what [`odds`](Self::odds) reads; `None`, the default, if two documents that are not reported have no
+    /// similarity.
     fn odds_read(&self) -> Option<CompareOn> {
         None
     }
 
-    /// How similar two documents with fingerprints are, also below the threshold, and with what probability a scan reports such a pair:
-    /// for measuring what was found against what was promised. `reported` says whether [`Algorithm::compare`] finds them at or above
-    /// the threshold, if it reads the same. By default the [`similarity`](Self::similarity) and [`pair_found_with`](Self::pair_found_with), or 0 below
-    /// the threshold.
+    /// Returns the similarity of two documents with fingerprints, even below the threshold, and the probability that a
+    /// scan reports such a pair. It serves to compare the results of a scan with the stated probabilities. `reported`
+    /// is whether [`Algorithm::compare`] finds them at or above the threshold, if it reads the same. By default the
+    /// [`similarity`](Self::similarity) and [`pair_found_with`](Self::pair_found_with), or 0 below the threshold.
     fn odds(&self, a: &[u64], b: &[u64], reported: bool) -> Option<Odds> {
         let similarity = self.similarity(a, b)?;
         Some(Odds { similarity, found: if reported { self.pair_found_with(a, b).unwrap_or(1.0) } else { 0.0 } })
     }
 
-    /// How far two fingerprints agree: the parts that fingerprints are made of. `None`, the default, for their keys.
+    /// Returns how far two fingerprints agree, by the parts that they consist of. `None`, the default, compares their
+    /// keys instead.
     fn agreement(&self, _a: &[u64], _b: &[u64]) -> Option<Vec<Agreement>> {
         None
     }
 
-    /// The number of differing bits behind a similarity, for measures that have one.
+    /// Returns the number of differing bits of a similarity, for measures that have one.
     fn distance(&self, _similarity: Similarity) -> Option<u32> {
         None
     }
 
-    /// What users should know after a run over so many documents, of so many of which no fingerprint could be made; a sentence each.
+    /// Returns warnings after a run over `documents` documents, of which `featureless` have no fingerprint; one
+    /// sentence each.
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What [`Explain`] says, or what can be said of any algorithm where it says nothing.
+/// The answers of [`Explain`], with defaults for algorithms that have none.
 impl dyn Algorithm + '_ {
     /// See [`Explain::similarity`].
     pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
@@ -127,7 +130,7 @@ impl dyn Algorithm + '_ {
     /// See [`Explain::odds`].
     pub fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
         let explain = self.explain()?;
-        // Fingerprints cannot be compared where features are looked at.
+        // Fingerprints cannot be compared by an algorithm that reads features.
         let reported = explain.odds_read() == Some(self.compare_on()) && self.compare(a, b).is_some();
         explain.odds(a, b, reported)
     }

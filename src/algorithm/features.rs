@@ -5,36 +5,37 @@ use crate::hash::{combine, mix};
 /// The features of one document: flat buffers, refilled for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
-    /// One hash a feature, in any order. Repeats are allowed where the algorithm's fingerprint does not mind them.
+    /// One hash for each feature, in any order. Repeats are allowed if the algorithm's fingerprint does not depend on
+    /// them.
     pub hashes: Vec<u64>,
-    /// One weight a feature, side by side with `hashes`; or empty, which means that every feature weighs 1.
+    /// One weight for each feature, parallel to `hashes`; or empty if every feature weighs 1.
     pub weights: Vec<u32>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats) and [`first_of_each`](Self::first_of_each).
     pub(super) seen: Vec<u64>,
-    /// What [`first_of_each`](Self::first_of_each) leaves.
+    /// The result of [`first_of_each`](Self::first_of_each).
     pub(super) positions: Vec<u32>,
-    /// For anything that goes with positions or makes features.
+    /// Working memory for positions and for making features.
     pub(super) weighted: Vec<(u64, u32)>,
     pub(super) bytes: Vec<u8>,
     pub(super) words: Vec<u64>,
-    /// In how many documents each token is, while features are weighed.
+    /// The document frequency of each token, while features are weighed.
     pub(super) frequencies: Vec<u32>,
 }
 
 impl Features {
-    /// Forgets the features, keeps the memory.
+    /// Removes the features and keeps the memory.
     pub fn clear(&mut self) {
         self.hashes.clear();
         self.weights.clear();
     }
 
-    /// Makes each hash differ from the others: the second occurrence of one is a feature of its own, the third another, and so on
-    /// (option A of Broder 1997). Sets of such features compare as the multisets that they were made of. Leaves the hashes
-    /// ascending before they were numbered. For features without weights.
+    /// Makes all hashes distinct: the second occurrence of a hash becomes another feature, the third yet another, and
+    /// so on (option A of Broder 1997). Sets of such features compare like the original multisets. Leaves the hashes in
+    /// the ascending order of their original values. For features without weights.
     ///
     /// Cost: a sort.
     pub fn number_repeats(&mut self) {
-        debug_assert!(self.weights.is_empty(), "weights would no longer stand beside their hashes");
+        debug_assert!(self.weights.is_empty(), "weights would no longer match their hashes");
         self.hashes.sort_unstable();
         for run in self.hashes.chunk_by_mut(|a, b| a == b) {
             // The first occurrence is the hash itself, as in a set.
@@ -44,10 +45,10 @@ impl Features {
 
     /// Leaves each hash once, in a fixed but unspecified order. For features without weights.
     ///
-    /// Cost: a look-up in a table of two to four slots a hash, faster than sorting; at worst, for hashes that were made to crowd
-    /// into one part of the table, that of sorting after all.
+    /// Cost: a look-up in a table of two to four slots for each hash, which is faster than sorting. At worst that of
+    /// sorting, for hashes that were made to crowd into one part of the table.
     pub fn remove_repeats(&mut self) {
-        debug_assert!(self.weights.is_empty(), "weights would no longer stand beside their hashes");
+        debug_assert!(self.weights.is_empty(), "weights would no longer match their hashes");
         let mut hashes = std::mem::take(&mut self.hashes);
         let mut seen = Seen::new(&mut self.seen, hashes.len());
         hashes.retain(|&hash| seen.is_first(hash));
@@ -58,8 +59,8 @@ impl Features {
         self.hashes = hashes;
     }
 
-    /// Leaves in `positions` where each of these hashes is for the first time, in no particular order. Of more than 2³² hashes the rest
-    /// is not looked at.
+    /// Leaves in `positions` the first position of each of these hashes, in no particular order. Hashes after the first
+    /// 2³² are ignored.
     ///
     /// Cost: as for [`remove_repeats`](Self::remove_repeats).
     pub(crate) fn first_of_each(&mut self, hashes: &[u64]) {
@@ -83,7 +84,7 @@ impl Features {
 
 /// A table of hashes that were seen.
 struct Seen<'a> {
-    /// Two to four places a hash; 0 marks a free one, and is looked after by itself.
+    /// Two to four slots for each hash. 0 marks a free slot; the hash 0 is tracked separately.
     slots: &'a mut [u64],
     zero: bool,
     /// Steps left before the table gives up. Well-distributed hashes take one or two each.
@@ -97,7 +98,8 @@ impl<'a> Seen<'a> {
         Seen { slots: memory, zero: false, probes_left: 16 * hashes + 64 }
     }
 
-    /// Whether the hash was not seen before. Once the probe limit is exceeded, also of some that were.
+    /// Returns whether the hash was not seen before. Once the probe limit is exceeded, it also returns true for some
+    /// that were.
     #[inline]
     fn is_first(&mut self, hash: u64) -> bool {
         if hash == 0 {
@@ -118,7 +120,8 @@ impl<'a> Seen<'a> {
 }
 
 impl Features {
-    /// Leaves each hash once, ascending, with the weight that `weigh` makes of the least of its weights and of how often it was there.
+    /// Leaves each hash once, ascending. `weigh` computes its weight from the least of its weights and the number of
+    /// its occurrences.
     pub(crate) fn merge_repeats(&mut self, weigh: impl Fn(u32, u32) -> u32) {
         self.weighted.clear();
         self.weighted.extend(self.hashes.drain(..).zip(self.weights.drain(..)));
@@ -129,7 +132,7 @@ impl Features {
         }
     }
 
-    /// Leaves each hash as often as it weighs, without a weight.
+    /// Repeats each hash as often as it weighs, and removes the weights.
     pub(crate) fn repeat_by_weight(&mut self) {
         if !self.weights.is_empty() {
             self.weighted.clear();

@@ -1,12 +1,13 @@
-//! The prefix filter: keys that bring together every two sets whose Jaccard similarity reaches a threshold, and few others.
+//! The prefix filter: every two sets whose Jaccard similarity reaches a threshold share a key, and few others do.
 //!
-//! Put the elements of every set in one order, rare ones first. If `J(x, y) ≥ τ` the two share at least `⌈τ·|x|⌉` elements, so
-//! they cannot share only elements from the end of `x`: one of them is among the first `|x| − ⌈τ·|x|⌉ + 1` of `x`, its prefix;
-//! the first shared element in the order is in both prefixes (Chaudhuri, Ganti & Kaushik, ICDE 2006; Bayardo, Ma & Srikant,
-//! WWW 2007). Each element of the prefix is a key. A multiset is the set of its (element, occurrence) pairs.
+//! Sort the elements of every set in one global order, rare ones first. If `J(x, y) ≥ τ` the two share at least
+//! `⌈τ·|x|⌉` elements, so they cannot share only elements from the end of `x`: one of them is among the first
+//! `|x| − ⌈τ·|x|⌉ + 1` of `x`, its prefix; the first shared element in the order is in both prefixes (Chaudhuri, Ganti
+//! & Kaushik, ICDE 2006; Bayardo, Ma & Srikant, WWW 2007). Each element of the prefix is a key. A multiset is the set
+//! of its (element, occurrence) pairs.
 //!
-//! The order decides the cost, not the result: rare elements bring few sets together. An element that only one document has
-//! is no key at all.
+//! The order decides the cost, not the result: few sets share a rare element. An element of only one document is not a
+//! key at all.
 
 use crate::hash::{combine, mix};
 use crate::lexicon::Rarity;
@@ -21,22 +22,23 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// For pairs at or above `threshold`. Until [`learn`](Self::learn) is called every element counts as equally rare.
+    /// Keys for pairs at or above `threshold`. Until [`learn`](Self::learn) is called, all elements count as equally
+    /// rare.
     pub fn new(threshold: Threshold) -> Self {
         Prefix { threshold, rarity: None }
     }
 
-    /// Whether it knows how rare elements are.
+    /// Returns whether the rarity of elements is known.
     pub fn has_learned(&self) -> bool {
         self.rarity.is_some()
     }
 
-    /// Takes the order of elements from how rare they are in the collection.
+    /// Sets the order of elements, by their rarity in the collection.
     pub fn learn(&mut self, rarity: &Arc<Rarity>) {
         self.rarity = Some(Arc::clone(rarity));
     }
 
-    /// Appends the keys of the prefix of a set, given with or without repeats and in any order. None of an empty set.
+    /// Appends the keys of the prefix of a set, given with or without repeats and in any order. An empty set has none.
     ///
     /// Cost: a sort, and a selection by rarity.
     pub fn keys_of_set(&self, elements: &[u64], keys: &mut Vec<u64>) {
@@ -46,7 +48,7 @@ impl Prefix {
         self.keys_of(&set, &set, keys);
     }
 
-    /// Appends the keys of the prefix of a multiset, given in any order. None of an empty one.
+    /// Appends the keys of the prefix of a multiset, given in any order. An empty one has none.
     ///
     /// Cost: as for a set.
     pub fn keys_of_multiset(&self, elements: &[u64], keys: &mut Vec<u64>) {
@@ -59,13 +61,13 @@ impl Prefix {
         self.keys_of(&sorted, &occurrences.collect::<Vec<_>>(), keys);
     }
 
-    /// From elements, each with its key.
+    /// Appends the prefix of elements, each with its key.
     fn keys_of(&self, elements: &[u64], keys_of_elements: &[u64], keys: &mut Vec<u64>) {
         let mut counts = vec![u8::MAX; elements.len()];
         if let Some(rarity) = &self.rarity {
             rarity.count_all(elements, &mut counts);
         }
-        // Rare first; among equals by key, which is as good as any fixed order.
+        // Rare elements first; ties by key, which is as good as any fixed order.
         let mut ordered: Vec<(u8, u64)> = counts.into_iter().zip(keys_of_elements.iter().copied()).collect();
         if ordered.is_empty() {
             return;
@@ -75,7 +77,7 @@ impl Prefix {
             ordered.select_nth_unstable(length);
             ordered.truncate(length);
         }
-        // What one document alone has brings it to no other.
+        // An element of a single document leads to no other document.
         keys.extend(ordered.iter().filter(|(count, _)| *count != 1).map(|&(_, key)| key));
     }
 }

@@ -1,7 +1,8 @@
-//! Settings by the name of a paper or a project that has used them: what goes with `--preset`.
+//! Presets: settings by the name of a paper or a project that used them, for `--preset`.
 //!
-//! A preset is a family of the table, a tokenizer perhaps, and settings, no more: whatever it says could be typed. What others
-//! did besides — other tokenizers, no verification, further stages — is told in [`Preset::differs`] and not imitated.
+//! A preset consists of a family of the table, settings, and sometimes a tokenizer; all of it could be typed as flags.
+//! Other differences from the original (other tokenizers, no verification, further stages) are not imitated;
+//! [`Preset::differs`] lists them.
 
 use super::parameter::Settings;
 use super::{Entry, Provenance, TableFactory};
@@ -11,21 +12,21 @@ use crate::tokenizer;
 /// One line of the table of presets.
 #[non_exhaustive]
 pub struct Preset {
-    /// What `--preset` takes.
+    /// The value of `--preset`.
     pub name: &'static str,
     /// One line for help.
     pub summary: &'static str,
     /// The family, by its name in the table of algorithms.
     pub algorithm: &'static str,
-    /// What a token is, where it is not the default.
+    /// The tokenizer, if it is not the default.
     pub tokenizer: Option<&'static str>,
     /// Parameters and values, as they would be typed.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Where the settings are from.
+    /// The source of the settings.
     pub source: &'static str,
-    /// In what a scan with them differs from what was done there; a sentence each.
+    /// How a scan with the settings differs from the original; one sentence each.
     pub differs: &'static [&'static str],
-    /// What else one should know before taking it.
+    /// Advice on when to use it.
     pub advice: &'static str,
 }
 

@@ -1,5 +1,6 @@
-//! Sign-bit fingerprints, which SimHash and random projection have in common: features are weighed, each bit is the sign of a sum, and
-//! near-duplicates differ in few bits. The families differ in what a feature is, and in how their parameters are called.
+//! Sign-bit fingerprints, shared by SimHash and random projection. Features have weights, each bit is the sign of a
+//! sum, and near-duplicates differ in few bits. The families differ in their features and in the names of their
+//! parameters.
 
 use super::parameter::Origins;
 use super::weights::{Weigher, Weights};
@@ -8,12 +9,12 @@ use crate::hamming::{self, BlockTables};
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 
-/// What the features of a family are.
+/// The features of a family.
 pub trait Signs: Send + Sync {
     /// The name of the family.
     const NAME: &'static str;
 
-    /// What is read of the tokens.
+    /// The detail of the tokens that is read.
     fn reads(&self) -> TokenDetail {
         TokenDetail::Hashes
     }
@@ -21,24 +22,25 @@ pub trait Signs: Send + Sync {
     /// Fills the features, with their weights.
     fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features);
 
-    /// The parameters, but for weights, blocks and tables.
+    /// The parameters, except weights, blocks and tables.
     fn rows(&self, bits: usize, distance: usize, origins: &Origins) -> Vec<Row>;
 
-    /// Where the number of blocks came from, if it is fixed.
+    /// The provenance of the number of blocks, if it is fixed.
     fn blocks(&self, _origins: &Origins) -> Provenance {
         Provenance::GIVEN
     }
 }
 
-/// A detector of pairs whose fingerprints are at most so many bits apart, all of them found through block tables.
+/// A detector of pairs whose fingerprints are at most `distance` bits apart. All of them are found, through block
+/// tables.
 pub struct SignBits<F> {
     pub(super) family: F,
     pub(super) bits: usize,
     pub(super) distance: usize,
     pub(super) weigher: Weigher,
-    /// Fixed by the user; `None` lets them follow the number of documents.
+    /// The number of blocks that the user gave; `None` lets it follow the number of documents.
     pub(super) blocks: Option<usize>,
-    /// How many there are now.
+    /// The current number of blocks.
     cut_into: usize,
     pub(super) tables: BlockTables,
     origins: Origins,
@@ -54,12 +56,12 @@ impl<F> SignBits<F> {
         SignBits { family, bits, distance, weigher, blocks, cut_into, tables, origins: Origins::default() }
     }
 
-    /// The same, with where the parameters came from.
+    /// Sets the provenance of the parameters.
     pub(super) fn with_origins(self, origins: Origins) -> Self {
         SignBits { origins, ..self }
     }
 
-    /// From how many of the blocks a table's keys are, and how many bits those have.
+    /// The number of tables and the bits of their keys, in words.
     fn cut(&self) -> String {
         let bits = (0..self.tables.len()).map(|table| self.tables.key_bits(table));
         let (least, most) = bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));

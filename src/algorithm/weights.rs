@@ -1,4 +1,4 @@
-//! How much features weigh in a sum of signs: all alike, by how often they occur, or also by how few documents have their tokens.
+//! The weights of features in a sum of signs: equal, by number of occurrences, or also by the rarity of their tokens.
 //!
 //! **`idf`.** Of `N` documents `df` have a token, and a feature occurs `tf` times in the document at hand. It weighs
 //!
@@ -6,13 +6,14 @@
 //! round(SCALE · (1 + ln tf) · ln((N + 1) / df) / ln(N + 1)), at least 1 and at most 15
 //! ```
 //!
-//! the usual logarithmic tf·idf (Salton & Buckley 1988) in four bits: a token that one document has weighs [`SCALE`] where it occurs
-//! once, one that nearly all have 1. Unknown tokens weigh as the rarest. A run of several tokens is at least as rare as its rarest
-//! token, so it takes the largest idf of its tokens: a lower bound of its own, for which runs need not be counted.
+//! the usual logarithmic tf·idf (Salton & Buckley 1988) in four bits. A token of a single document weighs [`SCALE`] if
+//! it occurs once, a token of nearly all documents 1. Unknown tokens weigh like the rarest. A run of several tokens is
+//! at least as rare as its rarest token, so it takes the largest idf of its tokens. That is a lower bound of the run's
+//! own idf, and runs need not be counted.
 //!
-//! **Integers.** Logarithms of the system differ in their last bits from one machine to the next, and a weight that is rounded the
-//! other way can turn bits of a fingerprint. So the formula is computed in whole numbers, with logarithms to base 2 that
-//! are made by squaring ([`log2`]): the same weights everywhere.
+//! **Integers.** The system's logarithms differ in their last bits between machines, and a weight that is rounded
+//! differently can flip bits of a fingerprint. The formula is therefore computed in whole numbers, with base-2
+//! logarithms by squaring ([`log2`]), so the weights are the same everywhere.
 
 use super::parameter::{LEXICON, Origins, Settings, WEIGHTS};
 use super::{Features, Learned, Learns, Provenance, Row};
@@ -33,7 +34,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// What `--weights` takes for it.
+    /// Returns the value of `--weights`.
     pub fn name(self) -> &'static str {
         match self {
             Weights::Binary => "binary",
@@ -42,10 +43,9 @@ impl Weights {
         }
     }
 
-    /// What the settings ask for.
+    /// Returns the weights that the settings request.
     ///
-    /// # Errors
-    /// An unknown word, or a lexicon where nothing is weighed by it.
+    /// # Errors An unknown word, or a lexicon that has no effect on the weights.
     pub fn of(settings: &Settings, algorithm: &str) -> Result<Self, Error> {
         let weights = match settings.choice(&WEIGHTS)? {
             "idf" => Weights::Idf,
@@ -60,16 +60,17 @@ impl Weights {
     }
 }
 
-/// What the rarest token weighs where it occurs once. Three occurrences of it weigh twice that, all that four bits hold.
+/// The weight of the rarest token if it occurs once. Three occurrences of it weigh twice that, the most that four bits
+/// hold.
 pub const SCALE: u32 = 7;
 /// The most that a feature weighs: four bits.
-pub const MOST: u32 = 15;
+pub const MAX_WEIGHT: u32 = 15;
 
 /// Bits after the point.
 const POINT: u32 = 32;
 /// `ln 2`.
 const LN_2: u64 = 2_977_044_472;
-/// A number goes into [`log2`] with so many bits after its first.
+/// The number of bits after the first that [`log2`] takes of a number.
 const MANTISSA: u32 = 12;
 
 /// `log2(1 + i / 4096)`, rounded down: one bit after the other, by squaring.
@@ -94,7 +95,7 @@ pub fn log2(n: u64) -> u64 {
     u64::from(whole) << POINT | u64::from(FRACTIONS[mantissa])
 }
 
-/// The weight of a feature that occurs `tf` times and whose rarest token is in `df` of `documents` documents.
+/// Returns the weight of a feature that occurs `tf` times and whose rarest token is in `df` of `documents` documents.
 pub fn idf_weight(documents: u64, df: u32, tf: u32) -> u32 {
     weigh(log2(documents.saturating_add(1)), df, tf)
 }
@@ -106,10 +107,10 @@ fn weigh(all: u64, df: u32, tf: u32) -> u32 {
     // Below 2⁴ · 2³⁷ · 2³⁸.
     let weight = u128::from(SCALE) * tf * u128::from(idf.0) / u128::from(idf.1);
     let rounded = (weight + (1 << (POINT - 1))) >> POINT;
-    rounded.clamp(1, MOST.into()) as u32
+    rounded.clamp(1, MAX_WEIGHT.into()) as u32
 }
 
-/// Gives features their weights. Until it has learned in how many documents tokens are, all are the rarest.
+/// Weighs features. Until it has learned the document frequencies of tokens, all tokens count as the rarest.
 #[derive(Clone)]
 pub struct Weigher {
     weights: Weights,
@@ -119,12 +120,12 @@ pub struct Weigher {
 }
 
 impl Weigher {
-    /// For these weights.
+    /// A weigher with these weights.
     pub fn new(weights: Weights) -> Self {
         Weigher { weights, lexicon: None, all: 0 }
     }
 
-    /// Which weights.
+    /// Returns the weights.
     pub fn weights(&self) -> Weights {
         self.weights
     }
@@ -205,7 +206,7 @@ mod tests {
                     let exact = f64::from(SCALE) * (1.0 + f64::from(tf).ln()) * (all / f64::from(df)).ln() / all.ln();
                     let found = idf_weight(documents, df, tf);
                     if (exact.fract() - 0.5).abs() > 0.01 {
-                        assert_eq!(found, (exact.round() as u32).clamp(1, MOST), "{df} of {documents}, {tf} times");
+                        assert_eq!(found, (exact.round() as u32).clamp(1, MAX_WEIGHT), "{df} of {documents}, {tf} times");
                     }
                 }
             }
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(|tf| idf_weight(999, 1, tf)), [7, 12, 15, 15]);
         assert_eq!([1, 10, 100, 999].map(|df| idf_weight(999, df, 1)), [7, 5, 2, 1]);
         assert_eq!((idf_weight(999, 0, 1), idf_weight(0, 0, 1), idf_weight(0, 7, 3)), (7, 7, 15));
-        assert_eq!(idf_weight(u64::MAX, u32::MAX, u32::MAX), MOST);
+        assert_eq!(idf_weight(u64::MAX, u32::MAX, u32::MAX), MAX_WEIGHT);
         // More documents than there are.
         assert_eq!(idf_weight(1, 100, 1), 1);
     }

@@ -5,7 +5,7 @@ use crate::support::plain::{all_pairs, token_texts};
 use crate::support::random::Random;
 use crate::support::scanning::{factory, learn, made, outcome, pairs};
 use neardups::algorithm::AlgorithmFactory;
-use neardups::algorithm::weights::{MOST, SCALE};
+use neardups::algorithm::weights::{MAX_WEIGHT, SCALE};
 use neardups::hamming::sign_bits;
 use neardups::hash::{shingle_hashes, token_hash};
 use neardups::tokenizer::Word;
@@ -27,7 +27,7 @@ fn counted(documents: &[Vec<String>]) -> (BTreeMap<String, u32>, usize) {
 fn weight(documents: usize, df: u32, tf: usize) -> (i64, bool) {
     let all = documents as f64 + 1.0;
     let exact = f64::from(SCALE) * (1.0 + (tf as f64).ln()) * (all / f64::from(df)).ln() / all.ln();
-    ((exact.round() as i64).clamp(1, MOST.into()), (exact.fract() - 0.5).abs() > 0.01)
+    ((exact.round() as i64).clamp(1, MAX_WEIGHT.into()), (exact.fract() - 0.5).abs() > 0.01)
 }
 
 /// The runs of a document, each with its weight; `None` if one is in doubt.

@@ -1,27 +1,28 @@
-//! SpotSigs: signatures that hang on the stop words of running text; every pair at or above a multiset Jaccard similarity.
+//! SpotSigs: signatures anchored at the stop words of running text. Finds every pair at or above a multiset Jaccard
+//! similarity.
 //!
-//! **What it detects.** Articles that tell the same story inside different pages. Navigation, link lists and advertisements
-//! have few stop words and so give few spots; the prose between them gives many.
+//! **What it detects.** The same article inside different pages. Navigation, link lists and advertisements have few
+//! stop words and so few spots; the prose between them has many.
 //!
 //! **Source.** Theobald, Siddharth & Paepcke, *SpotSigs: Robust and Efficient Near Duplicate Detection in Large Web
 //! Collections*, SIGIR 2008.
 //!
-//! **Formula.** At each occurrence of an *antecedent* (a common stop word) a spot is the antecedent and a chain of `c` tokens, the
-//! `d`-th, `2d`-th, … of those that follow it and are no stop words. A document is the multiset of its spots; similarity is
-//! `Σ min / Σ max` over the counts of the spots. *"At a rally to kick off a weeklong campaign"* has `a:rally:kick` and
-//! `a:weeklong:campaign`. An antecedent with fewer than `c·d` such tokens after it gives no spot.
+//! **Formula.** At each occurrence of an *antecedent* (a common stop word) a spot is the antecedent and a chain of `c`
+//! tokens: the `d`-th, `2d`-th, … of the following tokens that are not stop words. A document is the multiset of its
+//! spots; similarity is `Σ min / Σ max` over the counts of the spots. *"At a rally to kick off a weeklong campaign"*
+//! has `a:rally:kick` and `a:weeklong:campaign`. An antecedent that fewer than `c·d` such tokens follow makes no spot.
 //!
-//! **Parameters.** See [`PARAMETERS`]. The English antecedents are those of the paper's example and of the configuration of its
-//! reference program; those of other languages, and all stop words, are ours ([`words`]). The least number of spots is the
-//! reference program's.
+//! **Parameters.** See [`PARAMETERS`]. The English antecedents are those of the paper's example and of the
+//! configuration of its reference program; those of other languages, and all stop words, were compiled for this crate
+//! ([`words`]). The least number of spots is the reference program's.
 //!
-//! **Cost.** A reading to count spots, and another one if they do not fit the memory for features. Then one or two keys for each
-//! of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a comparison for each pair that shares one and whose lengths
-//! are in the same or neighbouring partitions ([`partitions`]). Nothing at or above the threshold is missed, pairs exactly at it
-//! included.
+//! **Cost.** One reading of the collection to count spots, and a second one if they do not fit the memory for features.
+//! Then one or two keys for each of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a comparison for
+//! each pair that shares one and whose lengths are in the same or neighbouring partitions ([`partitions`]). No pair at
+//! or above the threshold is missed.
 //!
-//! **Where it is weak.** Headings, lists, tables, code, and languages other than the one of the antecedents: documents with
-//! fewer than `--min-spots` spots are compared with nothing. Their share is looked at after a scan and warned of above 20 %.
+//! **Where it is weak.** Headings, lists, tables, code, and languages other than the one of the antecedents: documents
+//! with fewer than `min_spots` spots are compared with nothing. A scan warns if their share is above 20 %.
 
 pub mod partitions;
 pub mod words;
@@ -51,7 +52,7 @@ pub const ENTRY: Entry = Entry {
              language) are compared with nothing, and counted.",
     parameters: PARAMETERS,
     defaults: &[(&THRESHOLD, "0.5")],
-    // The antecedents are among the words that would go, or change.
+    // These steps would remove or change the antecedents.
     refuses: &[Step::Fold, Step::StopWords, Step::Stem],
     prepare,
     depends_on_length: |_| false,
@@ -71,17 +72,17 @@ parameters! {
     builder;
     /// The least similarity of a reported pair: above 0 and at most 1; 0.5 by default.
     threshold(threshold: impl Into<Number>) THRESHOLD = threshold.into().0;
-    /// The language of the stop words that spots hang on, by its code in [`LANGUAGES`]; `en` by default.
+    /// The language of the antecedents, by its code in [`LANGUAGES`]; `en` by default.
     antecedents(code: impl Into<String>) ANTECEDENTS = code.into();
-    /// How far apart the tokens of a spot are: from 1 to 16; 1 by default.
+    /// The distance between the tokens of a spot: from 1 to 16; 1 by default.
     spot_distance(tokens: usize) SPOT_DISTANCE = tokens.to_string();
-    /// The tokens in a spot, its stop word not counted: from 1 to 16; 2 by default.
+    /// The number of tokens in a spot, without its stop word: from 1 to 16; 2 by default.
     spot_chain(tokens: usize) SPOT_CHAIN = tokens.to_string();
-    /// Which tokens the chain of a spot is made of; [`ChainOver::Content`] by default.
+    /// The tokens that the chain of a spot consists of; [`ChainOver::Content`] by default.
     chain_over(over: ChainOver) CHAIN_OVER = over.name();
     /// The fewest spots of a document that is compared: from 1 to 1000; 4 by default.
     min_spots(spots: usize) MIN_SPOTS = spots.to_string();
-    /// Leave out features that more than this share of the documents have: from 0.001 to 0.999.
+    /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
@@ -138,14 +139,14 @@ static MIN_SPOTS: Parameter = Parameter {
               fifth of all documents that is warned of.",
 };
 
-/// Which tokens chains are made of.
+/// The tokens that chains consist of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChainOver {
-    /// Those that are no stop words.
+    /// Tokens that are not stop words.
     #[default]
     Content,
-    /// All that follow.
+    /// All following tokens.
     All,
 }
 
@@ -159,7 +160,7 @@ pub struct SpotSigs {
     min_spots: usize,
     partitions: Partitions,
     prefix: Prefix,
-    /// The words of the language as hashes of the seed that was first seen. A run has one seed.
+    /// The words of the language, hashed with the seed of the first document. A run has one seed.
     words: OnceLock<Words>,
     origins: Origins,
 }
@@ -170,8 +171,8 @@ impl SpotSigs {
         Builder::default()
     }
 
-    /// A detector of pairs at or above `threshold`. Spots have `chain` tokens that are `distance` apart; documents with fewer
-    /// than `min_spots` are compared with nothing. All three are at least 1.
+    /// A detector of pairs at or above `threshold`. Spots have `chain` tokens that are `distance` apart; documents with
+    /// fewer than `min_spots` spots are compared with nothing. Each of the three is raised to 1 if it is 0.
     pub fn new(
         threshold: Threshold,
         language: &'static Language,
@@ -194,7 +195,7 @@ impl SpotSigs {
         }
     }
 
-    /// The same with chains over these tokens.
+    /// Sets the tokens that chains consist of.
     pub fn with_chains_over(mut self, over: ChainOver) -> Self {
         self.over = over;
         self
@@ -204,7 +205,8 @@ impl SpotSigs {
     ///
     /// Cost: two passes with a look-up a token, and a step a token of each spot.
     fn spots(&self, words: &Words, tokens: &[u64], spots: &mut Vec<u64>) {
-        // What chains are made of goes before the spots for a while, so that stop words need not be skipped anew in each chain.
+        // The tokens of chains are stored before the spots for now, so that stop words need not be skipped again in
+        // each chain.
         let start = spots.len();
         let links = |role| role == Role::Content || self.over == ChainOver::All;
         spots.extend(tokens.iter().filter(|&&token| links(words.role(token))));
@@ -262,7 +264,8 @@ impl Algorithm for SpotSigs {
         }
     }
 
-    /// The number of spots, and the prefix of the multiset. A document all of whose spots are its own has no prefix, and no key.
+    /// Appends the number of spots and the prefix of the multiset. A document whose spots all occur in no other
+    /// document has no prefix and no key.
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
         if features.hashes.len() >= self.min_spots {
             fingerprint.push(features.hashes.len() as u64);
@@ -270,8 +273,9 @@ impl Algorithm for SpotSigs {
         }
     }
 
-    /// The elements of the prefix in the document's partition of lengths, and in the next one too if something there can be at
-    /// or above the threshold. Of two documents the shorter one comes to the other.
+    /// Appends the elements of the prefix in the document's partition of lengths, and also in the next partition if
+    /// documents there can reach the threshold. So the shorter of two documents meets the longer one in the partition
+    /// of the longer.
     fn keys(&self, fingerprint: &[u64], keys: &mut Vec<u64>) {
         let Some((&spots, prefix)) = fingerprint.split_first() else { return };
         let Some((partition, next)) = self.partitions.of(spots as usize) else { return };
@@ -335,7 +339,8 @@ fn prepare(settings: &Settings, _median_tokens: usize) -> Result<PreparedAlgorit
     Ok(PreparedAlgorithm::new(resolve(settings)?))
 }
 
-/// How many spots the plan takes a document to have. How many tokens make a spot depends on the language and the text.
+/// The number of spots that a plan assumes for a document. The number of tokens for each spot depends on the language
+/// and the text.
 const PLANNED_SPOTS: usize = 100;
 
 fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {

@@ -1,14 +1,14 @@
-//! Partitions of the lengths of multisets: two whose Jaccard similarity reaches the threshold are in the same partition or in
-//! neighbouring ones.
+//! Partitions of the lengths of multisets: two multisets whose Jaccard similarity reaches the threshold are in the same
+//! partition or in neighbouring ones.
 //!
-//! The similarity is at most the smaller length over the larger one. A partition that begins at `lo` ends at the first length
-//! `hi` that `lo` can no longer reach the threshold with, `hi − lo > (1 − τ)·hi`. So whatever is shorter than a partition is
-//! below the threshold with whatever is longer (Theobald, Siddharth & Paepcke 2008).
+//! The similarity is at most the smaller length over the larger one. A partition that begins at `lo` ends at the first
+//! length `hi` with which `lo` can no longer reach the threshold, `hi − lo > (1 − τ)·hi`. So a multiset shorter than a
+//! partition is below the threshold with every multiset that is longer than it (Theobald, Siddharth & Paepcke 2008).
 
 use crate::similarity::Threshold;
 use std::ops::RangeInclusive;
 
-/// The partitions from the least length on.
+/// The partitions of lengths, from the least length on.
 #[derive(Clone, Debug)]
 pub struct Partitions {
     threshold: Threshold,
@@ -21,16 +21,17 @@ impl Partitions {
         Partitions { threshold, least: least.max(1) }
     }
 
-    /// The partitions, in order. Together they hold every length from the least on, each in one.
+    /// Returns the partitions, in order. Each length from the least on is in exactly one of them.
     pub fn ranges(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
         let from = |lo: usize| lo..=self.threshold.max_total(lo).saturating_add(1);
         std::iter::successors(Some(from(self.least)), move |range| range.end().checked_add(1).map(from))
     }
 
-    /// The number of the partition of a length, and whether something at or above the threshold can be in the next one.
-    /// `None` for lengths below the least.
+    /// Returns the number of the partition of a length, and whether a multiset in the next partition can reach the
+    /// threshold. `None` for lengths below the least.
     ///
-    /// Cost: a step a partition. They grow as powers of `1/τ`, except at τ near 1, where they begin with two lengths each.
+    /// Cost: one step a partition. Partitions grow as powers of `1/τ`, except for τ near 1, where the first ones have
+    /// two lengths each.
     pub fn of(&self, length: usize) -> Option<(usize, bool)> {
         let (number, range) = self.ranges().enumerate().find(|(_, range)| length <= *range.end())?;
         (length >= self.least).then(|| (number, self.threshold.max_total(length) > *range.end()))

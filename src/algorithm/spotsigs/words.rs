@@ -1,27 +1,27 @@
-//! Antecedents and stop words, a line for each language.
+//! Antecedents and stop words, one entry for each language.
 //!
-//! They are part of what a fingerprint is, so they are written down here and do not change with somebody else's list. They are
-//! few, and function words only: general stop lists also hold words such as *home*, *world* or *make*, and every content word
-//! that is skipped blurs a spot.
+//! Fingerprints depend on them, so they are fixed here and do not change with an external list. They are few, and
+//! function words only: general stop lists also contain words such as *home*, *world* or *make*, and every skipped
+//! content word blurs a spot.
 
 use crate::hash::token_hash;
 
-/// The words of one language. Normalised as the default tokenizer does it, each a token of it.
+/// The words of one language, normalised as by the default tokenizer. Each is one of its tokens.
 #[derive(Debug)]
 pub struct Language {
-    /// What `--antecedents` takes: the ISO 639-1 code.
+    /// The value of `--antecedents`: the ISO 639-1 code.
     pub code: &'static str,
-    /// Words that spots hang on, between spaces. They are skipped in chains.
+    /// The antecedents, separated by spaces. Chains skip them.
     pub antecedents: &'static str,
-    /// Other words that are skipped in chains, between spaces.
+    /// Other words that chains skip, separated by spaces.
     pub skipped: &'static str,
 }
 
 /// Every language, the default first.
 ///
-/// English antecedents are the articles, as in the paper's example, and the forms of *be*, *can*, *will*, *shall*, *have* and *do*
-/// that the published configuration of its reference program lists. The other languages are ours, made after the same
-/// pattern; how well they do has not been measured.
+/// English antecedents are the articles, as in the paper's example, and the forms of *be*, *can*, *will*, *shall*,
+/// *have* and *do* that the published configuration of its reference program lists. The lists of the other languages
+/// were compiled for this crate after the same pattern; their quality has not been measured.
 pub static LANGUAGES: &[Language] = &[
     Language {
         code: "en",
@@ -74,14 +74,14 @@ pub static LANGUAGES: &[Language] = &[
     },
 ];
 
-/// What a token is to the spots.
+/// The role of a token in spots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A spot hangs on it; chains skip it.
+    /// It starts a spot; chains skip it.
     Antecedent,
     /// Chains skip it.
     Skipped,
-    /// Chains are made of it.
+    /// Chains consist of it.
     Content,
 }
 
@@ -89,8 +89,8 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Words {
     seed: u64,
-    /// A table that is found in by the low bits of the hash, at most a quarter full; a place is free where the role is
-    /// [`Role::Content`].
+    /// An open-addressing table, indexed by the low bits of the hash and at most a quarter full. A slot is free if its
+    /// role is [`Role::Content`].
     slots: Vec<(u64, Role)>,
 }
 
@@ -105,7 +105,7 @@ impl Words {
         let mut words = Words { seed, slots: vec![(0, Role::Content); (4 * all.len()).next_power_of_two()] };
         for (hash, role) in all {
             let slot = words.slot(hash);
-            // A word that is in both lists stays an antecedent.
+            // A word in both lists stays an antecedent.
             if words.slots[slot].1 == Role::Content {
                 words.slots[slot] = (hash, role);
             }
@@ -113,18 +113,18 @@ impl Words {
         words
     }
 
-    /// The seed of the token hashes.
+    /// Returns the seed of the token hashes.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What a token is.
+    /// Returns the role of a token.
     #[inline]
     pub fn role(&self, token: u64) -> Role {
         self.slots[self.slot(token)].1
     }
 
-    /// Where a token is, or the free place where its search ends.
+    /// The slot of a token, or the free slot where its search ends.
     #[inline]
     fn slot(&self, token: u64) -> usize {
         let mask = self.slots.len() - 1;
