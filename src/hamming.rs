@@ -1,5 +1,5 @@
-//! Fingerprints of sign bits: how they are made from weighted features, how far apart two are, and the block tables that
-//! find every pair within a distance; and every pair of given codes that are within one.
+//! Fingerprints of sign bits: computing them from weighted features, their distance, the block tables that find every
+//! pair within a distance, and a join that returns every such pair of given codes.
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
@@ -10,15 +10,15 @@ use crate::kernel::{Level, counts::count_bits};
 
 pub use join::{Near, each_pair_within, pairs_within};
 
-/// Appends the `bits / 64` words of the fingerprint: bit `i` is 1 iff the features whose hash has bit `i` set weigh more
-/// than those whose hash has not. A tie is 0. `bits` is a multiple of 64.
+/// Appends the `bits / 64` words of the fingerprint: bit `i` is 1 iff the features whose hash has bit `i` set weigh
+/// more than the others. A tie gives 0. `bits` is a multiple of 64.
 ///
-/// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. Weights are given side by side
-/// with the hashes, or not at all, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
+/// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. `weights` is parallel to
+/// `hashes`, or empty, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
 ///
 /// Cost: 64 additions a feature and word with weights; without, a third of that, or a tenth with AVX2.
 pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64>) {
-    assert!(bits.is_multiple_of(64) && bits > 0, "{bits} bits are no whole words");
+    assert!(bits.is_multiple_of(64) && bits > 0, "{bits} bits are not whole words");
     assert!(weights.is_empty() || weights.len() == hashes.len(), "one weight a feature, or none");
     for word in 0..bits as u64 / 64 {
         let pattern = |&hash: &u64| match word {
@@ -36,7 +36,7 @@ pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64
     }
 }
 
-/// For each bit, the weight of the patterns that have it; and the weight of all.
+/// Returns, for each bit, the weight of the patterns that have it; and the weight of all.
 fn weighted_popcount(patterns: impl Iterator<Item = (u64, i64)>) -> ([i64; 64], i64) {
     let (mut set, mut total) = ([0i64; 64], 0);
     for (pattern, weight) in patterns {
@@ -49,7 +49,7 @@ fn weighted_popcount(patterns: impl Iterator<Item = (u64, i64)>) -> ([i64; 64], 
     (set, total)
 }
 
-/// In how many bits two fingerprints of the same length differ.
+/// Returns the number of bits in which two fingerprints of the same length differ.
 #[inline]
 pub fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
@@ -58,9 +58,10 @@ pub fn distance(a: &[u64], b: &[u64]) -> u32 {
 /// The block tables that find every pair of `bits`-bit fingerprints within `distance` of each other (Manku, Jain & Das
 /// Sarma, WWW 2007, section 3).
 ///
-/// The bits are cut into `blocks` blocks. Two fingerprints that differ in at most `distance` bits differ in at most that
-/// many blocks, so they agree on at least `blocks − distance` whole ones: one table for each choice of those, keyed by their
-/// bits, brings every such pair together. C(blocks, distance) tables.
+/// The bits are cut into `blocks` blocks. Two fingerprints that differ in at most `distance` bits differ in at most
+/// that many blocks, so they agree on at least `blocks − distance` whole ones. There is one table for each choice of
+/// that many blocks, keyed by their bits, so every such pair shares a key in some table. That makes C(blocks, distance)
+/// tables.
 #[derive(Clone, Debug)]
 pub struct BlockTables {
     /// For each table, the bits that make its key: one mask a word.
@@ -92,22 +93,22 @@ impl BlockTables {
         BlockTables { masks: combinations(blocks, blocks - distance).iter().map(merge).collect() }
     }
 
-    /// How many tables there are.
+    /// Returns the number of tables.
     pub fn len(&self) -> usize {
         self.masks.len()
     }
 
-    /// Never: there is at least one table.
+    /// Returns false: there is at least one table.
     pub fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
 
-    /// How many bits the key of a table has.
+    /// Returns the number of bits of a table's key.
     pub fn key_bits(&self, table: usize) -> u32 {
         self.masks[table].iter().map(|mask| mask.count_ones()).sum()
     }
 
-    /// The key of a fingerprint in a table: a hash of the chosen bits and the table's number.
+    /// Returns the key of a fingerprint in a table: a hash of the chosen bits and the table's number.
     #[inline]
     pub fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         let chosen = self.masks[table].iter().zip(fingerprint).map(|(mask, word)| mask & word);
@@ -120,7 +121,7 @@ fn block_sizes(bits: usize, blocks: usize) -> impl Iterator<Item = usize> {
     (0..blocks).map(move |i| bits / blocks + usize::from(i < bits % blocks))
 }
 
-/// All ways to choose `k` of `0..n`, ascending: 012, 013, … (the order of Manku's tables).
+/// Returns all ways to choose `k` of `0..n`, ascending: 012, 013, … (the order of Manku's tables).
 pub fn combinations(n: usize, k: usize) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
     let mut chosen: Vec<usize> = (0..k).collect();
@@ -137,41 +138,45 @@ pub fn combinations(n: usize, k: usize) -> Vec<Vec<usize>> {
     }
 }
 
-/// `n` over `k`, as a double (exact below 2⁵³).
+/// Returns `n` over `k`, as a double (exact below 2⁵³).
 pub fn binomial(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64)
 }
 
-/// Probability that one sign bit differs between two feature vectors of this cosine: `θ / π`, `θ = arccos(c)` (Charikar, STOC
-/// 2002, section 3). With hash bits in the place of normal deviates it holds where many features differ; a single feature more
-/// on one side flips bits up to √(π/2) ≈ 1.25 times as often ([`bits_differ_at_most`]), one replaced by another 0.89 times.
+/// Returns the probability that one sign bit differs between two feature vectors of this cosine: `θ / π`,
+/// `θ = arccos(c)` (Charikar, STOC 2002, section 3). With hash bits instead of normal deviates it holds if many
+/// features differ. A single additional feature on one side flips bits up to √(π/2) ≈ 1.25 times as often
+/// ([`bits_differ_at_most`]), a single replaced feature 0.89 times.
 pub fn bits_differ(cosine: f64) -> f64 {
     cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI
 }
 
-/// The probability that one sign bit differs, whatever it is that makes two feature vectors of at least this cosine differ: that of
-/// copies one of which has a single feature more, which differ most often, but never less than [`bits_differ`].
+/// Returns an upper bound of the probability that one sign bit differs between two feature vectors of at least this
+/// cosine, whatever their difference. It is the probability for copies of which one has a single additional feature,
+/// which differ most often, but never less than [`bits_differ`].
 ///
 /// Of `n` features that weigh the same, one more leaves a cosine of `√(n / (n + 1))`. It changes a bit iff the sum of `n` signs is 0 and
 /// the next sign is +1, or, of an odd number, iff the sum is 1 and the next sign is −1: with probability `½·C(2m, m) / 4^m`, where
 /// `m = ⌈n / 2⌉`, which is at most `1 / √(2π·(2m + ½))`. The smallest `n` that reaches the cosine differs most.
 ///
-/// With other weights it holds as far as the weights of the features that both have make the sum as good as normal. It does not if a
-/// few equal ones outweigh all others together: those cancel each other out in many bits, where any feature more then decides.
+/// With other weights it holds as far as the shared features make the sum approximately normal. It does not hold if a
+/// few features of equal weight outweigh all others together: they cancel each other in many bits, where any additional
+/// feature then decides.
 pub fn bits_differ_at_most(cosine: f64) -> f64 {
     let cosine = cosine.clamp(0.0, 1.0);
     let others = cosine * cosine / (1.0 - cosine * cosine);
     if !others.is_finite() {
         return 0.0;
     }
-    // Of a cosine that was rounded up in the last of six digits, the number is still meant.
+    // A cosine that was rounded up in the last of six digits still means this number.
     let pairs = ((others * (1.0 - 1e-5)).ceil() / 2.0).ceil().max(1.0);
     let lone = 1.0 / (2.0 * std::f64::consts::PI * (2.0 * pairs + 0.5)).sqrt();
     lone.max(bits_differ(cosine))
 }
 
-/// How much more often than with probability `θ / π` a sign bit differs, where these are the differences of the weights between
-/// two vectors: the mean of the absolute sum of the differences with random signs, as a part of what it is for many of them.
+/// Returns the factor by which a sign bit differs more often than with probability `θ / π`, for these differences of
+/// the weights of two vectors: the mean absolute sum of the differences with random signs, relative to that of many
+/// small differences.
 pub fn excess_of(differences: &[f64]) -> f64 {
     let deviation = differences.iter().map(|d| d * d).sum::<f64>().sqrt();
     if deviation == 0.0 || differences.len() > 10 {
@@ -186,13 +191,14 @@ pub fn excess_of(differences: &[f64]) -> f64 {
     mean / deviation / (2.0 / std::f64::consts::PI).sqrt()
 }
 
-/// The cosine at which this share of the bits differs on average: `cos(π·share)`.
+/// Returns the cosine at which this share of the bits differs on average: `cos(π·share)`.
 pub fn cosine_of(share: f64) -> f64 {
     (std::f64::consts::PI * share).cos()
 }
 
-/// Probability that two fingerprints of `bits` bits are at most `distance` apart when each bit differs with probability `p`,
-/// independently of the others: [`bits_differ`] where many features differ, at most [`bits_differ_at_most`] in any case.
+/// Returns the probability that two fingerprints of `bits` bits are at most `distance` apart if each bit differs with
+/// probability `p`, independently of the others. `p` is [`bits_differ`] if many features differ, and at most
+/// [`bits_differ_at_most`] in any case.
 pub fn probability_within(bits: usize, distance: usize, p: f64) -> f64 {
     if p == 0.0 {
         return 1.0;
@@ -202,7 +208,7 @@ pub fn probability_within(bits: usize, distance: usize, p: f64) -> f64 {
     (0..=distance).map(term).sum::<f64>().min(1.0)
 }
 
-/// A sentence for plans on how surely a pair at a cosine is found, by a distance.
+/// Returns a sentence for plans: the probability that a distance finds a pair at a cosine.
 pub(crate) fn stated(bits: usize, distance: usize, cosine: f64) -> String {
     let [single, many] =
         [bits_differ_at_most(cosine), bits_differ(cosine)].map(|differ| probability_within(bits, distance, differ));
@@ -212,10 +218,10 @@ pub(crate) fn stated(bits: usize, distance: usize, cosine: f64) -> String {
     )
 }
 
-/// What one number of blocks costs for a self-join of `documents` fingerprints.
+/// The cost of a number of blocks, for a self-join of `documents` fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockCost {
-    /// Number of blocks.
+    /// The number of blocks.
     pub blocks: usize,
     /// Number of tables, C(blocks, distance).
     pub tables: f64,
@@ -230,11 +236,12 @@ pub struct BlockCost {
 const SORT_NANOSECONDS: f64 = 40.0;
 const COMPARE_NANOSECONDS: f64 = 3.0;
 
-/// The cost of `blocks` blocks : sorting every table, plus comparing the pairs that random codes would bring together.
+/// Returns the cost of `blocks` blocks: sorting every table, plus comparing the pairs that would share a key if the
+/// codes were random.
 pub fn block_cost(bits: usize, blocks: usize, distance: usize, documents: f64) -> BlockCost {
     let tables = binomial(blocks, distance);
     let sizes: Vec<usize> = block_sizes(bits, blocks).collect();
-    // Blocks come in two sizes: sum over how many of the larger ones are among the chosen.
+    // Blocks have two sizes: the sum is over the number of larger ones among the chosen blocks.
     let (large, chosen) = (sizes.iter().filter(|&&s| s > bits / blocks).count(), blocks - distance);
     let collide: f64 = (0..=chosen.min(large))
         .filter(|of_large| chosen - of_large <= blocks - large)
@@ -248,7 +255,7 @@ pub fn block_cost(bits: usize, blocks: usize, distance: usize, documents: f64) -
     BlockCost { blocks, tables, compared, nanoseconds }
 }
 
-/// The number of blocks that costs least for this many documents, and what it costs.
+/// Returns the number of blocks that costs least for this many documents, with its cost.
 pub fn cheapest_blocks(bits: usize, distance: usize, documents: f64) -> BlockCost {
     (distance + 1..=bits.min(distance + 16))
         .map(|blocks| block_cost(bits, blocks, distance, documents))

@@ -1,5 +1,5 @@
-//! The hashes that fingerprints are made of. They are part of every stored and printed fingerprint, so they are written
-//! down here with test vectors and never change within a hash version.
+//! The hashes that fingerprints are made of. Every stored and printed fingerprint depends on them, so they are
+//! specified here with test vectors and never change within a hash version.
 //!
 //! | what | how |
 //! |---|---|
@@ -11,9 +11,10 @@
 //!
 //! Hashes of shingles as other tools take them, for literal compatibility, are in [`crate::algorithm::shingles`].
 //!
-//! XXH3 is a published specification with implementations in every language, and the rest is a few lines in any, so a signature
-//! made here can be made anywhere. The seed goes into the token hash: texts crafted to collide under one seed do not under
-//! another. (None of it is a cryptographic hash; a secret seed makes crafting them hard, not impossible.)
+//! XXH3 is a published specification with implementations in every language, and the rest is a few lines in any, so a
+//! signature made here can be made anywhere. The token hash depends on the seed: texts crafted to collide under one
+//! seed do not collide under another. (None of it is a cryptographic hash; a secret seed makes crafting them hard, not
+//! impossible.)
 //!
 //! # Joins
 //! The join of two words `a` and `b` into a shingle of `w` tokens is a folded product (Lemire & Kaser 2014; wyhash) to which both
@@ -23,23 +24,24 @@
 //! x = a ^ mix(w)    s = x·b + x + 2⁶⁴·b mod 2¹²⁸    join = (s mod 2⁶⁴) ^ ⌊s / 2⁶⁴⌋
 //! ```
 //!
-//! A token is its own hash, so that a shingle of five is `join₅(join₄(join₂(t₀, t₁), join₂(t₂, t₃)), join₄(join₂(t₁, t₂), join₂(t₃, t₄)))`,
-//! of which all but the last join is shared with the shingles before and after. The key differs with `w`: otherwise `a b c` and
-//! `a b b c` would agree. The factors are added because a product forgets one of them where the other is 0;
-//! `s` is `(2⁶⁴ + x)·(1 + b) − 2⁶⁴`, of which no factor is 0.
+//! The join of one token is its hash, so a shingle of five is
+//! `join₅(join₄(join₂(t₀, t₁), join₂(t₂, t₃)), join₄(join₂(t₁, t₂), join₂(t₃, t₄)))`, of which all joins except the
+//! last are shared with the shingles before and after. The key differs with `w`: otherwise `a b c` and `a b b c` would
+//! agree. The factors are added because a product loses one of them if the other is 0; `s` is
+//! `(2⁶⁴ + x)·(1 + b) − 2⁶⁴`, of which no factor is 0.
 //!
-//! # Crafted collisions
-//! Up to version 2 a shingle was `mix(Σ h(tᵢ)·Bʷ⁻¹⁻ⁱ mod 2⁶⁴)`. That is a sum of terms that can be chosen independently, one a
-//! token, and whoever knows the seed finds two equal sums of four words each in a second: Wagner's generalised birthday attack
-//! (CRYPTO 2002) meets lists of candidates two by two, each time on a few bits more of the partial sums. It needs partial sums to
-//! cancel bits of the whole, and here there are none: a join is linear in neither word, and each of its bits depends on all bits
-//! of both. What is left is the generic birthday attack on 64 bits, 2³² hashes, against which a seed helps that is random
-//! and stays secret.
+//! # Crafted collisions Up to version 2 a shingle was `mix(Σ h(tᵢ)·Bʷ⁻¹⁻ⁱ mod 2⁶⁴)`. That is a sum of terms that can be
+//! chosen independently, one for each token, and an attacker who knows the seed finds two equal sums of four words each
+//! in a second: Wagner's generalised birthday attack (CRYPTO 2002) merges lists of candidates in pairs, each time on a
+//! few more bits of the partial sums. It needs partial sums that cancel bits of the total, and joins have none: a join
+//! is linear in neither word, and each of its bits depends on all bits of both. The generic birthday attack on 64 bits
+//! remains, with 2³² hashes; a random, secret seed helps against it.
 //!
 //! # Versions
 //! | version | what changed |
 //! |---|---|
-//! | 3 | shingles are joined instead of summed; characters that cannot be seen are not part of tokens (see [`crate::tokenizer`]) |
+//! | 3 | shingles are joined instead of summed; invisible characters are not part of tokens (see [`crate::tokenizer`])
+//! |
 //! | 2 | the token hash of up to 16 bytes |
 
 use std::cell::Cell;
@@ -51,8 +53,8 @@ pub const HASH_VERSION: u32 = 3;
 /// An odd multiplier that spreads the bits of a token hash (Steele & Vigna's 64-bit spectral constant).
 const SPREAD: u64 = 0xd1342543de82ef95;
 
-/// Keys of [`short_token_hash`]. The factors of its product can only be 0, which would make it forget the other one, for
-/// a token that holds bytes that no UTF-8 has, unless the seed is known.
+/// Keys of [`short_token_hash`]. The factors of its product can only be 0, which would lose the other one, for a token
+/// with bytes that never occur in UTF-8, unless the seed is known.
 const FIRST_KEY: u64 = 0xfd1b_c0ff_9ef5_c1fb;
 const SECOND_KEY: u64 = 0xc1a7_fff8_53fe_d5fc;
 
@@ -71,8 +73,8 @@ pub fn token_hash(token: &[u8], seed: u64) -> u64 {
 /// [`token_hash`] of a token of at most 16 bytes, given as two little-endian words of which only these bytes count.
 ///
 /// The bytes past the token are cleared, the words, each with its key and the seed, are multiplied to 128 bits, and the
-/// halves of the product are folded together, with the length (Lemire & Kaser 2014; wyhash). No branch goes by the length,
-/// which nobody can predict.
+/// halves of the product are folded together, with the length (Lemire & Kaser 2014; wyhash). No branch depends on the
+/// length, which would be unpredictable.
 #[inline(always)]
 pub(crate) fn short_token_hash((first, second): (u64, u64), length: usize, seed: u64) -> u64 {
     debug_assert!(length <= 16);
@@ -84,7 +86,7 @@ pub(crate) fn short_token_hash((first, second): (u64, u64), length: usize, seed:
     spread ^ (spread >> 32)
 }
 
-/// The words whose first so many bytes are ones.
+/// Masks whose first bytes are ones, by the number of these bytes.
 const KEPT: [u64; 9] = {
     let mut kept = [!0; 9];
     let mut bytes = 0;
@@ -124,11 +126,11 @@ pub const fn combine(state: u64, word: u64) -> u64 {
     mix(state.rotate_left(23).wrapping_mul(0x9e3779b97f4a7c15) ^ word)
 }
 
-/// How many shingles are made at a time, so that what is worked on stays in the nearest cache.
+/// The number of shingles that are made at a time, so that the working memory stays in the nearest cache.
 const BLOCK: usize = 240;
 
 /// Appends the hash of every run of `width` consecutive tokens: `tokens.len() − width + 1` of them, repeats included.
-/// Fewer tokens than `width` are one shingle of all of them; no tokens give none.
+/// Fewer tokens than `width` make one shingle of all of them; no tokens make none.
 ///
 /// Cost: ⌈log₂ `width`⌉ multiplications a shingle, each with a handful of other instructions.
 ///
@@ -148,10 +150,10 @@ pub fn shingle_hashes(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
     }
 }
 
-/// [`shingle_hashes`] of a block of at least `width` tokens, for a width of at least 2: all runs of two tokens, of four, and so on,
-/// each in the place of its first token.
+/// [`shingle_hashes`] of a block of at least `width` tokens, for a width of at least 2: all runs of two tokens, of
+/// four, and so on, each at the position of its first token.
 fn join_block(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
-    /// A loop without branches over so many words is unrolled by the compiler, which saves an instruction in five.
+    /// The compiler unrolls a loop without branches over this many words, which saves one instruction in five.
     const UNROLLED: usize = 8;
     let start = out.len();
     out.extend_from_slice(tokens);
@@ -175,7 +177,7 @@ fn join_block(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
     }
 }
 
-/// Joins two words into that of a run of tokens, whose number the key is made of. See [the module](self#joins).
+/// Joins two words into that of a run of tokens. The key depends on the number of tokens. See [the module](self#joins).
 #[inline(always)]
 fn join(a: u64, b: u64, key: u64) -> u64 {
     let (x, y) = (u128::from(a ^ key), u128::from(b));

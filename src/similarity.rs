@@ -1,7 +1,7 @@
 //! Similarities, and thresholds on them that are decided in integers.
 //!
-//! A threshold typed as `0.8` means four fifths, not the nearest double: a pair with 4 of 5 features in common is at it,
-//! always. [`Threshold`] keeps the fraction; floating point appears only when a similarity is printed.
+//! A threshold typed as `0.8` means four fifths, not the nearest double: a pair with 4 of 5 features in common is
+//! always at the threshold. [`Threshold`] keeps the fraction; floating point appears only when a similarity is printed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,11 +18,11 @@ impl Similarity {
 
     /// `part / whole`, correctly rounded. `whole` must not be 0.
     pub fn ratio(part: u64, whole: u64) -> Self {
-        debug_assert!(whole > 0 && part <= whole, "{part}/{whole} is no similarity");
+        debug_assert!(whole > 0 && part <= whole, "{part}/{whole} is not a similarity");
         Similarity(part as f64 / whole as f64)
     }
 
-    /// The value, from 0 to 1.
+    /// Returns the value, from 0 to 1.
     pub fn value(self) -> f64 {
         self.0
     }
@@ -36,58 +36,59 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The least threshold there is, 10⁻¹²: reached by whatever has anything in common.
+    /// The lowest threshold, 10⁻¹²: two documents reach it if they have anything in common.
     pub const LEAST: Threshold = Threshold { numerator: 1, denominator: 1_000_000_000_000 };
 
-    /// `numerator / denominator`, if that is above 0 and at most 1 and the denominator is at most 10¹².
+    /// Returns `numerator / denominator` if it is above 0 and at most 1 and the denominator is at most 10¹².
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
         let fine = numerator > 0 && numerator <= denominator && denominator <= 1_000_000_000_000;
         let common = gcd(numerator, denominator);
         fine.then(|| Threshold { numerator: numerator / common, denominator: denominator / common })
     }
 
-    /// Whether `part / whole` is at or above the threshold. No part of nothing is.
+    /// Returns whether `part / whole` is at or above the threshold; false if `whole` is 0.
     #[inline]
     pub fn reached_by(self, part: u64, whole: u64) -> bool {
         whole > 0 && part as u128 * self.denominator as u128 >= whole as u128 * self.numerator as u128
     }
 
-    /// The smallest overlap that lets two sets of `a` and `b` elements reach the threshold in Jaccard similarity:
-    /// `o / (a + b − o) ≥ p/q  ⇔  o·(p + q) ≥ p·(a + b)`, rounded up.
+    /// Returns the smallest overlap with which two sets of `a` and `b` elements reach the threshold in Jaccard
+    /// similarity: `o / (a + b − o) ≥ p/q  ⇔  o·(p + q) ≥ p·(a + b)`, rounded up.
     #[inline]
     pub fn jaccard_overlap(self, a: usize, b: usize) -> usize {
         let (p, q, all) = (self.numerator, self.denominator, a as u128 + b as u128);
         let needed = u128::from(p) * all;
-        // Nearly always in 64 bits, where division is cheap. p + q is at most 2·10¹².
+        // Nearly always 64 bits suffice, in which division is cheap. p + q is at most 2·10¹².
         u64::try_from(needed)
             .map_or_else(|_| needed.div_ceil(u128::from(p + q)) as usize, |needed| needed.div_ceil(p + q) as usize)
     }
 
-    /// The smallest part of `whole` that reaches the threshold: `⌈τ·whole⌉`.
+    /// Returns the smallest part of `whole` that reaches the threshold: `⌈τ·whole⌉`.
     #[inline]
     pub fn min_overlap(self, whole: usize) -> usize {
         (self.numerator as u128 * whole as u128).div_ceil(self.denominator as u128) as usize
     }
 
-    /// How many elements sets of these sizes may have that are not in both, and still be at or above the threshold in Jaccard
-    /// similarity: all but twice the [overlap](Self::jaccard_overlap) that it takes. `None` if the smaller one is smaller than that.
+    /// Returns the most elements outside the intersection with which sets of these sizes still reach the threshold in
+    /// Jaccard similarity: all elements minus twice the necessary [overlap](Self::jaccard_overlap). `None` if the
+    /// smaller set is smaller than that overlap.
     #[inline]
     pub fn may_differ_in(self, a: usize, b: usize) -> Option<usize> {
         let needed = self.jaccard_overlap(a, b);
         (needed > 0 && needed <= a.min(b)).then(|| a + b - 2 * needed)
     }
 
-    /// How many elements of a set of so many, the first in whatever order all sets share, are sure to hold one that it shares with
-    /// any set at or above the threshold: `n − ⌈τ·n⌉ + 1`.
+    /// Returns the length of the prefix of a set of `n` elements: in any order that all sets share, the first
+    /// `n − ⌈τ·n⌉ + 1` elements include one in common with each set at or above the threshold.
     #[inline]
     pub fn prefix_of(self, elements: usize) -> usize {
         elements - self.min_overlap(elements) + 1
     }
 
-    /// Whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product and these
-    /// squared norms. Squared, `(dot·q)² ≥ (p·a)·(p·b)`, in 256 bits. No cosine of nothing is.
+    /// Returns whether `dot / √(a · b)` is at or above the threshold: the cosine of two vectors with this dot product
+    /// and these squared norms. Squared, `(dot·q)² ≥ (p·a)·(p·b)`, in 256 bits. False if a vector is zero.
     pub fn reached_by_cosine(self, dot: u128, a: u128, b: u128) -> bool {
-        // Counts of documents below 2⁴⁴ features: every factor stays below 2⁸⁸ · 2⁴⁰.
+        // For documents below 2⁴⁴ features every factor stays below 2⁸⁸ · 2⁴⁰.
         let (p, q) = (u128::from(self.numerator), u128::from(self.denominator));
         let wide = |x: u128, y: u128| {
             let (low, high) = x.carrying_mul(y, 0);
@@ -96,19 +97,19 @@ impl Threshold {
         a > 0 && b > 0 && wide(dot * q, dot * q) >= wide(p * a, p * b)
     }
 
-    /// The largest whole of which `part` is still at the threshold: `⌊part / τ⌋`.
+    /// Returns the largest whole of which `part` still reaches the threshold: `⌊part / τ⌋`.
     #[inline]
     pub fn max_total(self, part: usize) -> usize {
         let whole = self.denominator as u128 * part as u128 / self.numerator as u128;
         whole.try_into().unwrap_or(usize::MAX)
     }
 
-    /// Its numerator and denominator, without common factors.
+    /// Returns the numerator and the denominator, without common factors.
     pub(crate) fn fraction(self) -> [u64; 2] {
         [self.numerator, self.denominator]
     }
 
-    /// The nearest double, for probabilities and for people; never for a decision.
+    /// Returns the nearest double, for probabilities and for display; never for a decision.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -118,7 +119,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
 }
 
-/// A decimal (`0.8`, `.85`, `1`), or a fraction (`4/5`).
+/// Parses a decimal (`0.8`, `.85`, `1`) or a fraction (`4/5`).
 impl FromStr for Threshold {
     type Err = ();
 
@@ -145,7 +146,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// How many elements two ascending sets without repeats share.
+/// Returns the number of elements that two ascending sets without repeats share.
 #[cfg(test)]
 fn overlap(a: &[u64], b: &[u64]) -> usize {
     overlap_at_least(a, b, 0).expect("at least none is always true")

@@ -294,8 +294,8 @@ impl Entry {
     pub fn goes_with(&self, steps: &[Step]) -> Result<(), Error> {
         match steps.iter().find(|step| self.refuses.contains(step)) {
             Some(step) => Err(Error::Usage(format!(
-                "`{}` does not go with `algo {}`, which looks for words as they are in running text; another algorithm does, \
-                 minhash for one",
+                "`{}` cannot be combined with `algo {}`, which needs the unchanged words of running text; \
+                 another algorithm, such as minhash, allows it",
                 step.flag(),
                 self.name
             ))),

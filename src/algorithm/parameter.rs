@@ -413,7 +413,7 @@ pub static LEXICON: Parameter = Parameter {
     default: "none",
     values: Values::File,
     help: "Judge terms by this lexicon, instead of counting those of the documents",
-    details: "A file that dedup lexicon build has written, compressed or not, for the same tokenizer. What is said of two documents then \
+    details: "A file that dedup lexicon build has written, compressed or not, for the same tokenizer. The result for two documents then \
               does not depend on others, and the documents are read once. Terms that are not in it are taken for the rarest: they do not \
               count for I-Match, and weigh most with --weights idf. Without that, SimHash and random projection do not use it.",
 };

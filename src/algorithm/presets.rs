@@ -53,7 +53,7 @@ pub static PRESETS: &[Preset] = &[
             "shingles are hashed by folded products of 64 bits, not by Rabin's fingerprints",
             TOKENS,
         ],
-        advice: "A detector of pairs at 0.91 and above, whatever threshold one has in mind: .0258 of the pairs at 0.8 are reported. \
+        advice: "A detector of pairs at 0.91 and above, whatever threshold you have in mind: .0258 of the pairs at 0.8 are reported. \
                  Henzinger found 38 of 100 reported pairs right, fewer on pages of one site.",
     },
     Preset {
@@ -87,7 +87,7 @@ pub static PRESETS: &[Preset] = &[
         differs: &[
             "every pair at the threshold is found; there errors in the search lose some",
             "a spot includes its antecedent; there it is the chain alone",
-            "antecedents are English ones; there a few French and Spanish articles stand among them",
+            "antecedents are English ones; there the list also has a few French and Spanish articles",
         ],
         advice: "The default of --algo spotsigs, chains of 2 words at 0.5, follows the examples of the paper instead.",
     },
@@ -139,7 +139,7 @@ pub static PRESETS: &[Preset] = &[
             "its section 3.3 says 20 buckets of 450 hashes, which would find next to nothing below 0.98; its appendix and its probabilities \
              say 450 of 20",
             "there each of 100 parts of the crawl is deduplicated by itself",
-            "tokens are what stands between white space, as it is",
+            "tokens are the unchanged runs of characters between white space",
         ],
         advice: TRAINING,
     },
@@ -259,7 +259,7 @@ pub static PRESETS: &[Preset] = &[
         settings: &[("threshold", "0.8"), ("bands", "20"), ("rows", "13")],
         source: "NVIDIA NeMo Curator: 260 hashes, 20 bands of 13, 24 characters (5 in older versions)",
         differs: &[
-            "older versions check candidates against 0.8, unless told not to; here each is verified exactly",
+            "older versions check candidates against 0.8, unless disabled; here each is verified exactly",
             "characters are those after NFKC, case folding and joining of white space",
         ],
         advice: CURVE,
@@ -273,7 +273,7 @@ pub static PRESETS: &[Preset] = &[
         source: "huggingface/finepdfs: 32 buckets of 10 hashes over 5-grams",
         differs: &[
             "its program gives no threshold: 0.75 is ours, as for FineWeb",
-            "there only the beginning of a long document is looked at, and each language by itself",
+            "there only the beginning of a long document is read, and each language by itself",
             EVERY_CANDIDATE,
         ],
         advice: TRAINING,

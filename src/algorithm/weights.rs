@@ -206,7 +206,11 @@ mod tests {
                     let exact = f64::from(SCALE) * (1.0 + f64::from(tf).ln()) * (all / f64::from(df)).ln() / all.ln();
                     let found = idf_weight(documents, df, tf);
                     if (exact.fract() - 0.5).abs() > 0.01 {
-                        assert_eq!(found, (exact.round() as u32).clamp(1, MAX_WEIGHT), "{df} of {documents}, {tf} times");
+                        assert_eq!(
+                            found,
+                            (exact.round() as u32).clamp(1, MAX_WEIGHT),
+                            "{df} of {documents}, {tf} times"
+                        );
                     }
                 }
             }

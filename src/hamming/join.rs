@@ -1,18 +1,19 @@
 //! Every pair of given 64-bit codes within a Hamming distance.
 //!
-//! The plain idea is the block tables of the parent module: bring the codes together that agree in the blocks of a table,
-//! and compare those. Three things make it fast.
+//! The plain idea is the block tables of the parent module: group the codes that agree in the blocks of a table, and
+//! compare those. Three techniques make it fast.
 //!
 //! *Partitioning in two steps.* A table is not sorted. The codes are dealt into buckets by a few bits of a table's first block,
 //! such that a bucket fits into a core's cache; this is the only step that goes through memory, and tables that have their
 //! first block in common share it. Each bucket is then dealt into small ones, where codes agree in nearly all of a table's
 //! bits.
 //!
-//! *Short codes.* What is compared in a small bucket are 32 bits: the two halves of a code, one put upon the other by
-//! exclusive or. Two bits that differ may then hide each other, but no difference is added, so every pair within the
-//! distance stays, and of random ones that are not one in a million does. These are compared in full.
+//! *Short codes.* What is compared in a small bucket are 32 bits: the two halves of a code, combined by exclusive or.
+//! Two differing bits may then cancel each other, but no difference is added. So every pair within the distance passes,
+//! and of random pairs that are not within it one in a million. Passing pairs are compared in full.
 //!
-//! *No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which the two codes tell.
+//! **No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which follows from the
+//! two codes alone.
 
 use super::{BlockTables, block_cost, combinations};
 use crate::kernel::Level;
@@ -23,15 +24,15 @@ use std::sync::Mutex;
 /// Two codes within the distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Near {
-    /// The place of the one that comes first.
+    /// The index of the first code.
     pub a: u32,
-    /// The place of the other, `a < b`.
+    /// The index of the second code, `a < b`.
     pub b: u32,
-    /// In how many bits they differ.
+    /// The number of bits in which they differ.
     pub distance: u32,
 }
 
-/// Every pair of codes that differ in at most `distance` bits, ascending.
+/// Returns every pair of codes that differ in at most `distance` bits, ascending.
 ///
 /// Cost: see [`each_pair_within`]; and 12 bytes a pair.
 ///
@@ -45,15 +46,15 @@ pub fn pairs_within(codes: &[u64], distance: u32) -> Vec<Near> {
     pairs
 }
 
-/// Hands every pair of codes that differ in at most `distance` bits to `visit`, once, some thousands at a time: in no
-/// particular order, and from several threads at once, those of the current rayon pool.
+/// Passes every pair of codes that differ in at most `distance` bits to `visit`, once, in batches of thousands. The
+/// order is unspecified, and the threads of the current rayon pool call `visit` concurrently.
 ///
-/// Equal codes are looked at once for all of them where there are many; their pairs are handed over one by one all the same.
+/// Where many codes are equal they are compared as one code; their pairs are still passed one by one.
 ///
-/// Cost: 12 bytes a code, and 36 more for each of those that meet by the thousand, whatever is found. The time is estimated for
-/// random codes and the cheapest number of blocks taken, or none, where each is compared with each: for distance 3 up to some
-/// twenty million codes the four tables of four blocks, then the ten of five. Different codes that agree in a block more often
-/// than by chance cost the square of how many do.
+/// Cost: 12 bytes a code, and 36 more for each code in a bucket of thousands, whatever is found. The number of blocks
+/// is the cheapest by an estimate for random codes, or none, in which case each code is compared with each. For
+/// distance 3 these are the four tables of four blocks up to about twenty million codes, then the ten of five. Distinct
+/// codes that agree in a block more often than by chance cost the square of their number.
 ///
 /// ```
 /// let codes = [0b0000, 0b1111, 0b0111, 0b0000];
@@ -70,12 +71,12 @@ pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + 
     Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit);
 }
 
-/// Nanoseconds to deal one code into buckets, of the first step or the second, and to pass over one pair: measured on one core
-/// of the machine of `benches/README.md`. Only their ratio matters, and only for speed.
+/// Nanoseconds to deal one code into buckets, of the first step or the second, and to reject one pair: measured on one
+/// core of the machine of `benches/README.md`. Only their ratio matters, and only for speed.
 const DEAL_NANOSECONDS: f64 = 5.0;
 const PASS_NANOSECONDS: f64 = 0.04;
 
-/// The number of blocks that costs least for so many codes; none if comparing each with each does.
+/// The number of blocks that costs least for this many codes; `None` if comparing each with each costs less.
 fn cheapest(codes: usize, distance: u32) -> Option<usize> {
     let (codes, distance) = (codes as f64, distance as usize);
     let cost = |&blocks: &usize| {
@@ -86,14 +87,16 @@ fn cheapest(codes: usize, distance: u32) -> Option<usize> {
     (cost(&blocks) < codes * codes / 2.0 * PASS_NANOSECONDS).then_some(blocks)
 }
 
-/// How codes are dealt into buckets: by some of their bits, multiplied.
+/// The assignment of codes to buckets: by some of their bits, multiplied.
 ///
-/// The highest bits of the product depend on all bits of the mask. If the mask is one block, no wider than the bits taken
-/// (and skipped), then different blocks go into different buckets: to multiply by an odd number is one to one.
+/// The highest bits of the product depend on all bits of the mask. If the mask is one block, no wider than the bits
+/// taken (and skipped), then different blocks go into different buckets, because multiplication by an odd number is
+/// one-to-one.
 struct Deal {
     mask: u64,
     factor: u64,
-    /// How many of the highest bits of the product are not looked at, and how many of the next make the number of the bucket.
+    /// The number of highest bits of the product that are skipped, and of the next bits that make the number of the
+    /// bucket.
     skip: u32,
     bits: u32,
 }
@@ -117,34 +120,35 @@ impl Deal {
     }
 }
 
-/// The tables that have their first block in common.
+/// The tables that share their first block.
 struct Group {
     first: Deal,
-    /// The number of each table, and how a bucket of the first step is dealt on.
+    /// The number of each table, and how it deals the buckets of the first step on.
     tables: Vec<(usize, Deal)>,
 }
 
-/// How much is done at a time. None of it shows in the pairs.
+/// The sizes of the units of work. The pairs do not depend on them.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// The least number of codes that are dealt into buckets as a chunk of their own.
+    /// The least number of codes in a chunk that is dealt into buckets separately.
     chunk: usize,
-    /// A bucket of the first step shall hold this many codes to twice as many: dealt again, they fit into the cache of a core.
+    /// A bucket of the first step should hold this many codes to twice as many: dealt again, they fit into the cache of
+    /// a core.
     bucket: usize,
-    /// The same for a small bucket, where the blocks have bits enough.
+    /// The same for a small bucket, if the blocks have enough bits.
     small: usize,
-    /// In a small bucket that is larger than this, equal codes are put together before anything is compared.
+    /// In a small bucket that is larger than this, equal codes are grouped before anything is compared.
     many: usize,
-    /// How many rows of such a bucket make a piece of work.
+    /// The number of rows of such a bucket that make a unit of work.
     rows: usize,
-    /// How many pairs are handed over at a time.
+    /// The number of pairs in a batch.
     pairs: usize,
 }
 
 const SIZES: Sizes =
     Sizes { chunk: 1 << 16, bucket: 1 << 15, small: 1 << 5, many: 1 << 12, rows: 64 * ROWS, pairs: 1 << 12 };
 
-/// The two halves of a code, one upon the other: no two codes are further apart by it.
+/// Folds the two halves of a code into one by exclusive or. It never increases the distance of two codes.
 #[inline]
 fn fold(code: u64) -> u32 {
     (code ^ code >> 32) as u32
@@ -160,7 +164,7 @@ struct Join<'a> {
 }
 
 impl<'a> Join<'a> {
-    /// With tables for so many blocks, or with a single table where all codes meet.
+    /// With tables for this many blocks, or with a single table in which all codes meet.
     fn new(codes: &'a [u64], distance: u32, blocks: Option<usize>, sizes: Sizes) -> Self {
         let bits = (codes.len() / sizes.bucket).checked_ilog2().unwrap_or(0);
         let Some(blocks) = blocks else {
@@ -223,7 +227,7 @@ impl<'a> Join<'a> {
         });
     }
 
-    /// The same, each code once however often it is there, and by all threads.
+    /// The same, with each distinct code once, and with all threads.
     fn compare_many<V: Fn(&[Near]) + Sync>(&self, table: usize, numbers: &[u32], found: &mut Found<'_, V>) {
         let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|&number| (self.codes[number as usize], number)).collect();
         sorted.par_sort_unstable();
@@ -252,7 +256,7 @@ impl<'a> Join<'a> {
         );
     }
 
-    /// How far apart two codes are, if that is within the distance, and they meet in this table and in none before it.
+    /// The distance of two codes, if it is within `distance` and this is the first table in which they meet.
     #[inline]
     fn meet_first(&self, table: usize, a: u64, b: u64) -> Option<u32> {
         let differ = a ^ b;
@@ -261,8 +265,8 @@ impl<'a> Join<'a> {
     }
 }
 
-/// The codes in the buckets of the first step, with their numbers. Each chunk of the codes is dealt by itself, into its own
-/// part of the memory, so that a bucket is a piece of each.
+/// The codes in the buckets of the first step, with their numbers. Each chunk of the codes is dealt separately, into
+/// its own part of the memory, so a bucket consists of a piece of each chunk.
 #[derive(Default)]
 struct Dealt {
     codes: Vec<u64>,
@@ -311,7 +315,7 @@ fn starts(codes: &[u64], deal: &Deal) -> Vec<u32> {
     counts
 }
 
-/// Puts in the place of each count the sum of those before it.
+/// Replaces each count by the sum of those before it.
 fn sum_before(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
@@ -355,7 +359,7 @@ impl Small {
     }
 }
 
-/// Pairs that wait until they are many enough to be handed over; or until nothing comes any more.
+/// Pairs that wait until they fill a batch or the join ends.
 struct Found<'a, V: Fn(&[Near]) + Sync> {
     visit: &'a V,
     pairs: Vec<Near>,

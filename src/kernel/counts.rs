@@ -1,8 +1,8 @@
-//! For each of 64 bits, how many patterns have it.
+//! Counts, for each of 64 bits, the patterns that have it.
 
 use super::{Level, Set};
 
-/// For each bit, the number of patterns that have it.
+/// Returns, for each bit, the number of patterns that have it.
 ///
 /// Every eighth bit of a pattern, shifted down, is eight counters' increments in one word: eight shifts, masks and additions
 /// count all 64 bits. A byte holds up to 255, so the words are emptied that often. With AVX2 four such words are one vector.
@@ -19,10 +19,10 @@ pub fn count_bits(level: Level, patterns: impl Iterator<Item = u64>) -> [i64; 64
     }
 }
 
-/// How many patterns a counter of a byte has room for.
+/// The number of patterns that a one-byte counter can count.
 const ROOM: usize = 255;
 
-/// Adds up eight words of eight counters. Counter `byte` of word `shift` is that of bit `8 · byte + shift`.
+/// Adds up eight words of eight counters. Counter `byte` of word `shift` counts bit `8 · byte + shift`.
 fn empty(words: &[[u8; 8]; 8], counts: &mut [i64; 64]) {
     for (shift, word) in words.iter().enumerate() {
         for (byte, &count) in word.iter().enumerate() {

@@ -1,14 +1,14 @@
-//! Asking for memory ahead of time.
+//! Prefetching of memory.
 
-/// Tells the processor that an element will be read soon, so that it comes closer while other things are done. Of an element that is
-/// not there, and on other processors than x86-64, it does nothing. No result depends on it.
+/// Prefetches an element that will be read soon. Does nothing for an index out of range, and on processors other than
+/// x86-64. No result depends on it.
 #[inline(always)]
 pub fn fetch<T>(elements: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = elements.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of the architecture has the instruction, which changes no memory and no register, and may be
-        // given any address.
+        // SAFETY: every processor of the architecture has the instruction; it changes no memory and no register, and
+        // accepts any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

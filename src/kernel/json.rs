@@ -1,9 +1,9 @@
-//! The inside of a JSON string.
+//! The content of JSON strings.
 
 use super::{Level, Set};
 
-/// How many of the first bytes stand for themselves in a JSON string: up to a quotation mark, a backslash or a control
-/// character, or all of them.
+/// Returns the number of leading bytes that need no escape in a JSON string: those before a quotation mark, a backslash
+/// or a control character, or all of them.
 ///
 /// Cost: 64 bytes a step with AVX-512, 32 with AVX2.
 #[inline]
@@ -26,7 +26,7 @@ fn stands_for_itself(byte: u8) -> bool {
 }
 
 fn plain(bytes: &[u8]) -> usize {
-    // Sixteen at a time without a branch, which the compiler makes a vector of; then the one that stopped it.
+    // Sixteen bytes at a time without a branch, which the compiler vectorises; then the byte that ended the loop.
     let (chunks, _) = bytes.as_chunks::<16>();
     let whole = chunks.iter().take_while(|chunk| chunk.iter().fold(true, |all, &byte| all & stands_for_itself(byte)));
     let at = 16 * whole.count();

@@ -1,9 +1,9 @@
-//! Which vector instructions are used, as a token that only detection makes.
+//! The vector instructions in use, as a token that only detection creates.
 
 use std::sync::OnceLock;
 
-/// Which vector instructions a kernel uses. Every kernel takes one, and to have one is proof that the processor has the
-/// instructions: only detection makes them, so that safe code cannot call a kernel that the processor lacks.
+/// The vector instructions that a kernel uses. Every kernel takes a level, and a level proves that the processor has
+/// the instructions: only detection creates levels, so safe code cannot call a kernel that the processor lacks.
 ///
 /// ```
 /// use neardups::kernel::Level;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// assert_eq!(Level::available().next(), Some(Level::plain()));
 /// ```
 ///
-/// Nothing else makes one:
+/// Nothing else creates a level:
 ///
 /// ```compile_fail,E0599
 /// let level = neardups::kernel::Level::Avx512;
@@ -28,14 +28,14 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(Set);
 
-/// What a level stands for. It is not proof of anything.
+/// The instruction set of a level. It proves nothing by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Set {
     /// What every processor of the architecture has.
     Plain,
     /// AVX2, with BMI1, BMI2 and POPCNT.
     Avx2,
-    /// AVX-512 F, BW, DQ, VL and VBMI, and what AVX2 stands for.
+    /// AVX-512 F, BW, DQ, VL and VBMI, and the set of `Avx2`.
     Avx512,
 }
 
@@ -87,20 +87,19 @@ impl Level {
         Level(Set::Plain)
     }
 
-    /// The levels that this processor has, the lowest first.
+    /// Returns the levels that this processor has, the lowest first.
     pub fn available() -> impl Iterator<Item = Level> {
         SETS.into_iter().filter(|set| set.is_available()).map(Level)
     }
 
-    /// The highest level that this processor has.
+    /// Returns the highest level that this processor has.
     pub fn detected() -> Level {
         Level::available().last().unwrap_or(Level::plain())
     }
 
-    /// The level of a name, if this processor has it.
+    /// Returns the level of a name, if this processor has it.
     ///
-    /// # Errors
-    /// There is no such level, or the processor lacks it: the error names those that it has.
+    /// # Errors The level is unknown, or the processor lacks it; the error names the levels that it has.
     pub fn by_name(name: &str) -> Result<Level, String> {
         let available = || Level::available().map(Level::name).collect::<Vec<_>>().join(", ");
         match SETS.into_iter().find(|set| set.name() == name) {
@@ -110,28 +109,28 @@ impl Level {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the level.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// The level that the environment asks for, if it asks for one.
+    /// Returns the level that the environment requests, if any.
     ///
-    /// # Errors
-    /// Those of [`Level::by_name`]. A program may refuse to run; [`Level::current`] ignores what it cannot have.
+    /// # Errors Those of [`Level::by_name`]. A program may refuse to run; [`Level::current`] ignores an unavailable
+    /// level.
     pub fn requested() -> Result<Option<Level>, String> {
         let name = std::env::var_os(Level::VARIABLE);
         name.map(|name| Level::by_name(&name.to_string_lossy())).transpose()
     }
 
-    /// The level in use: the one that the environment asks for if this processor has it, the highest otherwise.
+    /// Returns the level in use: the one that the environment requests if this processor has it, otherwise the highest.
     #[inline]
     pub fn current() -> Level {
         static CURRENT: OnceLock<Level> = OnceLock::new();
         *CURRENT.get_or_init(|| Level::requested().ok().flatten().unwrap_or_else(Level::detected))
     }
 
-    /// What the processor has.
+    /// The highest set that the processor has.
     #[inline]
     pub(super) fn set(self) -> Set {
         self.0

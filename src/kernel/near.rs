@@ -6,23 +6,25 @@
 //! for each code, for each later code: if the two differ in at most so many bits, say so
 //! ```
 //!
-//! Nearly no pair does, so what counts is how fast a pair is passed over. Four codes at a time (the rows) are compared with
-//! sixteen (the columns). For each column the least of the four distances is kept, and one test tells whether any of the 64
-//! pairs has to be looked at. The rows stay in registers, and a column is loaded once for four pairs.
+//! Nearly no pair does, so the speed of rejecting a pair decides. Four codes at a time (the rows) are compared with
+//! sixteen (the columns). For each column the least of the four distances is kept, and one test decides whether any of
+//! the 64 pairs must be checked. The rows stay in registers, and a column is loaded once for four pairs.
 
 use super::{Level, Set};
 use std::ops::Range;
 
-/// How many codes must follow those that are compared. They are read and not compared, so they may be anything.
+/// The number of codes that must follow the compared ones. They are read but not compared, so their values do not
+/// matter.
 pub const PADDING: usize = 16;
 
-/// How many rows are taken at a time. Ranges of rows that are not the last should begin and end at a multiple of it.
+/// The number of rows that are processed at a time. Ranges of rows, except the last, should begin and end at a multiple
+/// of it.
 pub const ROWS: usize = 4;
 
 /// Calls `each` with every `(i, j)`, `i` in `rows` and `i < j < length`, whose codes differ in at most `most` bits.
 ///
-/// Cost: an exclusive or, a bit count and a minimum for sixteen pairs with AVX-512 VPOPCNTDQ; with AVX2 for eight, where the
-/// bit count is some ten instructions.
+/// Cost: an exclusive or, a bit count and a minimum for sixteen pairs with AVX-512 VPOPCNTDQ; with AVX2 for eight, with
+/// a bit count of about ten instructions.
 ///
 /// # Panics
 /// Unless `rows` ends by `length`, and `PADDING` codes follow the first `length`.
@@ -37,7 +39,7 @@ pub fn near(
 ) {
     assert!(rows.end <= length && length + PADDING <= codes.len());
     match level.set() {
-        // SAFETY: the processor has AVX-512 F by the level, and VPOPCNTDQ by what was just asked.
+        // SAFETY: the processor has AVX-512 F by the level, and VPOPCNTDQ by the check above.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             avx512(codes, length, rows, most, each)
@@ -55,7 +57,7 @@ fn plain(codes: &[u32], length: usize, rows: Range<usize>, most: u32, each: &mut
     for first in rows.clone().step_by(ROWS) {
         let last = (first + ROWS).min(rows.end);
         for i in first..last {
-            // The rows among themselves; after an incomplete set of rows, all that is left.
+            // The rows among themselves; after an incomplete set of rows, all remaining columns.
             let until = if last - first == ROWS { last } else { length };
             (i + 1..until).filter(|&j| apart(i, j) <= most).for_each(|j| each(i, j));
         }
@@ -82,14 +84,14 @@ fn plain(codes: &[u32], length: usize, rows: Range<usize>, most: u32, each: &mut
     }
 }
 
-/// The same loop: the compiler makes vectors of it.
+/// The same loop, which the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn avx2(codes: &[u32], length: usize, rows: Range<usize>, most: u32, each: &mut impl FnMut(usize, usize)) {
     plain(codes, length, rows, most, each);
 }
 
-/// The same loop: the compiler makes vectors of it, with a bit count of sixteen at once.
+/// The same loop, which the compiler vectorises, with a bit count of sixteen at once.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt")]
 fn avx512(codes: &[u32], length: usize, rows: Range<usize>, most: u32, each: &mut impl FnMut(usize, usize)) {

@@ -1,11 +1,12 @@
-//! Many hashes of one kind: those of a round of sketching, and those of words with one state.
+//! Hashes of many words at once: those of a round of sketching, and those of words combined with one state.
 
 use super::{Level, Set};
 use crate::hash::{combine, mix};
 
-/// Puts `mix(x + step)` of each element into its place of `out`.
+/// Writes `mix(x + step)` of each element to its position in `out`.
 ///
-/// Cost: two 64-bit multiplications an element, eight at a time with AVX-512; AVX2 has none, and would be slower than none.
+/// Cost: two 64-bit multiplications an element, eight at a time with AVX-512. AVX2 lacks the multiplication; emulating
+/// it would be slower than the plain loop.
 ///
 /// # Panics
 /// If the two differ in length.
@@ -27,16 +28,16 @@ fn plain(elements: &[u64], step: u64, out: &mut [u64]) {
     }
 }
 
-/// The same loop: the compiler makes vectors of it.
+/// The same loop, which the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn avx512(elements: &[u64], step: u64, out: &mut [u64]) {
     plain(elements, step, out);
 }
 
-/// Puts `combine(state, word)` of each word into its place of `out`.
+/// Writes `combine(state, word)` of each word to its position in `out`.
 ///
-/// Cost: as of [`mix_all`].
+/// Cost: as for [`mix_all`].
 ///
 /// # Panics
 /// If the two differ in length.
@@ -58,7 +59,7 @@ fn combine_plain(state: u64, words: &[u64], out: &mut [u64]) {
     }
 }
 
-/// The same loop: the compiler makes vectors of it.
+/// The same loop, which the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn combine_avx512(state: u64, words: &[u64], out: &mut [u64]) {

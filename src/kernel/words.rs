@@ -7,14 +7,15 @@
 //! ```
 //!
 //! That is four or five dependent steps a byte and a mispredicted branch a word. Here a block is classified and
-//! lower-cased by comparisons without branches, and the outcome is one bit a byte. Word starts and ends are then bit
-//! tricks, and the work that is left is per word, not per byte.
+//! lower-cased by comparisons without branches, and the result is one bit for each byte. Bit operations then find the
+//! starts and ends of words, so the remaining work is per word, not per byte.
 
 use super::{Level, Set};
 
-/// Up to 64 bytes of text, looked at together. A shorter rest of a text counts as followed by separators.
+/// Up to 64 bytes of text, classified together. A shorter rest of a text counts as followed by separators.
 pub struct Block {
-    /// The bytes, ASCII letters in lower case; then 16 more of no meaning, so that 16 bytes can be taken from anywhere.
+    /// The bytes, ASCII letters in lower case; then 16 meaningless bytes, so that 16 bytes can be read from any
+    /// position.
     pub lower: [u8; Block::LEN + 16],
     /// Bit i: byte i is an ASCII letter, digit or `_`.
     pub word: u64,
@@ -26,10 +27,10 @@ impl Block {
     /// The bytes of a block.
     pub const LEN: usize = 64;
 
-    /// A block of nothing, to be filled.
+    /// An empty block, to be filled.
     pub const EMPTY: Block = Block { lower: [0; Block::LEN + 16], word: 0, other: 0 };
 
-    /// Fills it from the beginning of `bytes`.
+    /// Fills the block from the beginning of `bytes`.
     #[inline]
     pub fn fill(&mut self, level: Level, bytes: &[u8]) {
         let mut padded = [0; Self::LEN];
@@ -105,25 +106,25 @@ impl Block {
         self.other = _mm512_movepi8_mask(bytes);
     }
 
-    /// The first bytes of the words, as bits.
+    /// Returns the first bytes of the words, as bits.
     #[inline]
     pub fn starts(&self) -> u64 {
         self.word & !(self.word << 1)
     }
 
-    /// The bytes after the words, as bits; a word that touches the end of the block has none.
+    /// Returns the bytes after the words, as bits; a word that touches the end of the block has none.
     #[inline]
     pub fn ends(&self) -> u64 {
         !self.word & (self.word << 1)
     }
 
-    /// How many bytes from the first on are ASCII: 64 if all are.
+    /// Returns the number of leading ASCII bytes: 64 if all are.
     #[inline]
     pub fn ascii(&self) -> usize {
         self.other.trailing_zeros() as usize
     }
 
-    /// The 16 bytes from byte `start` on, as two words, the first byte lowest.
+    /// Returns the 16 bytes from byte `start` on, as two words, the first byte lowest.
     #[inline]
     pub fn sixteen(&self, start: usize) -> (u64, u64) {
         let bytes: &[u8; 16] = self.lower[start..start + 16].first_chunk().expect("16 bytes");

@@ -98,6 +98,6 @@ fn short_documents_keep_their_preparation_and_shingles_follow_its_tokens() {
 fn spotsigs_needs_its_words() {
     for (step, flag) in [(Step::Fold, "fold"), (Step::StopWords, "stopwords"), (Step::Stem, "stem")] {
         let message = factory("spotsigs", &[]).with_steps(&[Step::Mask, step]).err().unwrap().to_string();
-        assert!(message.starts_with(&format!("`{flag}` does not go with `algo spotsigs`")), "{message}");
+        assert!(message.starts_with(&format!("`{flag}` cannot be combined with `algo spotsigs`")), "{message}");
     }
 }

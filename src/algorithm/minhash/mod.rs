@@ -129,7 +129,7 @@ static SHINGLE: Parameter = Parameter {
     default: "auto",
     values: Values::AutoInteger(1..=64),
     help: "Tokens in a shingle",
-    details: "auto goes by the median document: 5 from 100 tokens, 3 from 30, 2 from 10; below that, runs of 4 characters. A longer \
+    details: "auto follows the median document: 5 from 100 tokens, 3 from 30, 2 from 10; below that, runs of 4 characters. A longer \
               shingle is stricter: one changed token spoils W of them.",
 };
 static SKETCH: Parameter = Parameter {

@@ -92,7 +92,7 @@ static AGREE: Parameter = Parameter {
     default: "auto",
     values: Values::AutoInteger(1..=1024),
     help: "Least number of bits in which a reported pair agrees",
-    details: "auto is 31 of each 32 bits: 372 of 384, as in Henzinger's comparison, where it stands for a cosine of 0.995. At least 7 of \
+    details: "auto is 31 of each 32 bits: 372 of 384, as in Henzinger's comparison, where it corresponds to a cosine of 0.995. At least 7 of \
               8; --cosine does for looser pairs.",
 };
 static PROJECTION_BITS: Parameter = Parameter {
@@ -231,7 +231,7 @@ fn warnings(resolved: &Resolved, median_tokens: usize) -> Vec<String> {
             if threshold.as_f64() < LOOSE_COSINE && median_tokens >= MANY_TOKENS =>
         {
             vec![format!(
-                "at a cosine of {threshold} common words can be enough to make long documents alike: look at the pairs, and \
+                "at a cosine of {threshold} common words can be enough to make long documents alike: check the pairs, and \
                  expect many comparisons"
             )]
         }

@@ -107,7 +107,7 @@ static SPOT_DISTANCE: Parameter = Parameter {
     default: "1",
     values: Values::Integer(1..=16),
     help: "How far apart the tokens of a spot are",
-    details: "Counted in tokens that are no stop words: 1 takes the next one after another, 2 every second.",
+    details: "Counted in tokens that are not stop words: 1 takes the next one after another, 2 every second.",
 };
 static SPOT_CHAIN: Parameter = Parameter {
     name: "spot-chain",
@@ -122,7 +122,7 @@ static CHAIN_OVER: Parameter = Parameter {
     placeholder: "WHICH",
     default: "content",
     values: Values::Choice(&[
-        ("content", "tokens that are no stop words, as in the paper"),
+        ("content", "tokens that are not stop words, as in the paper"),
         ("all", "the very next tokens, stop words or not"),
     ]),
     help: "Which tokens the chain of a spot is made of",
@@ -135,8 +135,8 @@ static MIN_SPOTS: Parameter = Parameter {
     default: "4",
     values: Values::Integer(1..=1000),
     help: "Fewest spots of a document that is compared",
-    details: "A document with fewer is never reported as like another; it is counted with those that have too few features. Above a \
-              fifth of all documents that is warned of.",
+    details: "A document with fewer is never reported as like another; it is counted with those that have too few features. A scan \
+              warns if these are more than a fifth of all documents.",
 };
 
 /// The tokens that chains consist of.
