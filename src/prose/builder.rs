@@ -1,5 +1,6 @@
-//! Prose as it is read: words come with their places, blocks and lists begin and end. What does not depend on the markup is
-//! decided here: white space, URLs, code, notices at the start, tables of contents, marks.
+//! Builds prose from words with their positions, and from the beginnings and ends of blocks and lists. Everything that
+//! does not depend on the markup is decided here: white space, URLs, code, notices at the start, tables of contents,
+//! marks.
 
 use super::excerpt::Excerpt;
 use super::{Block, Kind, Lines, Notice, Options, Piece, Prose, licence};
@@ -8,17 +9,17 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-/// A change of what counts.
+/// A change of whether text counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Start,
     End,
-    /// Meant as a mark, and none.
+    /// A comment that resembles a mark but is not one.
     Unknown,
 }
 
 impl Mark {
-    /// The mark that the text of a comment is, if it is one.
+    /// Returns the mark that the text of a comment is, if it is one.
     pub(super) fn of(comment: &str) -> Option<Mark> {
         match comment.split_whitespace().next()?.trim_end_matches(':') {
             "dedup:ignore-start" => Some(Mark::Start),
@@ -27,7 +28,7 @@ impl Mark {
         }
     }
 
-    /// What starts a text like a mark, whatever its case. A remark that `dedup:` and a blank start is none.
+    /// The beginning of a mark, whatever its case. A remark that starts with `dedup:` and a blank is not a mark.
     pub(super) fn meant(text: &str) -> Option<&str> {
         let text = text.trim_start();
         let (name, rest) =
@@ -42,31 +43,31 @@ impl Mark {
     }
 }
 
-/// Builds prose. Readers hand over places in the source, in its order.
+/// Builds prose. Readers pass ranges of the source, in its order.
 pub(super) struct Builder<'a> {
     source: &'a str,
     /// Where the page starts, after front matter.
     start: usize,
     options: &'a Options,
     prose: Prose,
-    /// What the block is that is open, or else the one that the next word opens.
+    /// The kind of the open block, or of the one that the next word opens.
     kind: Kind,
     /// Where the open block starts in the text.
     open: Option<usize>,
-    /// Whether white space stands before the next word.
+    /// Whether white space precedes the next word.
     gap: bool,
-    /// Whether what follows without white space belongs to a URL that does not count.
+    /// Whether text that follows without white space belongs to a URL that does not count.
     in_url: bool,
     /// Whether only headings and licences have been read.
     opening: bool,
     lists: usize,
-    /// How many blocks there were when the outermost list began, and whether it has words that are no links to fragments.
+    /// The number of blocks when the outermost list began, and whether it has words outside links to fragments.
     list_start: usize,
     list_has_words: bool,
     in_fragment_link: bool,
     /// Marks that take effect when the words after them come, and their places.
     awaited: Peekable<IntoIter<(Mark, Range<usize>)>>,
-    /// Where the mark stands since which nothing counts.
+    /// The position of the mark since which nothing counts.
     ignoring: Option<usize>,
     /// Marks that are unknown or without counterpart, and their places.
     unmatched: Vec<(Mark, usize)>,
@@ -107,12 +108,12 @@ impl<'a> Builder<'a> {
         self.source
     }
 
-    /// The part of the source that is to be read.
+    /// The part of the source to read.
     pub(super) fn page(&self) -> Range<usize> {
         self.start..self.source.len()
     }
 
-    /// Marks that the reader does not come across, with their places, in order.
+    /// Marks that the reader does not encounter, with their positions, in order.
     pub(super) fn await_marks(&mut self, marks: Vec<(Mark, Range<usize>)>) {
         self.awaited = marks.into_iter().peekable();
     }
@@ -193,7 +194,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How many blocks there are; the open one is ended.
+    /// Ends the open block and returns the number of blocks.
     pub(super) fn blocks(&mut self) -> usize {
         self.end();
         self.prose.blocks.len()
@@ -204,7 +205,7 @@ impl<'a> Builder<'a> {
         self.open.is_some()
     }
 
-    /// Takes all blocks back but the first `blocks`. None must be open.
+    /// Removes all blocks except the first `blocks`. No block may be open.
     pub(super) fn truncate(&mut self, blocks: usize) {
         let prose = &mut self.prose;
         prose.blocks.truncate(blocks);
@@ -219,22 +220,22 @@ impl<'a> Builder<'a> {
         (self.gap, self.in_url) = (true, false);
     }
 
-    /// A part of the source that stands for itself.
+    /// Adds a part of the source literally.
     pub(super) fn verbatim(&mut self, place: Range<usize>) {
         self.verbatim_as(&self.source[place.clone()], place.start);
     }
 
-    /// The text that stands in the source from there on, except that white space may stand for other characters.
+    /// Adds the text that the source has from there on, except that white space may replace other characters.
     pub(super) fn verbatim_as(&mut self, text: &str, start: usize) {
         self.each_word(text, |at, word| start + at..start + at + word.len(), true);
     }
 
-    /// A text that stands for a part of the source as a whole.
+    /// Adds a text that replaces a part of the source as a whole.
     pub(super) fn replaced(&mut self, text: &str, place: Range<usize>) {
         self.each_word(text, |_, _| place.clone(), false);
     }
 
-    /// A text of which the words stand in that part of the source, in their order, with anything between them.
+    /// Adds a text whose words occur in that part of the source, in their order, with anything between them.
     pub(super) fn aligned(&mut self, text: &str, place: Range<usize>) {
         let mut from = place.start;
         for (at, word) in words(text) {
@@ -305,7 +306,7 @@ impl<'a> Builder<'a> {
         if let Some(block) = blocks.last_mut() {
             block.text.end = text.len();
         }
-        // Further words that stand for the same.
+        // Further words of the same replacement.
         if let Some(last) = pieces.last_mut().filter(|last| last.text.end >= start && !verbatim && !last.verbatim)
             && last.source == place
         {
@@ -313,10 +314,10 @@ impl<'a> Builder<'a> {
             return;
         }
         let last_end = pieces.last().map_or(0, |last| last.source.end);
-        // Readers keep the order; if one should fail to, places stay in order all the same.
+        // Readers keep the order; if one fails to, positions stay in order anyway.
         let mut source = place.start.max(last_end)..place.end.max(last_end);
         if source.is_empty() {
-            // Nothing of it is left behind what was read before it: it is placed at the end of that.
+            // Nothing of it follows the text that was read before: it is placed at the end of that text.
             source.start = self.source[..source.end].char_indices().next_back().map_or(0, |(before, _)| before);
         }
         let verbatim = verbatim && source == place;
@@ -365,7 +366,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether what comes next stands after a mark.
+    /// Whether the next text follows a mark.
     pub(super) fn is_ignoring(&self) -> bool {
         self.ignoring.is_some()
     }
@@ -378,7 +379,7 @@ impl<'a> Builder<'a> {
         Builder { opening: self.opening, ..Builder::new(text, self.options) }
     }
 
-    /// Adds what was read of an excerpt of the source. Its headings and marks have no effect on what comes after it.
+    /// Adds the prose of an excerpt of the source. Its headings and marks have no effect on the text after it.
     pub(super) fn append(&mut self, excerpt: &Excerpt, mut page: Builder) {
         page.close();
         self.has_pages = true;
@@ -450,11 +451,11 @@ fn unknown(source: &str) -> String {
     let mark = Mark::meant(comment).unwrap_or_default().chars();
     let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | ' ');
     let mark: String = mark.take(40).take_while(is_of_name).collect();
-    // What may end the comment is no part of it.
+    // The end of the comment is not part of the mark.
     mark.trim_end_matches(|c: char| !c.is_alphanumeric()).to_string()
 }
 
-/// The words of a text and where they start; a word without characters stands for white space.
+/// The words of a text and their positions; a word without characters means white space.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -482,12 +483,12 @@ fn url_in(word: &str) -> Option<Range<usize>> {
     })
 }
 
-/// How many bytes of the rest of a word can belong to a URL.
+/// The number of bytes of the rest of a word that can belong to a URL.
 fn url_length(rest: &str) -> usize {
     rest.bytes().take_while(u8::is_ascii_graphic).count()
 }
 
-/// Finds for each block the heading that it stands under.
+/// Finds the heading of each block.
 fn set_sections(blocks: &mut [Block]) {
     // The headings that are open, their levels rising.
     let mut open: Vec<(u8, usize)> = Vec::new();

@@ -1,15 +1,15 @@
-//! Lines of a source as a page of their own, and where each stands.
+//! Lines of a source as a separate page, with the position of each.
 
 use std::ops::Range;
 
-/// White space before a line is cut to so much: no markup asks for more.
+/// White space before a line is cut to this width: no markup needs more.
 const MAX_INDENT: usize = 80;
 
 /// A page made of lines of a source, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
     text: String,
-    /// For each line where it stands in the text, white space before it not included, and where it starts in the source.
+    /// For each line its position in the text, without the white space before it, and its start in the source.
     lines: Vec<(Range<usize>, usize)>,
 }
 
@@ -23,7 +23,7 @@ impl Excerpt {
         self.text.push('\n');
     }
 
-    /// Adds a line without anything in it.
+    /// Adds an empty line.
     pub(super) fn push_blank(&mut self) {
         self.text.push('\n');
     }
@@ -32,7 +32,8 @@ impl Excerpt {
         &self.text
     }
 
-    /// The parts of the lines that a part of the text has, and where each stands in the source. Cost: a binary search.
+    /// Returns the parts of lines that a part of the text covers, with their positions in the source. Cost: a binary
+    /// search.
     pub(super) fn parts(&self, part: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let first = self.lines.partition_point(|(line, _)| line.end <= part.start);
         let lines = self.lines[first..].iter().take_while(move |(line, _)| line.start < part.end);
@@ -43,7 +44,8 @@ impl Excerpt {
         })
     }
 
-    /// The least range of the source that holds a part of the text; of white space between lines, the end of the line before.
+    /// Returns the smallest range of the source that contains a part of the text; for white space between lines, the
+    /// end of the line before.
     pub(super) fn source_of(&self, part: Range<usize>) -> Range<usize> {
         let first = self.lines.partition_point(|(line, _)| line.end <= part.start);
         let after_last = self.lines.partition_point(|(line, _)| line.start < part.end);

@@ -73,15 +73,15 @@ pub(super) fn text(builder: &mut Builder, place: Range<usize>) {
 
 struct Page<'b, 'a> {
     builder: &'b mut Builder<'a>,
-    /// What the element is whose text comes next.
+    /// The element whose text comes next.
     inside: Content,
     templates: u64,
     is_titled: bool,
-    /// How many elements of code are open.
+    /// The number of open code elements.
     code: u64,
     in_cell: bool,
     navs: u64,
-    /// How many blocks there were before the outermost `nav`.
+    /// The number of blocks before the outermost `nav`.
     nav_start: usize,
 }
 
@@ -99,7 +99,7 @@ impl Page<'_, '_> {
             }
             Token::Comment(comment) => self.builder.comment(inside_comment(comment), place),
             Token::Text(_) if self.templates > 0 => {}
-            // A declaration may stand before it.
+            // A declaration may precede it.
             Token::Text(run) => self.text(place.end - run.len()..place.end),
         }
     }
@@ -189,7 +189,7 @@ impl Page<'_, '_> {
 fn image(builder: &mut Builder, attributes: &str, place: Range<usize>) {
     if let Some(alternative) = attribute(attributes, "alt") {
         let source = builder.source();
-        // The tag stands in the source as it is, unless a quotation or a list cut it into lines.
+        // The source contains the tag unchanged, unless a quotation or a list cut it into lines.
         match source[place.clone()].find(attributes) {
             Some(found) => {
                 let start = place.start + found + (alternative.as_ptr() as usize - attributes.as_ptr() as usize);
@@ -201,13 +201,13 @@ fn image(builder: &mut Builder, attributes: &str, place: Range<usize>) {
     builder.target(attribute(attributes, "src").unwrap_or(""), place);
 }
 
-/// The value of an attribute, as it stands; `None` if it is empty.
+/// The unchanged value of an attribute; `None` if it is empty.
 fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
     let (_, value) = Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// What stands between the marks of a comment.
+/// The text between the delimiters of a comment.
 fn inside_comment(comment: &str) -> &str {
     let inner = comment.strip_prefix("<!--").unwrap_or(comment);
     inner.strip_suffix("-->").unwrap_or(inner)

@@ -3,7 +3,7 @@
 use super::{Block, Kind, Prose};
 use crate::tokenizer::stands_alone;
 
-/// A block with one of these in it, in any case, is a licence notice.
+/// A block that contains one of these, in upper or lower case, is a licence notice.
 const NOTICE: &[&str] = &[
     "spdx-license-identifier",
     "spdx-filecopyrighttext",
@@ -19,7 +19,7 @@ const NOTICE: &[&str] = &[
     "all rights reserved",
 ];
 
-/// In a section on the licence, so is a block with one of these as words of their own.
+/// In a section on the licence, a block that contains one of these as whole words is a notice too.
 const IN_SECTION: &[&str] = &[
     "licensed under",
     "released under",
@@ -46,22 +46,22 @@ const IN_SECTION: &[&str] = &[
     "without warranties or conditions of any kind",
 ];
 
-/// A heading of nothing but these words, one of the first ones among them, is that of a section on the licence.
+/// A heading that consists of these words only, with at least one of the first list, starts a section on the licence.
 const HEADING: [&[&str]; 2] = [
     &["license", "licenses", "licence", "licences", "copyright", "copyrights"],
     &["and", "information", "notice", "notices"],
 ];
 
-/// A section of up to so many words says which licence it is, and no more.
+/// A section of up to this many words only names the licence.
 const SHORT: usize = 60;
 
-/// Whether a block that a page starts with is a licence notice.
+/// Whether a block at the start of a page is a licence notice.
 pub(super) fn is_notice(text: &str) -> bool {
     let text = text.to_lowercase();
     NOTICE.iter().any(|phrase| text.contains(phrase))
 }
 
-/// Takes out what sections on the licence say: all of short ones, of others the notices. Headings stay.
+/// Removes the licence text of sections on the licence: all of short ones, the notices of others. Headings stay.
 ///
 /// Cost: linear.
 pub(super) fn leave_out_sections(prose: &mut Prose) {
@@ -73,10 +73,10 @@ pub(super) fn leave_out_sections(prose: &mut Prose) {
     }
 }
 
-/// Which blocks of a section stay: a heading and what follows it, up to the next one.
+/// Decides which blocks of a section stay: a heading and the blocks up to the next one.
 fn kept(text: &str, section: &[Block]) -> Vec<bool> {
     let text_of = |block: &Block| &text[block.text.clone()];
-    // A title, of level 1, is that of a page: it may be on how licences are bought.
+    // A heading of level 1 is the title of a page, which may be about buying licences.
     let body = match section {
         [heading @ Block { kind: Kind::Heading(2..), .. }, body @ ..] if is_on_licence(text_of(heading)) => body,
         _ => &[],
@@ -111,18 +111,18 @@ fn is_notice_in_section(text: &str) -> bool {
     is_notice(text) || IN_SECTION.iter().any(|phrase| is_word(phrase))
 }
 
-/// How many words a text has; a Han or Kana character is half of one.
+/// The number of words of a text; a Han or Kana character counts as half a word.
 fn words(text: &str) -> usize {
     text.split_whitespace().count() + text.chars().filter(|&c| stands_alone(c)).count() / 2
 }
 
-/// Takes out blocks that do not stay.
+/// Removes the blocks that do not stay.
 fn retain(prose: &mut Prose, kept: &[bool]) {
     let text = std::mem::take(&mut prose.text);
     let blocks = std::mem::take(&mut prose.blocks);
     let mut pieces = std::mem::take(&mut prose.pieces).into_iter().peekable();
     for (mut block, stays) in blocks.into_iter().zip(kept) {
-        // Pieces do not reach from one block into another.
+        // Pieces never span two blocks.
         let own = std::iter::from_fn(|| pieces.next_if(|piece| piece.text.start < block.text.end));
         if !stays {
             own.for_each(drop);

@@ -1,9 +1,9 @@
-//! Places in a text as people say them: line and column.
+//! Positions in a text as line and column.
 
 use memchr::memchr_iter;
 use std::fmt;
 
-/// So many bytes are counted at once.
+/// The number of bytes that are counted at once.
 const STRIDE: usize = 1024;
 
 /// A line and a column in it, both from 1. Columns count characters.
@@ -21,13 +21,13 @@ impl fmt::Display for Position {
     }
 }
 
-/// Finds lines and columns of bytes in a text. A byte order mark at its start is no column.
+/// Finds lines and columns of bytes in a text. A byte order mark at its start does not count as a column.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     text: &'a [u8],
-    /// Where each line starts.
+    /// The start of each line.
     starts: Vec<usize>,
-    /// How many characters start before each stride.
+    /// The number of characters that start before each stride.
     characters: Vec<usize>,
 }
 
@@ -45,9 +45,10 @@ impl<'a> Lines<'a> {
         Lines { text, starts, characters: characters.collect() }
     }
 
-    /// Where that byte stands. Within a character it is where the next one does; beyond the text, where the text ends.
+    /// Returns the position of a byte. A byte within a character has the position of the next character; a byte beyond
+    /// the text has that of its end.
     ///
-    /// Cost: a binary search and two looks at less than a KiB each, however long the line.
+    /// Cost: a binary search and two scans of less than a KiB each, however long the line.
     pub fn position(&self, byte: usize) -> Position {
         let byte = byte.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= byte);
@@ -64,7 +65,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How many characters start in those bytes.
+/// The number of characters that start in these bytes.
 fn count(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }

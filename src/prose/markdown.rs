@@ -1,4 +1,4 @@
-//! Markdown, read by pulldown-cmark: its events carry their places.
+//! Markdown, read by pulldown-cmark, whose events carry their positions.
 
 use super::builder::Builder;
 use super::{Kind, html};
@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What GitHub reads, and `{#id}` after headings.
+/// The extensions of GitHub, and `{#id}` after headings.
 const EXTENSIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
     .union(Options::ENABLE_STRIKETHROUGH)
@@ -20,7 +20,7 @@ pub(super) fn read(builder: &mut Builder) {
     read_as(builder, &markdown, page.start, Kind::Code);
 }
 
-/// How tags of templates open and close: Liquid and Jinja, Hugo, and what includes files for MkDocs.
+/// The delimiters of template tags: Liquid and Jinja, Hugo, and the includes of MkDocs.
 const TAGS: [(&str, &str); 4] = [("{%", "%}"), ("{{", "}}"), ("{!", "!}"), ("{*", "*}")];
 
 /// The page with spaces for lines that are a tag of a template.
@@ -96,7 +96,7 @@ impl Reader<'_, '_, '_> {
             Tag::HtmlBlock => html::read_part(self.builder, place),
             Tag::Link { link_type, dest_url, .. } => {
                 self.builder.begin_link(dest_url.starts_with('#'));
-                // Of these the text is the target.
+                // The text of these links is their target.
                 let is_text = matches!(link_type, LinkType::Autolink | LinkType::Email);
                 self.keep_target(if is_text { "" } else { &dest_url });
             }
@@ -119,7 +119,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Whether a line starts there that opens or closes a container, as `:::note` does.
+    /// Whether a line that opens or closes a container, such as `:::note`, starts there.
     fn is_container(&self, text: &str, start: usize) -> bool {
         let starts_line = start == 0 || self.markdown[..start].ends_with('\n');
         starts_line && text.starts_with(":::") && self.markdown[start..].starts_with(text)

@@ -1,11 +1,11 @@
-//! MDX: what is no Markdown is blanked out, byte for byte, and the rest read as Markdown.
+//! MDX: everything that is not Markdown is blanked out, byte for byte, and the rest is read as Markdown.
 
 use super::builder::{Builder, Mark};
 use super::{Kind, markdown};
 use memchr::memmem;
 use std::ops::Range;
 
-/// Longer runs of backticks are none: each length costs a look ahead in each paragraph.
+/// Longer runs of backticks are not code marks, because each length costs a search ahead in each paragraph.
 const MAX_BACKTICKS: usize = 32;
 
 pub(super) fn read(builder: &mut Builder) {
@@ -19,12 +19,12 @@ pub(super) fn read(builder: &mut Builder) {
     markdown::read_as(builder, &markdown, page.start, Kind::Paragraph);
 }
 
-/// What of a page is not Markdown.
+/// The parts of a page that are not Markdown.
 struct Mask<'a> {
     mdx: &'a str,
     /// Whether blocks of code count.
     code: bool,
-    /// What is blanked out, ascending and disjoint.
+    /// The blanked-out ranges, ascending and disjoint.
     blank: Vec<Range<usize>>,
     /// Marks in comments, ascending.
     marks: Vec<(Mark, Range<usize>)>,
@@ -38,7 +38,7 @@ impl Mask<'_> {
             let line = &self.mdx[at..end];
             if let Some(fence) = fence(line) {
                 let after = self.fence_end(end, fence);
-                // To Markdown a fence that stands far in, as within tags, would be text.
+                // Markdown would take a deeply indented fence, as within tags, for text.
                 if !self.code {
                     self.blank.push(at..after);
                 }
@@ -50,7 +50,7 @@ impl Mask<'_> {
                 at += length;
             } else {
                 after_blank = line.trim().is_empty();
-                // What starts in the line may end in a later one.
+                // A construct that starts in the line may end in a later one.
                 match self.line(at, end) {
                     Some(reached) => at = reached,
                     None => return,
@@ -59,7 +59,8 @@ impl Mask<'_> {
         }
     }
 
-    /// Reads from `at` to the end of the line, or of what goes on over its end; `None` if something never ends.
+    /// Reads from `at` to the end of the line, or of a construct that continues over it; `None` if a construct never
+    /// ends.
     fn line(&mut self, mut at: usize, end: usize) -> Option<usize> {
         let bytes = self.mdx.as_bytes();
         while at < end {
@@ -74,7 +75,7 @@ impl Mask<'_> {
                 _ => at + 1,
             };
         }
-        // An escape may have gone into a character.
+        // An escape may end within a character.
         Some(self.mdx.ceil_char_boundary(at))
     }
 
@@ -142,7 +143,7 @@ impl Mask<'_> {
         at
     }
 
-    /// The page with spaces for what is not Markdown. Ends of lines stay.
+    /// Returns the page with spaces in place of everything that is not Markdown. Line ends stay.
     fn blanked(&self) -> String {
         let mut out = String::with_capacity(self.mdx.len());
         let mut from = 0;
@@ -176,8 +177,8 @@ fn fence(line: &str) -> Option<&str> {
     is_fence.then(|| &line[..length])
 }
 
-/// The end of an expression that starts with the brace there: where as many braces have closed as opened. Those in comments
-/// do not count.
+/// The end of an expression that starts with the brace there: where all opened braces are closed. Braces in comments do
+/// not count.
 fn braces_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0usize);
     loop {

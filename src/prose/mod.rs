@@ -1,4 +1,5 @@
-//! Markup read as prose: what a reader of the rendered page sees, and where each word of it stands in the source.
+//! Markup read as prose: the text that a reader of the rendered page sees, with the position of each word in the
+//! source.
 //!
 //! ```
 //! use neardups::prose::{Kind, Lines, Markup, Options, read};
@@ -18,28 +19,31 @@
 //!
 //! # What does not count
 //!
-//! Not part of the prose, whatever the markup: comments, tags, names of directives and macros, attributes, the definitions of
-//! references, what stands in for something else (expressions of MDX, attributes of AsciiDoc, substitutions of
-//! reStructuredText, lines of Markdown that are a tag of a template such as `{% include a.md %}`), and what stands between
-//! [marks](#marks). Code within a sentence, the text of a link and the alternative text of an image are words like others.
+//! Not part of the prose, whatever the markup: comments, tags, names of directives and macros, attributes, the
+//! definitions of references, placeholders (expressions of MDX, attributes of AsciiDoc, substitutions of
+//! reStructuredText, lines of Markdown that are a tag of a template such as `{% include a.md %}`), and text between
+//! [marks](#marks). Code within a sentence, the text of a link and the alternative text of an image are words like
+//! others.
 //!
-//! By default these do not count either; [`Options`] asks for them:
+//! By default these do not count either; [`Options`] includes them:
 //!
 //! * **Code**: fenced, indented and literal blocks, `pre` elements.
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
 //! * **Front matter**: lines between two of `---` (or `+++`) at the start of a page, if the first of them is not blank.
-//! * **Licences**: blocks at the start of a page, after nothing but headings, that have a phrase of a well-known notice in them,
-//!   such as `SPDX-License-Identifier` or `Licensed under the`; and what stands under a heading such as "License" or "Copyright
-//!   and licence", up to the next heading: all of it, if that is up to 60 words, or else the blocks that have a phrase of a
-//!   notice or name a licence, such as `MIT license` or `at your option`. Not under a heading of level 1, which may be the title
-//!   of a page on licences to buy; nor in plain text or under a line in bold, which are no headings.
-//! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page; and what
-//!   stands in a `nav` element of HTML.
+//! * **Licences**: blocks at the start of a page, after nothing but headings, that contain a phrase of a well-known
+//!   notice, such as `SPDX-License-Identifier` or `Licensed under the`; and sections under a heading such as "License"
+//!   or "Copyright and licence", up to the next heading. A section of up to 60 words is a licence as a whole; of a
+//!   longer one, the blocks that contain a phrase of a notice or name a licence, such as `MIT license` or
+//!   `at your option`. Sections under a heading of level 1 count, because it may be the title of a page on licences to
+//!   buy; so do sections in plain text or under a line in bold, which is not a heading.
+//! * **Contents**: a list of two items or more in which every word belongs to a link to a fragment of the same page;
+//!   and the content of a `nav` element of HTML.
 //!
 //! # Marks
 //!
-//! What stands between a comment `dedup:ignore-start` and a comment `dedup:ignore-end` does not count. Any words may follow
-//! within the comment, such as a reason. A comment that starts like a mark and is none is told as a [`Notice`].
+//! Text between a comment `dedup:ignore-start` and a comment `dedup:ignore-end` does not count. The comment may
+//! continue with any words, such as a reason. A comment that starts like a mark but is not one is reported as a
+//! [`Notice`].
 //!
 //! | markup | comment |
 //! |---|---|
@@ -48,12 +52,12 @@
 //! | reStructuredText | `.. dedup:ignore-start` |
 //! | AsciiDoc | `// dedup:ignore-start` |
 //! | plain text | a line that starts with `dedup:ignore-start` |
-//! | docstrings | `// dedup:ignore-start` or what else is a comment of the language |
+//! | docstrings | `// dedup:ignore-start` or another kind of comment of the language |
 //!
 //! # Cost
 //!
-//! Linear in the source, in time and memory, whatever the source; nothing recurses. Any text is a page of any markup: what is
-//! not well-formed is read as the words that it has.
+//! Linear in the source, in time and memory, whatever the source; nothing recurses. Any text is a valid page of any
+//! markup: malformed markup is read as plain words.
 //!
 //! # Files
 //!

@@ -1,9 +1,9 @@
-//! The lines of a page, for markups that go by lines.
+//! The lines of a page, for line-based markups.
 
 use memchr::memchr_iter;
 use std::ops::Range;
 
-/// A tab goes to the next multiple of so many columns.
+/// A tab moves to the next multiple of this many columns.
 const TAB: usize = 8;
 
 /// A line of the source without the white space around it.
@@ -11,7 +11,7 @@ const TAB: usize = 8;
 pub(super) struct Line {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In which column, from 0, it starts.
+    /// The column, from 0, in which it starts.
     pub(super) indent: usize,
 }
 
@@ -28,7 +28,7 @@ impl Line {
         &source[self.range()]
     }
 
-    /// The line from its byte `bytes` on, white space after that left out as well.
+    /// The line from its byte `bytes` on, without the white space that follows.
     pub(super) fn after(&self, bytes: usize, source: &str) -> Line {
         let rest = &source[self.start + bytes..self.end];
         let start = self.end - rest.trim_start().len();
@@ -42,7 +42,7 @@ pub(super) fn lines(source: &str, page: Range<usize>) -> Vec<Line> {
     let mut start = page.start;
     let mut lines: Vec<Line> =
         ends.chain([page.end]).map(|end| line(source, std::mem::replace(&mut start, end)..end)).collect();
-    // What follows the last line feed is no line if it is nothing.
+    // An empty rest after the last line feed is not a line.
     lines.pop_if(|last| last.is_blank());
     lines
 }

@@ -11,7 +11,7 @@ pub(super) fn read(builder: &mut Builder) {
     for line in lines(source, builder.page()) {
         let text = line.text(source);
         let mark = Mark::of(text);
-        // Text may start with `dedup:latest`, say: it counts, and only what seems to be a mark is told.
+        // Text such as `dedup:latest` may start a line: it counts, and is reported only if it resembles a mark.
         let is_told = mark != Some(Mark::Unknown) || Mark::meant(text).is_some_and(|mark| mark.contains("ignore"));
         if let Some(mark) = mark.filter(|_| is_told) {
             builder.mark(mark, line.range());

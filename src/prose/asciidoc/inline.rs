@@ -33,7 +33,7 @@ const MACROS: &[&str] = &[
 /// The longest of their names.
 const MACRO_BYTES: usize = 11;
 
-/// Longer names of attributes and numbers of characters are none.
+/// Longer names are not attributes, and longer numbers are not character references.
 const NAME_BYTES: usize = 64;
 
 /// Reads that part of the source without its markup.
@@ -63,29 +63,29 @@ struct Inline<'b, 'a> {
     text: &'a str,
     /// Where the text starts in the source.
     base: usize,
-    /// What has been pushed or left out.
+    /// The end of the text that has been pushed or left out.
     from: usize,
-    /// Where the first bracket or white space stood when one was looked for last: nothing is looked for twice.
+    /// The position of the first bracket or white space that the last search found, so that nothing is searched twice.
     stop: usize,
-    /// The same of a closing bracket.
+    /// The same for a closing bracket.
     close: usize,
 }
 
 impl Inline<'_, '_> {
-    /// Pushes what stands before `to`.
+    /// Pushes the text before `to`.
     fn push(&mut self, to: usize) {
         self.builder.verbatim(self.base + self.from..self.base + to);
         self.from = to;
     }
 
-    /// Leaves out what stands between `from` and `to`; pushes what stands before.
+    /// Leaves out the text between `from` and `to`; pushes the text before.
     fn skip(&mut self, from: usize, to: usize) -> usize {
         self.push(from);
         self.from = to;
         to
     }
 
-    /// Reads what the character there starts; where to go on.
+    /// Reads the construct that starts there; returns where to continue.
     fn special(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         match rest.as_bytes()[0] {
@@ -122,7 +122,7 @@ impl Inline<'_, '_> {
         (is_anchor || is_role).then_some(close + 1 + usize::from(is_anchor))
     }
 
-    /// Marks of format go: a pair anywhere, or else what touches a word on one side.
+    /// Removes formatting marks: a pair anywhere, or a single mark that touches a word on one side.
     fn format(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let end = at + bytes[at..].iter().take_while(|&&byte| byte == bytes[at]).count();

@@ -1,4 +1,4 @@
-//! AsciiDoc, line by line: delimiters, lists and tables begin with what their lines start with.
+//! AsciiDoc, line by line: the first characters of a line tell delimiters, lists and tables.
 
 mod inline;
 
@@ -13,7 +13,7 @@ const LABELS: &[&str] = &["NOTE: ", "TIP: ", "IMPORTANT: ", "WARNING: ", "CAUTIO
 /// Styles whose blocks are code.
 const CODE: &[&str] = &["source", "listing", "literal", "stem", "latexmath", "asciimath"];
 
-/// What underlines headings, the highest first.
+/// The characters that underline headings, the highest level first.
 const UNDERLINES: &str = "=-~^+";
 
 pub(super) fn read(builder: &mut Builder) {
@@ -43,7 +43,7 @@ struct Reader<'b, 'a> {
     lines: Vec<Line>,
     /// The last line of each text.
     last: HashMap<&'a str, usize>,
-    /// The number of the line that comes next.
+    /// The number of the next line.
     at: usize,
     in_list: bool,
     /// Whether a `+` joins the next block to an item.
@@ -54,11 +54,11 @@ struct Reader<'b, 'a> {
     is_first: bool,
 }
 
-/// What a line is for, as its first characters say.
+/// The meaning of a line, by its first characters.
 enum Role<'a> {
     Blank,
     Comment(&'a str),
-    /// Lines up to the same one do not count, or are code.
+    /// Lines up to the same delimiter do not count, or are code.
     CommentBlock,
     CodeBlock,
     Table,
@@ -67,16 +67,16 @@ enum Role<'a> {
     Continuation,
     /// The style in brackets above a block.
     Style(&'a str),
-    /// An attribute whose value goes on in the next line.
+    /// An attribute whose value continues in the next line.
     LongAttribute,
     /// The alternative text of an image.
     Image(usize),
     Title,
-    /// How many marks, and how many bytes before the text.
+    /// The number of marks, and of bytes before the text.
     Heading(u8, usize),
-    /// How many bytes before the text.
+    /// The number of bytes before the text.
     Item(usize),
-    /// Where the term ends, and where what it means starts.
+    /// The end of the term, and the start of its description.
     Term(usize, usize),
     Text,
 }
@@ -233,8 +233,8 @@ impl Reader<'_, '_> {
         self.builder.end();
     }
 
-    /// The level of the heading that a line is if the next one underlines it: with one of five characters, and as long but for
-    /// one character.
+    /// The level of the heading if the next line underlines this one: with one of five characters, and of the same
+    /// length up to one character.
     fn underlined(&self, line: Line) -> Option<u8> {
         let (text, below) = (line.text(self.source), self.lines.get(self.at + 1)?.text(self.source));
         let mark = UNDERLINES.find(below.chars().next()?)?;
@@ -251,7 +251,7 @@ impl Reader<'_, '_> {
         self.heading(line, marks);
     }
 
-    /// A heading. That of the page goes on with its authors and attributes, up to a blank line.
+    /// A heading. The heading of the page continues with its authors and attributes, up to a blank line.
     fn heading(&mut self, line: Line, marks: u8) {
         self.builder.begin(Kind::Heading(marks));
         inline::text(self.builder, line.range());
@@ -266,7 +266,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A box of a list of things to do.
+    /// A checkbox of a checklist.
     fn without_box(&self, line: Line) -> Line {
         let text = line.text(self.source);
         if ["[ ] ", "[x] ", "[*] "].iter().any(|check| text.starts_with(check)) {
@@ -291,7 +291,8 @@ impl Reader<'_, '_> {
         self.last.get(end_of(delimiter.text(self.source))).is_some_and(|&last| last > self.at)
     }
 
-    /// Goes beyond the line that ends the block; the number of that line. A table without an end goes to the end of the page.
+    /// Moves past the line that ends the block and returns its number. A table without an end reaches to the end of the
+    /// page.
     fn block_end(&mut self, delimiter: Line) -> usize {
         let delimiter = end_of(delimiter.text(self.source));
         let rest = &self.lines[self.at..];
@@ -312,7 +313,7 @@ impl Reader<'_, '_> {
         self.builder.end();
     }
 
-    /// Cells start with a bar. What stands directly before it says how to show them.
+    /// Cells start with a bar. The characters directly before it are their format.
     fn table(&mut self, delimiter: Line) {
         let start = self.at;
         let end = self.block_end(delimiter);
@@ -338,7 +339,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The line that ends what a delimiter starts.
+/// The line that ends the block of a delimiter.
 fn end_of(delimiter: &str) -> &str {
     if delimiter.starts_with("```") { "```" } else { delimiter }
 }
@@ -363,7 +364,7 @@ fn delimiter(text: &str) -> Option<Role<'_>> {
     }
 }
 
-/// The first word of attributes in brackets that stand above a block.
+/// The first word of attributes in brackets above a block.
 fn style(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let inner = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
@@ -388,7 +389,7 @@ fn block_macro(text: &str) -> Option<(&str, usize)> {
     is_macro.then_some((name, name.len() + 2 + open + 1))
 }
 
-/// How many bytes the mark of an item has.
+/// The number of bytes of the mark of an item.
 fn item(text: &str) -> Option<usize> {
     let first = text.as_bytes()[0];
     let marks = text.bytes().take_while(|&byte| byte == first).count();
@@ -416,7 +417,7 @@ fn term<'a>(text: &str) -> Option<Role<'a>> {
     None
 }
 
-/// How many of the last bytes before a bar say how to show the cell.
+/// The number of bytes before a bar that are the format of the cell.
 fn cell_style(before: &str) -> usize {
     let style = before.rsplit(char::is_whitespace).next().unwrap_or(before);
     let rest = style.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

@@ -1,4 +1,4 @@
-//! Comments that document: which they are, and their lines without what makes them comments.
+//! Documentation comments: which comments they are, and their lines without comment delimiters.
 
 use super::Language;
 use super::scan::Comment;
@@ -8,13 +8,13 @@ use crate::prose::page_lines::{Line, lines};
 /// The keywords that declare something, or name a package, at the start of a line of Go.
 const DECLARATIONS: [&str; 5] = ["package", "func", "type", "var", "const"];
 
-/// The mark that a comment is, if it is one.
+/// Returns the mark that a comment is, if it is one.
 pub(super) fn mark(comment: &str) -> Option<Mark> {
     Mark::of(comment.trim_start_matches(['/', '*', '!', '#']).trim_end_matches(['*', '/']))
 }
 
-/// How many of the comments belong together, the first one and those that go on in the next lines, and whether they document
-/// something. A mark does not.
+/// Returns the number of comments that belong together (the first and those that continue it in the next lines), and
+/// whether they document something. A mark does not.
 pub(super) fn next(language: Language, source: &str, comments: &[Comment]) -> (usize, bool) {
     let opener = |comment: &Comment| {
         let comment = &source[comment.range.clone()];
@@ -28,7 +28,7 @@ pub(super) fn next(language: Language, source: &str, comments: &[Comment]) -> (u
     (run, language != Language::Go || declares(source, &comments[..run]))
 }
 
-/// What a comment starts with if it may document something.
+/// Returns the opener of a comment that may document something.
 fn opener(language: Language, comment: &str) -> Option<&'static str> {
     let is_closed = || comment.len() > 4 && comment.ends_with("*/");
     if language == Language::Go {
@@ -45,12 +45,12 @@ fn opener(language: Language, comment: &str) -> Option<&'static str> {
     is_wanted.then_some(opener)
 }
 
-/// Whether that is white space with one end of a line.
+/// Whether the text is white space with one line end.
 fn is_line_break(text: &str) -> bool {
     text.trim().is_empty() && text.bytes().filter(|&byte| byte == b'\n').count() == 1
 }
 
-/// Whether a declaration of Go comes right after comments that start a line, as gofmt indents it.
+/// Whether a Go declaration directly follows comments that start a line, indented as by gofmt.
 fn declares(source: &str, comments: &[Comment]) -> bool {
     let (Some(first), Some(last)) = (comments.first(), comments.last()) else { return false };
     let before = &source[..first.range.start];
@@ -71,7 +71,8 @@ fn declares(source: &str, comments: &[Comment]) -> bool {
     is_group && next.trim_start().starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '*'))
 }
 
-/// The lines of comments that document one thing, without stars and slashes. Of a block the first starts behind its opener.
+/// The lines of comments that document one thing, without stars and slashes. The first line of a block starts after its
+/// opener.
 pub(super) fn lines_of(language: Language, source: &str, comments: &[Comment]) -> Vec<Line> {
     let mut out = Vec::new();
     for Comment { range, .. } in comments {
@@ -87,7 +88,7 @@ pub(super) fn lines_of(language: Language, source: &str, comments: &[Comment]) -
         }
     }
     if language == Language::C {
-        // Doxygen: what stands before is meant.
+        // Doxygen: the comment describes the code before it.
         for line in out.iter_mut().take(1).filter(|line| line.text(source).starts_with('<')) {
             *line = line.after(1, source);
         }
@@ -102,7 +103,7 @@ fn is_directive(text: &str) -> bool {
     rest.len() < text.len() && rest.strip_prefix(':').is_some_and(|rest| rest.starts_with(word))
 }
 
-/// Takes the star off that lines of a block comment start with, if the first of them does.
+/// Removes the star at the start of the lines of a block comment, if the first of them has one.
 fn without_stars(lines: &mut [Line], source: &str) {
     let mut below = lines.iter_mut().skip(1).skip_while(|line| line.is_blank()).peekable();
     if below.peek().is_some_and(|line| line.text(source).starts_with('*')) {

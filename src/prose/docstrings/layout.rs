@@ -1,4 +1,4 @@
-//! Lines of documentation as a page: their common indentation goes, and so do the tags and fields that their texts stand in.
+//! Lines of documentation as a page, without their common indentation and without tags and field names.
 
 use super::Language;
 use super::tags::{Tag, is_named, is_text};
@@ -6,10 +6,10 @@ use crate::prose::excerpt::Excerpt;
 use crate::prose::page_lines::Line;
 use crate::prose::rst;
 
-/// Tags with code behind them, up to the next tag.
+/// Tags that code follows, up to the next tag.
 const WITH_CODE: [&str; 7] = ["example", "code", "verbatim", "dot", "msc", "startuml", "mermaid"];
 
-/// Takes off the white space that all lines start with. The first one has none if it stands behind an opener.
+/// Removes the white space that all lines start with. The first line has none if it follows an opener.
 pub(super) fn dedent(lines: &mut [Line], behind_opener: bool) {
     let (first, below) = lines.split_at_mut(usize::from(behind_opener && !lines.is_empty()));
     let least = below.iter().filter(|line| !line.is_blank()).map(|line| line.indent).min().unwrap_or(0);
@@ -48,8 +48,8 @@ pub(super) fn as_is(source: &str, lines: &[Line]) -> Excerpt {
     page
 }
 
-/// A page of reStructuredText. Fields such as `:param x:` have their texts left, fences and what is between them go, and a
-/// description such as `x: What it is.` goes on in the lines below that are indented more.
+/// A page of reStructuredText. Of fields such as `:param x:` the texts stay; fences and the lines between them are
+/// removed. A description such as `x: What it is.` continues in the following lines that are indented more.
 pub(super) fn docstring(source: &str, lines: &[Line], code: bool) -> Excerpt {
     let mut page = Excerpt::default();
     let (mut described_at, mut in_fence) = (None, false);
@@ -76,7 +76,7 @@ pub(super) fn docstring(source: &str, lines: &[Line], code: bool) -> Excerpt {
     page
 }
 
-/// Whether a line starts or ends a block of code. Behind code within a sentence there are more backticks.
+/// Whether a line starts or ends a block of code. Code within a sentence has more backticks after it.
 fn is_fence(line: &str) -> bool {
     line.strip_prefix("```").is_some_and(|rest| !rest.trim_start_matches('`').contains('`'))
 }

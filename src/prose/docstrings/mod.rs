@@ -1,7 +1,7 @@
-//! Documentation in source files: comments that document, and docstrings. What stands in other comments, in other strings and in
-//! code does not count.
+//! Documentation in source files: comments that document, and docstrings. Other comments, other strings and code do not
+//! count.
 //!
-//! The text of each is put together as a page of its own, so that no list, section or mark of one goes on in the next.
+//! The text of each becomes a separate page, so that no list, section or mark continues from one to the next.
 //!
 //! ```text
 //! scan.rs      comments of languages like C; literals are gone over

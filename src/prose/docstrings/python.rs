@@ -1,6 +1,7 @@
-//! Docstrings of Python: a string that stands first in a module, a class or a function, and nothing else in its statement.
+//! Docstrings of Python: a string that is the first statement of a module, a class or a function, alone in its
+//! statement.
 //!
-//! `def` and `class` are words that nothing but a definition has; its body starts behind the next colon outside of brackets.
+//! `def` and `class` occur only in definitions; the body starts after the next colon outside of brackets.
 
 use memchr::memchr2;
 use std::ops::Range;
@@ -8,21 +9,21 @@ use std::ops::Range;
 /// The longest prefix of a string.
 const PREFIX_BYTES: usize = 2;
 
-/// What is not code.
+/// Parts that are not code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A comment with its `#`.
     Comment(Range<usize>),
-    /// What stands between the quotes of a docstring.
+    /// The text between the quotes of a docstring.
     Docstring(Range<usize>),
 }
 
-/// What comes next.
+/// The expected next part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// The first statement of a module or of a body.
     First,
-    /// More of a definition, within so many brackets.
+    /// More of a definition, within this many brackets.
     Definition(usize),
     Anything,
 }
@@ -65,7 +66,7 @@ pub(super) fn find(source: &str, page: Range<usize>) -> Vec<Found> {
     found
 }
 
-/// Where the string ends whose first quote stands there.
+/// The end of the string whose first quote is there.
 fn string(bytes: &[u8], quote: usize, is_first: bool, prefix: &str, found: &mut Vec<Found>) -> usize {
     let quotes = if bytes[quote..].starts_with(&[bytes[quote]; 3]) { 3 } else { 1 };
     let start = quote + quotes;
@@ -77,8 +78,8 @@ fn string(bytes: &[u8], quote: usize, is_first: bool, prefix: &str, found: &mut 
     end
 }
 
-/// Where the text of a string ends, and the string. One that never ends does so with the source, or if its quotes are single with
-/// the line; then both are the same.
+/// The end of the text of a string, and of the string. An unterminated string ends with the source, or with the line if
+/// its quotes are single; then both ends are the same.
 fn string_end(bytes: &[u8], mut at: usize, quote: u8, quotes: usize) -> (usize, usize) {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -98,7 +99,7 @@ fn string_end(bytes: &[u8], mut at: usize, quote: u8, quotes: usize) -> (usize, 
     }
 }
 
-/// Whether nothing stands there that belongs to the same statement.
+/// Whether the statement has no further part there.
 fn ends_statement(bytes: &[u8], at: usize) -> bool {
     let mut rest = bytes[at..].iter().skip_while(|&&byte| matches!(byte, b' ' | b'\t' | b'\r'));
     matches!(rest.next(), None | Some(b'\n' | b'#' | b';'))

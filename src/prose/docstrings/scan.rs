@@ -1,13 +1,13 @@
-//! Comments of languages that are written like C: what looks like one within a literal is none.
+//! Comments of languages with a syntax like C. Comment openers within literals do not count.
 //!
-//! One pass: whatever starts somewhere is gone over to its end, and not looked at again. A literal that must end in its line ends
-//! there at the latest, so that a stray quote does not turn the rest of a file inside out.
+//! One pass: each construct is skipped to its end and not read again. A literal that must end in its line ends there at
+//! the latest, so a stray quote does not swap literals and code in the rest of the file.
 
 use super::Language;
 use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 
-/// A character in quotes has no more bytes, with quotes and escapes.
+/// The most bytes of a character literal, with quotes and escapes.
 const CHARACTER_BYTES: usize = 16;
 
 /// The longest word before the bracket of a raw string of C++.
@@ -35,7 +35,7 @@ const BEFORE_VALUE: [&[u8]; 15] = [
 /// A comment.
 #[derive(Debug)]
 pub(super) struct Comment {
-    /// The whole of it; of one that ends with its line, without the line feed.
+    /// The whole comment; without the line feed if it ends with its line.
     pub(super) range: Range<usize>,
     /// The last word before it that starts a line, or the start of the source.
     pub(super) under: usize,
@@ -63,11 +63,11 @@ struct Scanner<'a> {
     start: usize,
     at: usize,
     comments: Vec<Comment>,
-    /// Where the last word stands that starts a line.
+    /// The position of the last word that starts a line.
     under: usize,
-    /// Whether a slash would divide what stands before it.
+    /// Whether a slash would be a division here.
     after_value: bool,
-    /// For each template of JavaScript whose expression is being read, how many braces are open in that.
+    /// For each JavaScript template whose expression is being read, the number of open braces in it.
     templates: Vec<usize>,
 }
 
@@ -150,18 +150,18 @@ impl Scanner<'_> {
         self.after(at, b"\n").map_or(self.bytes.len(), |end| end - 1)
     }
 
-    /// Behind the next such bytes.
+    /// The position after the next occurrence of these bytes.
     fn after(&self, at: usize, end: &[u8]) -> Option<usize> {
         let found = memmem::find(self.bytes.get(at..)?, end)?;
         Some(at + found + end.len())
     }
 
-    /// Behind the next such bytes, or the end of the source.
+    /// The position after the next occurrence of these bytes, or the end of the source.
     fn through(&self, at: usize, end: &[u8]) -> usize {
         self.after(at, end).unwrap_or(self.bytes.len())
     }
 
-    /// Where the literal, the word or the sign ends that starts here.
+    /// The end of the literal, the word or the sign that starts here.
     fn code(&mut self, byte: u8) -> usize {
         use Language::{CSharp, Go, JavaScript, Php};
         let (at, language) = (self.at, self.language);
@@ -195,7 +195,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A word, or a raw string that it is the start of.
+    /// A word, or the raw string that it starts.
     fn word(&mut self) -> usize {
         let (start, end) = (self.at, self.at + self.rest().iter().take_while(|&&byte| is_of_word(byte)).count());
         let word = &self.bytes[start..end];
@@ -210,7 +210,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A raw string of Rust behind its letters, or a raw identifier up to its hash.
+    /// A raw string of Rust after its letters, or a raw identifier up to its hash.
     fn raw_of_rust(&self, at: usize) -> usize {
         let hashes = self.bytes[at..].iter().take_while(|&&byte| byte == b'#').count();
         match self.bytes.get(at + hashes) {
@@ -222,7 +222,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A raw string of C++ behind its letters, as in `R"x(...)x"`.
+    /// A raw string of C++ after its letters, as in `R"x(...)x"`.
     fn raw_of_c(&self, at: usize) -> usize {
         let Some(b'"') = self.bytes.get(at) else { return at };
         let start = &self.bytes[at + 1..(at + 2 + DELIMITER_BYTES).min(self.bytes.len())];
@@ -368,7 +368,7 @@ impl Scanner<'_> {
         at
     }
 
-    /// The start of the next code of PHP: what stands before is a page.
+    /// The start of the next PHP code; the text before it is a page.
     fn php(&self, mut at: usize) -> usize {
         while let Some(tag) = self.after(at, b"<?") {
             at = tag;

@@ -1,8 +1,8 @@
-//! What stands before a text in a line of documentation: `@param name`, `:param name:`, `name:`.
+//! The beginnings of documentation lines that precede a text: `@param name`, `:param name:`, `name:`.
 
 use super::Language;
 
-/// Tags that are followed by the name of what they tell of.
+/// Tags that are followed by the name of what they describe.
 const NAMING: [&str; 13] = [
     "param",
     "arg",
@@ -47,9 +47,9 @@ const FIELDS: [&str; 18] = [
 /// A tag at the start of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
-    /// Without what it starts with.
+    /// The tag without its first character.
     pub(super) name: &'a str,
-    /// The rest of the line behind types and names.
+    /// The rest of the line after types and names.
     pub(super) text: &'a str,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Tag<'a> {
                 _ if TYPED.contains(&name) => without_word(rest),
                 _ => rest,
             },
-            // With a type in braces this is what is thrown.
+            // A type in braces is the type of the exception.
             _ if name == "throws" && typed.is_some() => rest,
             _ if NAMING.contains(&name) => bracketed(rest, '[', ']').unwrap_or_else(|| without_word(rest)),
             _ => rest,
@@ -87,7 +87,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// What follows the bracket that closes the one that a text starts with.
+/// Returns the text after the bracket that closes the first one.
 fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     let mut depth = 0usize;
     let is_end = |c: char| {
@@ -98,7 +98,7 @@ fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     Some(&text[end + close.len_utf8()..])
 }
 
-/// What follows the first word.
+/// Returns the text after the first word.
 fn without_word(text: &str) -> &str {
     text[text.find(char::is_whitespace).unwrap_or(text.len())..].trim_start()
 }

@@ -27,7 +27,7 @@ struct Inline<'b, 'a> {
     text: &'a str,
     /// Where the text starts in the source.
     base: usize,
-    /// What has been pushed or left out.
+    /// The end of the text that has been pushed or left out.
     from: usize,
     /// Whether no further literal ends in this text, and no further interpreted text.
     no_literal: bool,
@@ -35,13 +35,13 @@ struct Inline<'b, 'a> {
 }
 
 impl Inline<'_, '_> {
-    /// Pushes what stands before `to`.
+    /// Pushes the text before `to`.
     fn push(&mut self, to: usize) {
         self.builder.verbatim(self.base + self.from..self.base + to);
         self.from = to;
     }
 
-    /// Leaves out what stands between `from` and `to`; pushes what stands before.
+    /// Leaves out the text between `from` and `to`; pushes the text before.
     fn skip(&mut self, from: usize, to: usize) -> usize {
         self.push(from);
         self.from = to;
@@ -56,7 +56,7 @@ impl Inline<'_, '_> {
         self.text[at..].chars().next()
     }
 
-    /// Reads what the character there starts; where to go on.
+    /// Reads the construct that starts there; returns where to continue.
     fn special(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         match rest.as_bytes()[0] {
@@ -75,7 +75,7 @@ impl Inline<'_, '_> {
         }
     }
 
-    /// A backslash goes, and so does white space after it.
+    /// A backslash is removed, with the white space after it.
     fn escape(&mut self, at: usize) -> usize {
         match self.after(at + 1) {
             Some(c) if c.is_whitespace() => self.skip(at, at + 1 + c.len_utf8()),
@@ -84,7 +84,7 @@ impl Inline<'_, '_> {
         }
     }
 
-    /// A run of stars goes unless it stands by itself or within a word.
+    /// A run of stars is removed unless it is isolated or within a word.
     fn stars(&mut self, at: usize) -> usize {
         let end = at + self.text[at..].bytes().take_while(|&byte| byte == b'*').count();
         let is_free = |c: Option<char>| c.is_none_or(char::is_whitespace);
@@ -96,7 +96,7 @@ impl Inline<'_, '_> {
         self.skip(at, end)
     }
 
-    /// The underscores that make a word a reference, or a text a target, go.
+    /// The underscores that make a word a reference, or a text a target, are removed.
     fn underscores(&mut self, at: usize) -> usize {
         let end = at + self.text[at..].bytes().take_while(|&byte| byte == b'_').count();
         let is_reference = end - at <= 2
@@ -134,7 +134,8 @@ impl Inline<'_, '_> {
         self.from
     }
 
-    /// What stands between single backticks: a text, or a text and a target, before which white space stands but in links.
+    /// The content of single backticks: a text, or a text and a target. Except in links, white space precedes the
+    /// target.
     fn interpreted(&mut self, range: Range<usize>, is_link: bool) {
         let inner = &self.text[range.clone()];
         let target = inner.strip_suffix('>').and_then(|inner| inner.rfind('<'));
@@ -149,7 +150,7 @@ impl Inline<'_, '_> {
         while let Some(escape) = memchr(b'\\', &self.text.as_bytes()[at..end]) {
             self.push(at + escape);
             self.from = at + escape + 1;
-            // What follows stands for itself, be it another backslash.
+            // The next character is literal, even another backslash.
             at = self.text.ceil_char_boundary((self.from + 1).min(end)).min(end);
         }
         self.push(end);

@@ -1,4 +1,4 @@
-//! reStructuredText, line by line: blocks begin where indentation and the first characters of a line say so.
+//! reStructuredText, line by line: indentation and the first characters of a line decide where blocks begin.
 
 mod inline;
 
@@ -35,7 +35,7 @@ const CODE: &[&str] = &[
     "plot",
 ];
 
-/// Directives of which nothing counts but the alternative text of an image.
+/// Directives of which only the alternative text of an image counts.
 const HIDDEN: &[&str] = &[
     "toctree",
     "contents",
@@ -61,7 +61,7 @@ const HIDDEN: &[&str] = &[
     "target-notes",
 ];
 
-/// Directives whose arguments are text. Of others the body alone counts.
+/// Directives whose arguments are text. Of other directives only the body counts.
 const WITH_TEXT: &[&str] = &[
     "note",
     "warning",
@@ -112,11 +112,12 @@ struct Reader<'b, 'a> {
     builder: &'b mut Builder<'a>,
     source: &'a str,
     lines: Vec<Line>,
-    /// The number of the line that comes next.
+    /// The number of the next line.
     at: usize,
-    /// The columns where the text of the items starts that are open, rising.
+    /// The columns where the text of the open items starts, ascending.
     items: Vec<usize>,
-    /// What titles are adorned with and whether above as well, in the order of their first use, which is that of their levels.
+    /// The adornments of titles, and whether they are above as well, in the order of their first use, which is that of
+    /// their levels.
     titles: Vec<(char, bool)>,
 }
 
@@ -161,7 +162,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What follows the mark of an item is read as a line of its own.
+    /// The text after the mark of an item is read as a separate line.
     fn item(&mut self, rest: Line) {
         if self.items.is_empty() {
             self.builder.begin_list();
@@ -247,7 +248,7 @@ impl Reader<'_, '_> {
         self.builder.end();
     }
 
-    /// Goes over the lines that are blank or indented more; their numbers.
+    /// Skips the lines that are blank or indented more; returns their numbers.
     fn body(&mut self, indent: usize) -> Range<usize> {
         let start = self.at;
         while self.lines.get(self.at).is_some_and(|line| line.is_blank() || line.indent > indent) {
@@ -266,7 +267,7 @@ impl Reader<'_, '_> {
         self.builder.end();
     }
 
-    /// What starts with two full stops: directives, footnotes, targets, substitutions, comments.
+    /// Constructs that start with two full stops: directives, footnotes, targets, substitutions, comments.
     fn explicit(&mut self, line: Line) {
         self.builder.end();
         let rest = line.after(2, self.source);
@@ -299,7 +300,7 @@ impl Reader<'_, '_> {
             self.at += 1;
             let first_option = self.at;
             if with_text {
-                // The argument goes on up to the options.
+                // The argument continues up to the options.
                 while self
                     .line(self.at)
                     .is_some_and(|next| next.indent > line.indent && field(next.text(self.source)).is_none())
