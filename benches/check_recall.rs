@@ -1,4 +1,4 @@
-//! How many planted copies [`neardups::check::find`] finds, by their length and the share of words edited.
+//! The share of planted copies that [`neardups::check::find`] finds, by their length and the share of edited words.
 //!
 //! ```text
 //! cargo bench --bench check_recall

@@ -1,12 +1,13 @@
-//! Instructions that the inner loops take, counted by valgrind: the same on a busy machine as on a quiet one.
+//! Instructions of the inner loops, counted by valgrind: the load of the machine has no effect.
 //!
 //! ```text
 //! cargo bench --bench instructions              (all loops)
 //! cargo bench --bench instructions -- sketch    (those with this in their name)
 //! ```
 //!
-//! Prints a table in Markdown. Each number is the difference of a process that runs the loop three times and of one that runs it once,
-//! so that making the data does not count. There is no column for AVX-512, which valgrind does not have.
+//! Prints a table in Markdown. Each number is the difference of a process that runs the loop three times and of one
+//! that runs it once, so that making the data does not count. There is no column for AVX-512, which valgrind does not
+//! support.
 
 mod loops;
 
@@ -50,7 +51,7 @@ fn digits(x: f64) -> String {
     }
 }
 
-/// What is counted: the loop, so many times.
+/// The counted work: the loop, this many times.
 fn run(name: &str, which: &str, times: u64) {
     let (_, make) = LOOPS.iter().find(|(of, _)| *of == name).expect("there is such a loop");
     let mut made = make();

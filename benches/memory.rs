@@ -5,9 +5,10 @@
 //! cargo bench --bench memory -- passages.jsonl
 //! ```
 //!
-//! Prints a table in Markdown: of each stage the most resident memory of the process while it lasted, and what was left when it ended,
-//! both divided by the number of documents. Linux says so in `/proc/self/status`, where the peak can be set back to what is held. Each scan is
-//! a process of its own, on all threads, with the memory budget given by `NEARDUPS_BENCH_MEMORY` in bytes, or the usual one.
+//! Prints a table in Markdown: of each stage the most resident memory of the process while it lasted, and what was left
+//! when it ended, both divided by the number of documents. Linux reports them in `/proc/self/status`, where the peak
+//! can be reset to the current use. Each scan is a separate process, on all threads, with the memory budget given by
+//! `NEARDUPS_BENCH_MEMORY` in bytes, or the usual one.
 
 use neardups::algorithm::Entry;
 use neardups::algorithm::parameter::Settings;

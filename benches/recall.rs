@@ -1,4 +1,4 @@
-//! How often pairs of a known Jaccard similarity are found, against what is stated.
+//! The share of pairs of a known Jaccard similarity that is found, against the stated probability.
 //!
 //! ```text
 //! cargo bench --bench recall
@@ -20,7 +20,7 @@ use neardups::algorithm::minhash::supershingles::{Shape, Supershingles};
 use neardups::algorithm::{Algorithm, Features};
 use random::Random;
 
-/// How many of so many pairs have a key in common.
+/// The number of pairs, of this many, that share a key.
 fn found(algorithm: &dyn Algorithm, shared: usize, either: usize, pairs: usize, seed: u64) -> usize {
     let mut random = Random::new(seed);
     let keys = |hashes: &[u64]| {

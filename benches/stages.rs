@@ -207,7 +207,7 @@ impl Algorithm for EachWithEach {
     }
 }
 
-/// Verification of candidates that are no pairs, by parity bits first; and by comparing their sets at once.
+/// Verification of candidates that are not pairs: by parity bits first, and by comparing their sets directly.
 fn pass_over(c: &mut Criterion) {
     const COUNT: u64 = 1000;
     let threshold: Threshold = "0.8".parse().expect("a threshold");

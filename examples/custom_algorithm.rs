@@ -1,5 +1,5 @@
-//! An algorithm of one's own: containment, which finds a document quoted whole inside a longer one. Jaccard similarity
-//! cannot, because the longer document has so much more.
+//! A custom algorithm: containment, which finds a document quoted whole inside a longer one. Jaccard similarity cannot,
+//! because the longer document has much more text.
 //!
 //! ```text
 //! cargo run --release --example custom_algorithm
@@ -24,7 +24,7 @@ struct Containment {
 
 /// Tokens in a shingle.
 const WIDTH: usize = 3;
-/// One shingle in so many is a sample. A quotation of `n` shingles is missed with probability (3/4)ⁿ.
+/// One shingle in this many is a sample. A quotation of `n` shingles is missed with probability (3/4)ⁿ.
 const SAMPLED: u64 = 4;
 
 impl Algorithm for Containment {

@@ -1,4 +1,4 @@
-//! A tokenizer of one's own: words with their digits masked, so that pages which differ in dates and counters are copies.
+//! A custom tokenizer: words with masked digits, so that pages which differ in dates and counters are copies.
 //!
 //! ```text
 //! cargo run --release --example custom_tokenizer

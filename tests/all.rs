@@ -1,4 +1,4 @@
-//! All integration tests, in one program. What a module is for stands at its head.
+//! All integration tests, in one program. The head of each module states its purpose.
 
 mod architecture;
 mod check;

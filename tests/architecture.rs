@@ -1,5 +1,5 @@
-//! What uses what: a module uses only modules before it in the drawing at the head of `src/lib.rs`, the files of a module form no
-//! circle, and only argument modules read what clap parsed.
+//! Dependencies between modules: a module uses only modules before it in the drawing at the head of `src/lib.rs`, the
+//! files of a module form no cycle, and only argument modules read what clap parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ fn drawn(modules: &BTreeSet<String>) -> Vec<String> {
         let columns = line.trim_start_matches("//!").split("  ").filter_map(|column| column.split_whitespace().next());
         names.extend(columns.filter(|name| modules.contains(*name) && *name != "files").map(str::to_string));
     }
-    // The first column says what a line is about, and may be called as a module is.
+    // The first column is the subject of a line, and may equal the name of a module.
     let mut order: Vec<String> = Vec::new();
     for name in names.into_iter().rev() {
         if !order.contains(&name) {

@@ -1,4 +1,4 @@
-//! The package that is published has all that its tests need.
+//! The published package contains everything that its tests need.
 
 use super::cli::shell::root;
 use std::collections::BTreeSet;
@@ -13,7 +13,8 @@ fn lines(command: &mut Command) -> BTreeSet<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
 }
 
-/// Without features the library stays light: few crates, all of them in Rust. What needs more belongs behind a feature.
+/// Without features the library stays light: few crates, all of them in Rust. Anything heavier belongs behind a
+/// feature.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_bare_library_is_fewer_than_35_crates_without_c() {
@@ -32,7 +33,7 @@ fn the_bare_library_is_fewer_than_35_crates_without_c() {
     assert_eq!(with_builds.iter().find(compiled_c), None, "a crate of {with_builds:#?} compiles C");
 }
 
-/// Cargo leaves out what `exclude` names, and every folder with a Cargo.toml of its own.
+/// Cargo leaves out the paths of `exclude`, and every folder with its own Cargo.toml.
 #[test]
 fn every_file_of_the_repository_is_in_the_package() {
     // In the package itself there is nothing to compare it with.

@@ -1,4 +1,4 @@
-//! What README.md and the chapters of the guide show is what happens: their commands are run, their records are read.
+//! README.md and the chapters of the guide are accurate: the tests run their commands and parse their records.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const README_LINES: usize = 300;
 /// Options in the texts that are those of other programs.
 const FOREIGN_OPTIONS: [&str; 4] = ["--bench", "--features", "--path", "--release"];
 
-/// A fenced block: what stands behind the opening fence, and the lines.
+/// A fenced block: the text after the opening fence, and the lines.
 struct Block<'a> {
     info: &'a str,
     line: usize,
@@ -78,7 +78,7 @@ fn printed(line: &str, both: bool, folder: &Path) -> String {
     String::from_utf8(output.stdout).expect("output is UTF-8")
 }
 
-/// Runs the console blocks of a text, one after the other in one folder, and says where it is wrong.
+/// Runs the console blocks of a text, one after the other in one folder, and reports where it is wrong.
 fn differences(text: &str) -> Vec<String> {
     let shell = Shell::new();
     let mut differences = Vec::new();

@@ -1,7 +1,8 @@
-//! The inner loops on fixed data, each beside one that says plainly what it does: `stages` times them, `instructions` counts theirs.
+//! The inner loops on fixed data, each beside a plain version: `stages` times them, `instructions` counts their
+//! instructions.
 //!
-//! The kernels are private to the library, so that their source is compiled once more here. It asks for `crate::hash`: whoever has this
-//! module has `use neardups::hash`.
+//! The kernels are private to the library, so their source is compiled again here. It uses `crate::hash`, so a bench
+//! with this module needs `use neardups::hash`.
 
 #[allow(dead_code, unused_imports)]
 #[path = "../../src/kernel/mod.rs"]
@@ -26,11 +27,11 @@ pub type Run = Box<dyn FnMut(&mut Vec<u64>)>;
 
 /// A loop on fixed data.
 pub struct Loop {
-    /// What one run goes through.
+    /// The amount of data of one run.
     pub unit: &'static str,
     /// How much of it.
     pub amount: u64,
-    /// What it says, said plainly; the same whatever the level of the kernels.
+    /// The result of the plain version, which is the same for every level of the kernels.
     pub plain: Option<Run>,
     /// As the library does it, at the level in use.
     pub fast: Run,
@@ -70,7 +71,7 @@ fn on<D: 'static>(data: D, fill: impl Fn(&D, &mut Vec<u64>) + 'static) -> Run {
     })
 }
 
-/// All of them, by name. Nothing is made before it is asked for.
+/// All loops, by name. Data is made only when a loop is used.
 pub const LOOPS: &[(&str, Make)] = &[
     ("JSON string", json),
     ("blocks of ASCII", blocks),
@@ -93,7 +94,7 @@ pub const LOOPS: &[(&str, Make)] = &[
     ("scan, minhash --exact", || scanned(&[("exact", "true")])),
 ];
 
-/// The texts of a folder of fixtures, repeated to at least so many bytes.
+/// The texts of a folder of fixtures, repeated to at least this many bytes.
 pub fn text(folder: &str, bytes: usize) -> String {
     let root = env!("CARGO_MANIFEST_DIR");
     let mut input = Input::new(vec![format!("{root}/fixtures/{folder}/docs").into()], source::Options::default());
@@ -296,19 +297,19 @@ fn weighted_signs() -> Loop {
 
 fn near() -> Loop {
     const CODES: usize = 2000;
-    const MOST: u32 = 3;
+    const DISTANCE: u32 = 3;
     let codes: Vec<u32> = (0..(CODES + PADDING) as u64).map(|i| mix(i % 1990) as u32).collect();
     Loop::new(
         (CODES * (CODES - 1) / 2, "pair"),
         codes,
         |codes, out| {
             for i in 0..CODES {
-                let near = (i + 1..CODES).filter(|&j| (codes[i] ^ codes[j]).count_ones() <= MOST);
+                let near = (i + 1..CODES).filter(|&j| (codes[i] ^ codes[j]).count_ones() <= DISTANCE);
                 out.extend(near.map(|j| (i << 32 | j) as u64));
             }
         },
         |codes, out| {
-            kernel::near::near(Level::current(), codes, CODES, 0..CODES, MOST, &mut |i, j| {
+            kernel::near::near(Level::current(), codes, CODES, 0..CODES, DISTANCE, &mut |i, j| {
                 out.push((i << 32 | j) as u64)
             });
             out.sort_unstable();
@@ -320,7 +321,7 @@ fn near() -> Loop {
 /// next but so many.
 fn look_ups() -> Loop {
     const PLACES: usize = 1 << 24;
-    const AHEAD: usize = 16;
+    const PREFETCH_DISTANCE: usize = 16;
     // More than any cache holds the lines of.
     const LOOKED_UP: usize = 1 << 20;
     fn home(term: u64) -> usize {
@@ -347,7 +348,7 @@ fn look_ups() -> Loop {
         |both, out| {
             let (places, wanted) = &**both;
             out.extend(wanted.iter().enumerate().map(|(i, &term)| {
-                if let Some(&later) = wanted.get(i + AHEAD) {
+                if let Some(&later) = wanted.get(i + PREFETCH_DISTANCE) {
                     kernel::fetch::fetch(places, home(later));
                 }
                 place(places, term)

@@ -1,4 +1,4 @@
-//! How far a stream is read ahead of what was decided.
+//! Bounds on how far a stream is read ahead of its decisions.
 
 use crate::support::scanning::factory;
 use neardups::Error;

@@ -19,7 +19,7 @@ const POLICIES: [KeepPolicy; 4] = [KeepPolicy::First, KeepPolicy::Last, KeepPoli
 /// Similarities in tenths of two kinds of document; 0 means below the threshold.
 type Graph = HashMap<(usize, usize), u64>;
 
-/// A graph instead of a measure: the first token of a document says which node it is.
+/// A graph instead of a measure: the first token of a document is its node.
 struct Nodes {
     graph: Arc<Graph>,
     number: Arc<HashMap<u64, usize>>,

@@ -1,5 +1,5 @@
-//! Copies in documents: every finding against plain dynamic programming, planted copies that must be found, and text in
-//! which nothing is to be found.
+//! Copies in documents: every finding against plain dynamic programming, planted copies that must be found, and text
+//! without copies.
 
 use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
@@ -50,7 +50,7 @@ fn plain_lcs(a: &[u64], b: &[u64]) -> usize {
     row[b.len()]
 }
 
-/// That a finding is what it says.
+/// Checks that a finding is correct.
 fn check(documents: &[Vec<u64>], finding: &Finding) {
     let options = Options::default();
     let Finding { kind, a, b, matched, runs } = finding;
@@ -337,7 +337,7 @@ fn planted_copies_are_found() {
         let found = recall(&mut Random::new(9), length, rate, blocks, 100);
         assert!(found >= least, "{length} words, {rate} edited: {found}");
     }
-    // What is far from a copy is not told.
+    // Texts that are far from a copy are not reported.
     assert_eq!(recall(&mut Random::new(9), 100, 0.7, true, 100), 0.0);
     assert_eq!(recall(&mut Random::new(9), 34, 0.0, false, 100), 0.0);
 }
@@ -362,7 +362,7 @@ fn similar_paragraphs_are_found_nearly_always() {
     assert!(similar > 700 && missed * 200 <= similar, "{missed} of {similar}");
 }
 
-/// Words that stand nowhere else, all with a letter.
+/// Words that occur nowhere else, all with a letter.
 fn fresh(random: &mut Random, count: usize) -> Vec<u64> {
     random.words(count).into_iter().map(|word| word & !3).collect()
 }
@@ -381,7 +381,8 @@ fn from_passages(random: &mut Random, passages: &[Vec<u64>], documents: &[Vec<us
     documents.iter().map(one).collect()
 }
 
-/// Into how many groups findings connect these documents that a passage stands in: by findings that have at least half of it.
+/// The number of groups into which findings connect the documents of a passage, by findings that cover at least half of
+/// it.
 fn groups(findings: &[Finding], documents: &[Vec<u64>], passage: &[u64], holders: &[usize]) -> usize {
     let known: BTreeSet<u64> = passage.iter().copied().collect();
     let has = |finding: &&Finding| {
@@ -412,7 +413,7 @@ fn copies_within_longer_copies() {
     let all = found(&documents).findings;
     assert_eq!(groups(&all, &documents, &passages[0], &[0, 1, 2, 3]), 1, "{:?}", told(&all));
 
-    // What was put into 0 and is not in 1 stands in 2, which is a copy of 3 but for that.
+    // The text that 0 has and 1 lacks is in 2, which is otherwise a copy of 3.
     let [x, y, z, w, p] = [80, 80, 80, 80, 20].map(|length| fresh(&mut random, length));
     let documents =
         [[&x[..], &p, &y].concat(), [&x[..], &y].concat(), [&z[..], &p, &w].concat(), [&z[..], &w].concat()];
@@ -434,7 +435,8 @@ fn what_is_not_told_stands_in_for_nothing() {
     let mut random = Random::new(15);
     let page = fresh(&mut random, 100);
     let longer = [page.clone(), fresh(&mut random, 10)].concat();
-    // Equal ones, and one that is nearly equal; findings with the first are not told, and with the second another's.
+    // Equal documents, and one that is nearly equal: findings with the first are not reported, and those with the
+    // second are another's.
     let documents = [&page, &page, &page, &page, &longer];
     let judge = |finding: &Finding| match (finding.a.document, finding.b.document) {
         (0, _) => None,
@@ -451,7 +453,7 @@ fn what_is_not_told_stands_in_for_nothing() {
     assert_eq!(pairs, [[1, 2], [1, 4], [2, 3], [2, 4]]);
     assert!(all.iter().all(|finding| finding.kind == Kind::File));
 
-    // A file that says too little as such may have passages that say enough.
+    // A file with too few words as a whole may have passages with enough.
     let other = [&page[..], &fresh(&mut random, 20)].concat();
     let given = [&page, &other].map(|words| Document { words, blocks: &[], scope: 0 });
     let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then(Judgement::default);
@@ -461,7 +463,7 @@ fn what_is_not_told_stands_in_for_nothing() {
 
 #[test]
 fn equal_documents_whose_pair_is_told_otherwise() {
-    // 0 and 1 are equal, and told as something else; 2 has their words among others. Both are told as copies of it.
+    // 0 and 1 are equal, and reported separately; 2 has their words among others. Both are reported as copies of it.
     let mut random = Random::new(17);
     let page = fresh(&mut random, 100);
     let longer = [fresh(&mut random, 90), page.clone()].concat();
@@ -506,7 +508,7 @@ fn ranks_say_what_is_told_of_many() {
 
 #[test]
 fn paragraphs_of_the_same_words_are_linear() {
-    // In an order of its own for each, but for runs of four here and there: each would be compared with each.
+    // In a different order for each, except for a few runs of four: each would be compared with each.
     let mut random = Random::new(16);
     let mut words = fresh(&mut random, 396);
     let mut document = Vec::new();

@@ -1,4 +1,4 @@
-//! `--drop-common` against a plain count of what more than a share of the documents have.
+//! `--drop-common` against a plain count of the features that more than a share of the documents have.
 
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};

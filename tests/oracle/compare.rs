@@ -1,4 +1,4 @@
-//! What a comparison of two documents says is what a scan of the two does, for every algorithm.
+//! A comparison of two documents agrees with a scan of the two, for every algorithm.
 
 use crate::support::corpus::{Text, pair_with, related};
 use crate::support::random::Random;

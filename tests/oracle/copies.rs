@@ -1,4 +1,4 @@
-//! Exact copies by the thousand: quick, and right.
+//! Thousands of exact copies: fast and correct.
 
 use crate::support::corpus::Text;
 use crate::support::scanning::{factory, outcome, pairs};

@@ -19,7 +19,7 @@ struct Free {
     compare_on: CompareOn,
 }
 
-/// Some rule that is symmetric and lets about two pairs of three pass.
+/// An arbitrary symmetric rule that accepts about two of three pairs.
 fn rule(a: u64, b: u64) -> Option<Similarity> {
     let sum = a ^ b;
     (!sum.is_multiple_of(3)).then(|| Similarity::ratio(sum % 101, 101))
@@ -112,7 +112,7 @@ fn millions_of_free_keys() {
 
 #[test]
 fn a_document_with_a_fingerprint_and_without_keys_has_features_all_the_same() {
-    // It meets nobody, but it is no featureless document, and its copies are copies.
+    // It shares no key, but it is not a featureless document, and its copies are copies.
     let documents: Vec<Text> =
         [("a", "d0"), ("b", "d0"), ("c", "d1")].map(|(id, text)| (id.into(), text.into())).into();
     for compare_on in [CompareOn::Fingerprints, CompareOn::Features] {

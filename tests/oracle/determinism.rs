@@ -1,5 +1,5 @@
-//! The same bytes out, whatever the number of threads, the size of batches and the memory; and the same pairs in whatever order
-//! the documents come.
+//! The output has the same bytes for any number of threads, size of batches and memory, and the same pairs for any
+//! order of the documents.
 
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;

@@ -1,6 +1,6 @@
-//! Signatures as estimators: the share of slots in which two signatures agree is an unbiased estimate of the Jaccard similarity
-//! of their sets, with a variance of at most `J(1 − J)/K` (Broder 1997; Dahlgaard, Knudsen & Thorup, FOCS 2017, theorem 1),
-//! for sets of any size. Random elements stand for random hash functions.
+//! Signatures as estimators: the share of slots in which two signatures agree is an unbiased estimate of the Jaccard
+//! similarity of their sets, with a variance of at most `J(1 − J)/K` (Broder 1997; Dahlgaard, Knudsen & Thorup, FOCS
+//! 2017, theorem 1), for sets of any size. Random elements replace random hash functions.
 
 use crate::support::random::Random;
 use crate::support::statistics::{
@@ -64,7 +64,8 @@ fn estimates_are_unbiased_with_no_more_than_the_variance_of_independent_slots() 
         for (either, shared) in SETS {
             // The classic sketch costs `K·n`; its slots are independent, so that its variance needs no close look.
             let pairs = match kind {
-                // Large sets come near the variance of independent slots, and need more pairs to tell that from more.
+                // The variance of large sets is close to that of independent slots, so more pairs are needed to
+                // distinguish it from a larger one.
                 Kind::Fss => {
                     if either > 1000 {
                         16_000

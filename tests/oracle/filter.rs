@@ -1,4 +1,4 @@
-//! The stream decides as the batch does, and its index survives whatever is done to its file.
+//! The stream decides like the batch, and its index survives any damage to its file.
 
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::random::Random;
@@ -106,7 +106,8 @@ fn a_stream_keeps_what_a_scan_keeps() {
             for (found, expected) in found.iter().zip(&expected) {
                 let is = |(id, featureless, of): &(String, bool, Option<_>)| (id.clone(), *featureless, of.is_some());
                 assert_eq!(is(found), is(expected), "{algorithm} {settings:?}, seed {seed}");
-                // A scan decides on copies with the first of them; the stream may since have let through one that is more alike.
+                // A scan decides about copies with the first of them; since then the stream may have passed one that is
+                // more similar.
                 let value =
                     |of: &Option<(String, Similarity)>| of.as_ref().map_or(0.0, |(_, similarity)| similarity.value());
                 assert!(value(&found.2) >= value(&expected.2), "{found:?}, {expected:?}");
@@ -116,7 +117,7 @@ fn a_stream_keeps_what_a_scan_keeps() {
     }
 }
 
-/// Gives so many bytes at a time.
+/// Returns at most this many bytes at a time.
 struct Pieces(Cursor<Vec<u8>>, usize);
 
 impl Read for Pieces {
@@ -142,12 +143,12 @@ proptest! {
             found.extend(run(input, &plan, &mut index, threads));
         }
         prop_assert_eq!(&found, &expected);
-        // All of it again: what was let through is, by the same id; the others are duplicates as before.
+        // All of it again: passed documents are stored under the same id; the others are duplicates as before.
         let mut index = open(&folder.path().join("seen"), &plan).unwrap().0;
         for ((id, again), (_, first)) in run(Cursor::new(jsonl(&documents)), &plan, &mut index, 2).into_iter().zip(expected) {
             match first {
                 Decision::Fresh | Decision::Featureless => prop_assert_eq!(again, Decision::Known, "{}", id),
-                // Perhaps of one that was let through later.
+                // Perhaps of one that passed later.
                 _ => prop_assert!(matches!(again, Decision::Duplicate { .. }), "{}: {:?}", id, again),
             }
         }
@@ -162,10 +163,11 @@ fn open_with(path: &Path, plan: &Plan, options: &Options) -> Result<(Index, Opti
     Index::open(path, plan, options)
 }
 
-/// A frame that says that all before it is on the disk.
+/// A frame that marks everything before it as written to the disk.
 const MARK: u64 = 17;
 
-/// An index of a few documents in a file, a run each, and where the record of each ends. A mark is before the first and behind each.
+/// An index of a few documents in a file, one run each, and the end of each record. A mark precedes the first record
+/// and follows each.
 fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
     let path = folder.join("small");
     let mut lengths = Vec::new();
@@ -205,7 +207,7 @@ fn a_file_that_was_cut_anywhere_opens_with_what_is_whole() {
     }
 }
 
-/// Where the header ends: its length stands behind the magic and the version.
+/// The end of the header: its length follows the magic and the version.
 fn first_end(bytes: &[u8]) -> u64 {
     60 + u64::from(u32::from_le_bytes(bytes[16..20].try_into().unwrap()))
 }
@@ -225,7 +227,7 @@ fn a_changed_byte_is_found() {
                 assert!(error.to_string().contains("changed: "), "{error}");
                 assert!(fs::read(&path).unwrap() == changed, "a damaged file is left alone");
             }
-            // The mark behind the last record cannot be told from an interrupted write. That is said.
+            // A damaged mark after the last record looks like an interrupted write, which is reported.
             Ok((index, repair)) => {
                 assert_eq!((index.len(), repair.map(|repair| repair.at)), (6, Some(lengths[5])), "{at}");
                 assert!(at as u64 >= lengths[5]);
@@ -375,7 +377,7 @@ proptest! {
     }
 }
 
-/// Who prepares documents that share a key with all others costs no more than a bound, which is said.
+/// Documents prepared to share a key with all others cost no more than a bound, and the bound is reported.
 #[test]
 fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
     let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
@@ -394,7 +396,7 @@ fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
         assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "10"));
         assert_eq!(index.capped(), 1);
         drop(index);
-        // Those that were removed do not stand in the way of others.
+        // Removed documents do not take the place of others.
         index::remove(&path, (1..most + 10).map(|number| number.to_string()).collect()).unwrap();
         let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options }).unwrap().0;
         assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "0"));

@@ -1,6 +1,6 @@
-//! Fingerprints within a Hamming distance, against all pairs: with any number of blocks the tables of Manku, Jain & Das Sarma
-//! (WWW 2007, section 3) must find every pair, once. One expected set for every number of blocks is how the tests of
-//! seomoz/simhash-cpp have it.
+//! Fingerprints within a Hamming distance, against all pairs: with any number of blocks the tables of Manku, Jain & Das
+//! Sarma (WWW 2007, section 3) must find every pair, once. As in the tests of seomoz/simhash-cpp, one expected set
+//! serves every number of blocks.
 
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
@@ -15,7 +15,7 @@ use neardups::tokenizer::{Tokens, Word};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An algorithm, but for the fingerprints: the one token of a document says which of the given codes is its.
+/// An algorithm with given fingerprints: the single token of a document selects its code.
 pub(super) struct Coded<A> {
     pub inner: A,
     pub codes: Arc<HashMap<u64, Vec<u64>>>,

@@ -1,5 +1,5 @@
-//! I-Match with randomized lexicons (Kołcz, Chowdhury & Alspector 2004) against sets of strings: two documents are alike iff
-//! their sets are equal under one of the lexicons. No digest and no index here.
+//! I-Match with randomized lexicons (Kołcz, Chowdhury & Alspector 2004) against sets of strings: two documents are
+//! near-duplicates iff their sets are equal under one of the lexicons. The oracle uses no digest and no index.
 
 use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, token_texts};
@@ -25,9 +25,9 @@ struct Given {
 type Set<'a> = BTreeSet<&'a str>;
 
 impl Given {
-    /// Whether a term that so many of the documents have counts. With `N` documents the band is
-    /// `(N + 1)^(1 − high) ≤ df ≤ (N + 1)^(1 − low)`, both sides taken to the fifth power here; fewer than 1000 documents are
-    /// judged as 1000 at the common end, and at the rare end all that two of them have counts.
+    /// Whether a term with this document frequency counts. With `N` documents the band is
+    /// `(N + 1)^(1 − high) ≤ df ≤ (N + 1)^(1 − low)`, both sides taken to the fifth power here; fewer than 1000
+    /// documents are judged as 1000 at the common end, and at the rare end all that two of them have counts.
     fn counts(&self, documents: usize, frequency: usize) -> bool {
         let common = documents.max(1000) as u128 + 1;
         let fifth = (frequency as u128).pow(5);
@@ -165,7 +165,7 @@ proptest! {
 
 #[test]
 fn all_settings_find_something_and_leave_something_out() {
-    // The corpora above are small; here one is looked at, so that an oracle of nothing would be noticed.
+    // The corpora above are small; this one is checked to have pairs, so that an oracle without pairs would be noticed.
     let text = |words: &[&str]| words.join(" ");
     let base = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
     let documents: Vec<Text> = vec![
@@ -186,8 +186,8 @@ fn all_settings_find_something_and_leave_something_out() {
     assert!(!named.contains_key(&("few", "few too")), "three terms are too few");
 }
 
-/// Pairs of documents that differ in so many terms of the lexicon: the first has them, the second has not. A third document of the
-/// terms brings it about that two have each, and is alike to none: most of its words are its own.
+/// Pairs of documents that differ in this many terms of the lexicon: the first has them, the second does not. A third
+/// document of the terms brings it about that two have each, and is alike to none: most of its words are its own.
 fn differing(terms: usize, pairs: usize, documents: &mut Vec<Text>) {
     for pair in 0..pairs {
         let words =

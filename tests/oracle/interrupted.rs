@@ -1,4 +1,5 @@
-//! A stream that forgets decides the same however often it is interrupted: against a plain list of the documents that were let through.
+//! A stream that forgets decides the same however often it is interrupted, compared with a plain list of the passed
+//! documents.
 
 use crate::support::random::Random;
 use crate::support::scanning::factory;
@@ -81,7 +82,7 @@ fn decide(index: &mut Index, plan: &Plan, line: &Line) -> Fate {
     }
 }
 
-/// Documents of few words, so that many are alike. Every tenth or so comes again, if that is asked for.
+/// Documents of few words, so that many are similar. About every tenth is repeated, on request.
 fn stream(seed: u64, count: usize, repeats: bool) -> Vec<Line> {
     let mut random = Random::new(seed);
     let mut lines: Vec<Line> = Vec::new();
@@ -143,7 +144,7 @@ fn cut_anywhere_and_fed_again_from_any_line_that_may_have_arrived() {
                     Ok(())
                 };
                 index::inspect(&cut, count).unwrap();
-                // What is behind the next document that is remembered cannot have left.
+                // Documents after the next remembered one cannot have been forgotten.
                 let mut fresh = (0..lines.len()).filter(|&at| is_fresh[at]);
                 let next = stored.checked_sub(1).map_or(0, |last| fresh.nth(last).unwrap() + 1);
                 let until = fresh.next().unwrap_or(lines.len());
@@ -280,7 +281,7 @@ fn compacting_after_removing_changes_no_decision() {
         let count = left.len();
         left.extend(lines[20..].iter().cloned());
         let mut expected = vec![];
-        // What is left was let through, whatever it is like now.
+        // The remaining documents passed, whatever they are similar to now.
         for path in [&removed, &compacted] {
             let mut index = open(path, &plan, limits, Sync::Off);
             expected.push(lines[20..].iter().map(|line| decide(&mut index, &plan, line)).collect::<Vec<_>>());
@@ -290,7 +291,7 @@ fn compacting_after_removing_changes_no_decision() {
     }
 }
 
-/// The oracle, behind so many documents that were let through before.
+/// The oracle, after this many documents that passed before.
 fn plainly_behind(lines: &[Line], count: usize, limits: Limits) -> Vec<Fate> {
     let window = limits.window.unwrap() as usize;
     let mut kept: Vec<Line> = lines[..count].to_vec();
@@ -341,7 +342,7 @@ fn each_document_expires_by_its_own_time() {
     }
 }
 
-/// In memory, with so many documents that the tables are made again.
+/// In memory, with enough documents that the tables are rebuilt.
 #[test]
 fn tables_are_made_again_without_what_has_expired_anywhere() {
     let plan = plan();

@@ -1,4 +1,4 @@
-//! Lexicons: copies counted once, files that are what they say, and fingerprints that no longer depend on other documents.
+//! Lexicons: copies count once, files contain what they state, and fingerprints no longer depend on other documents.
 
 use crate::support::corpus::{Text, related};
 use crate::support::plain::token_texts;
@@ -24,7 +24,7 @@ fn built(documents: &[Text], options: &Options, tokenizer: &str, min_df: u32) ->
     file
 }
 
-/// A file of its own to read lexicons from.
+/// A separate file to read lexicons from.
 struct Folder(tempfile::TempDir);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! What must and what must not change when documents change in a known way.
+//! Known changes of documents, and what must and must not change in the result.
 
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
@@ -108,7 +108,7 @@ fn line_ends_marks_and_composition_are_no_difference() {
     for factory in factories() {
         assert_eq!(outcome(&documents, &factory).report.counts.copies, 6);
     }
-    // And in files, where a mark says how the file is encoded.
+    // And in files, where a byte order mark declares the encoding.
     let folder = tempfile::tempdir().unwrap();
     for (n, form) in forms.iter().enumerate() {
         std::fs::write(folder.path().join(format!("{n}.txt")), form).unwrap();

@@ -1,4 +1,4 @@
-//! Prepared tokens through whole scans: what they make equal is equal to every family.
+//! Prepared tokens in whole scans: texts that preparation makes equal are equal for every family.
 
 use crate::support::corpus::Text;
 use crate::support::scanning::{factory, outcome_with, pairs};

@@ -76,7 +76,8 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Scans for pairs that agree in so many bits and compares with all pairs. Returns how many there are that do not agree in all.
+/// Scans for pairs that agree in at least `agree` bits and compares the result with all pairs. Returns the number of
+/// pairs that do not agree in all bits.
 fn check_agreeing(texts: &[String], bits: usize, agree: usize) -> Result<usize, TestCaseError> {
     let all: Vec<Option<Vec<bool>>> = texts.iter().map(|text| signs(text, bits)).collect();
     let expected: Vec<_> = all_pairs(texts.len())
@@ -189,7 +190,8 @@ fn every_pair_of_codes_within_the_distance() {
     }
 }
 
-/// Two documents with so many words in common, and so many of their own, each occurring one, two or three times in turn.
+/// Two documents with this many words in common and this many unique words, each occurring one, two or three times in
+/// turn.
 fn two(random: &mut Random, common: usize, own: usize) -> [Vec<u64>; 2] {
     let counted = |words: Vec<u64>| {
         words.into_iter().enumerate().flat_map(|(n, word)| vec![word; 1 + n % 3]).collect::<Vec<u64>>()

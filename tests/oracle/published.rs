@@ -1,6 +1,5 @@
-//! Numbers that others have published. More of them stand beside what they are about: banding curves in
-//! `algorithm/minhash/bands.rs`, distances and block tables in `hamming.rs`, resemblances in `similarity.rs`, XXH3 and
-//! SplitMix64 in `hash.rs`.
+//! Published numbers. More of them are tested next to the code: banding curves in `algorithm/bands.rs`, distances and
+//! block tables in `hamming.rs`, resemblances in `similarity.rs`, XXH3 and SplitMix64 in `hash.rs`.
 
 use crate::support::corpus::Text;
 use crate::support::plain::{shingles, token_texts};

@@ -1,6 +1,6 @@
-//! Recall: pairs are found as often as the curve of their sketch says: `1 − (1 − sʳ)ᵇ` for one whose slots are independent (Leskovec,
-//! Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4.2), its own for the default one; and a pair exactly at the threshold is found
-//! with at least the promised probability.
+//! Recall: pairs are found as often as the curve of their sketch states: `1 − (1 − sʳ)ᵇ` if slots are independent
+//! (Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*, 3.4.2), another curve for the default sketch; and a
+//! pair exactly at the threshold is found with at least the promised probability.
 //!
 //! `cargo bench --bench recall` prints a table of more pairs.
 

@@ -1,4 +1,4 @@
-//! What a library must bear from the code of its users: factories that say little, slow documents, panics anywhere.
+//! Robustness against the code of library users: minimal factories, slow documents, panics anywhere.
 
 use crate::support::corpus::Text;
 use crate::support::scanning::{always, factory, outcome, unordered};
@@ -19,7 +19,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sets of shingles by all of their keys; says of its width only if it is asked to.
+/// Sets of shingles by all of their keys; reports its width only on request.
 struct Shingles {
     width: usize,
     threshold: Threshold,
@@ -85,7 +85,7 @@ fn an_index_refuses_tokens_of_another_tokenizer() {
     }
 }
 
-/// Waits at the first document until it is told to go on.
+/// Waits at the first document until it is released.
 struct Slow(Arc<AtomicBool>);
 
 impl Tokenizer for Slow {
@@ -140,7 +140,7 @@ fn one_slow_document_holds_up_reading() {
     assert!(before <= 1100, "{before} batches were taken behind a slow one");
 }
 
-/// A factory of the table, as one that says nothing of itself.
+/// A factory of the table that reports nothing about itself.
 fn always_of(factory: impl AlgorithmFactory + Send + 'static) -> impl AlgorithmFactory {
     move |median: usize| factory.prepare(median)
 }
@@ -202,7 +202,7 @@ impl Tokenizer for Panicking {
     }
 }
 
-/// A source that panics behind its documents, if it is asked to.
+/// A source that panics after its documents, on request.
 struct Breaking(Panicking, Documents);
 
 impl Source for Breaking {

@@ -1,5 +1,5 @@
-//! How alike a text is to itself after a change that readers do not see, or do not mind: a table of scripts and kinds of change, in
-//! `scripts.txt`. `UPDATE_CASES=1` writes it anew.
+//! The similarity of a text to itself after a change that readers do not see or do not mind: a table of scripts and
+//! kinds of change, in `scripts.txt`. `UPDATE_CASES=1` rewrites it.
 //!
 //! Each cell is the Jaccard similarity of the runs of five `word` tokens; a dash where the change changes nothing.
 

@@ -1,6 +1,7 @@
-//! Fingerprints of sign bits: a bit of two fingerprints differs with probability `θ/π`, `θ` the angle between the feature
-//! vectors (Charikar, STOC 2002, section 3). With hash bits in the place of normal deviates that holds for many features of like weight. An
-//! odd number of equal weights never ties, and ties are 0, so that only odd numbers give unbiased bits.
+//! Fingerprints of sign bits: a bit of two fingerprints differs with probability `θ/π`, where `θ` is the angle between
+//! the feature vectors (Charikar, STOC 2002, section 3). With hash bits instead of normal deviates that holds for many
+//! features of similar weight. Ties give 0, and an odd number of equal weights never ties, so only odd numbers give
+//! unbiased bits.
 
 use crate::support::corpus::words;
 use crate::support::random::Random;
@@ -111,7 +112,8 @@ fn no_small_difference_moves_more_bits_than_stated() {
             let cosine = common as f64 / (((common + own_a) * (common + own_b)) as f64).sqrt();
             let (exact, stated) = (differ(common, own_a, own_b), bits_differ_at_most(cosine));
             let what = format!("{common} common features, {own_a} and {own_b} others: {exact} of {stated}");
-            // Among a handful of features many others are no small difference: ties weigh in, which are 0.
+            // For a handful of features many additional ones are a large difference: ties, which give 0, have an
+            // effect.
             if common >= 10 * (own_a + own_b) || own_a + own_b == 1 {
                 assert!(exact <= stated * 1.0001, "{what}");
             }

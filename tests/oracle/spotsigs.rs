@@ -118,7 +118,7 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Counts of all cases so far: each is right where it says 1, and any order will do.
+/// Counts of all cases so far: each is exact where it is 1, and any order is valid.
 static RARITY: LazyLock<Arc<Rarity>> = LazyLock::new(Arc::default);
 
 proptest! {
@@ -162,7 +162,8 @@ proptest! {
     }
 }
 
-/// Beginnings of one long text, and another text's: `m` of `n` spots are at exactly `m / n`, whatever partitions they fall into.
+/// Beginnings of one long text, and of another: `m` of `n` spots have the similarity `m / n` exactly, whatever their
+/// partitions.
 #[test]
 fn lengths_that_are_just_near_enough() {
     let beginning = |name: &str, spots: usize| {

@@ -23,7 +23,7 @@ fn minima(kind: Kind, slots: usize, set: &[u64]) -> Vec<u64> {
                 set.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b) >> 32).min().unwrap()
             })
             .collect(),
-        // Their plain versions stand beside them.
+        // Their plain versions are next to them.
         _ => {
             let mut signature = Vec::new();
             Sketch::new(kind, slots).signature(set, &mut signature);

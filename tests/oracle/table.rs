@@ -1,4 +1,4 @@
-//! What must hold of every algorithm of the table, with its default settings.
+//! Properties of every algorithm of the table, with its default settings.
 
 use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;

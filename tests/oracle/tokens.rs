@@ -1,5 +1,5 @@
-//! What each tokenizer makes of texts in several scripts, and what preparation makes of them: a table to be read, in
-//! `tokens.txt`; the words of Chinese, with the feature `jieba`, in `jieba.txt`. `UPDATE_CASES=1` writes them anew.
+//! The tokens of texts in several scripts, by tokenizer and by preparation: a table for review, in `tokens.txt`; the
+//! words of Chinese, with the feature `jieba`, in `jieba.txt`. `UPDATE_CASES=1` rewrites them.
 
 use crate::support::plain::token_texts;
 use neardups::tokenizer::prepared::mask::Masks;

@@ -103,7 +103,7 @@ fn the_exact_join_finds_every_pair_and_no_other() {
             let factory = factory("minhash", &settings);
             assert_eq!(pairs(&outcome(&documents, &factory)), expected, "at {typed} with shingles of {width}");
 
-            // Feature sets that do not fit are made again, which changes nothing.
+            // Feature sets that do not fit are recomputed, which changes nothing.
             let options = Options { threads: 2, memory: 0, ..Options::default() };
             assert_eq!(pairs(&outcome_with(&documents, &factory, &options)), expected, "read again at {typed}");
 
@@ -147,7 +147,7 @@ fn what_very_many_share_brings_no_pair_and_loses_none() {
             pairs(&outcome_with(&documents, &factory, &Options { threads: 3, memory: 0, ..Options::default() })),
             expected
         );
-        // Not all of the 204,480 pairs were looked at.
+        // Not all of the 204,480 pairs were compared.
         assert!(found.report.counts.compared < 150_000, "{}", found.report.counts.compared);
     }
 }

@@ -1,4 +1,4 @@
-//! Weighted fingerprints against a plain reckoning: strings, floating-point logarithms, one counter a bit.
+//! Weighted fingerprints against a plain computation: strings, floating-point logarithms, one counter a bit.
 
 use crate::support::corpus::{Text, related, with_articles};
 use crate::support::plain::{all_pairs, token_texts};

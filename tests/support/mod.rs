@@ -1,5 +1,5 @@
-//! What the tests share: random numbers and corpora that are the same every time, plain reference implementations, shorter
-//! ways to run a scan, and exact bounds for statistical claims.
+//! Helpers of the tests: random numbers and corpora that are the same every time, plain reference implementations,
+//! shorter ways to run a scan, and exact bounds for statistical claims.
 
 pub mod corpus;
 pub mod plain;

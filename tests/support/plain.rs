@@ -1,4 +1,4 @@
-//! Plain reference implementations: strings in sets from the standard library, and every pair looked at.
+//! Plain reference implementations: strings in sets from the standard library, and every pair compared.
 
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens};
 use std::collections::HashSet;

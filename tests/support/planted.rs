@@ -1,4 +1,4 @@
-//! Copies with edits, planted in text of their own: for what finds them.
+//! Copies with edits, planted in otherwise unique text.
 
 use super::random::Random;
 use neardups::check::find::{Document, Found, Options, find, word};
@@ -71,7 +71,7 @@ impl Planted {
     }
 }
 
-/// The share of so many planted copies that are found.
+/// The share of this many planted copies that are found.
 pub fn recall(random: &mut Random, length: usize, rate: f64, blocks: bool, rounds: usize) -> f64 {
     let found = (0..rounds).filter(|_| {
         let planted = planted(random, length, rate, 400);

@@ -1,5 +1,5 @@
-//! Exact bounds for statistical claims, so that a test of one fails by chance less than once in a million changes of the
-//! hashes. With the hashes as they are, seeds are fixed and nothing is left to chance.
+//! Exact bounds for statistical claims, so that a test of one fails by chance less than once in a million changes of
+//! the hashes. With the current hashes, seeds are fixed and the tests are deterministic.
 
 /// A claim whose data would be this improbable if it were true is taken to be false.
 pub const IMPROBABLE: f64 = 1e-9;
@@ -27,12 +27,12 @@ pub fn binomial(trials: usize, p: f64, successes: usize) -> f64 {
     (ways + successes as f64 * p.ln() + (trials - successes) as f64 * (-p).ln_1p()).exp()
 }
 
-/// Probability of at most so many successes.
+/// Returns the probability of at most this many successes.
 pub fn binomial_at_most(trials: usize, p: f64, successes: usize) -> f64 {
     (0..=successes).map(|i| binomial(trials, p, i)).sum::<f64>().min(1.0)
 }
 
-/// Probability of at least so many successes.
+/// Returns the probability of at least this many successes.
 pub fn binomial_at_least(trials: usize, p: f64, successes: usize) -> f64 {
     (successes..=trials).map(|i| binomial(trials, p, i)).sum::<f64>().min(1.0)
 }
