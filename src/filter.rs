@@ -138,84 +138,100 @@ pub fn filter<R: io::Read + Send + 'static>(
     sink: &mut dyn Sink,
 ) -> Result<Counts, Error> {
     let mut parts = signed(input, plan, workers(threads));
-    let (mut counts, mut held, mut failure) = (Counts::default(), 0, None);
-    'stream: loop {
-        let part = match parts.wait_for(Duration::ZERO) {
-            Taken::Result(part) => part,
-            Taken::End => break,
+    let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0 };
+    let ended = loop {
+        let taken = match parts.wait_for(Duration::ZERO) {
+            // The input pauses.
             Taken::Nothing => {
-                // The input pauses.
-                if held > 0 {
-                    index.commit()?;
-                    sink.release(&counts, index)?;
-                    held = 0;
+                if stream.held > 0 {
+                    stream.release()?;
                 }
-                match parts.wait_for(Duration::from_millis(50)) {
-                    Taken::Result(part) => part,
-                    Taken::End => break,
-                    Taken::Nothing if stop.load(Ordering::Relaxed) => break,
-                    Taken::Nothing => continue,
-                }
+                parts.wait_for(Duration::from_millis(50))
             }
+            taken => taken,
         };
-        let part = match part {
-            Ok(part) => part,
-            Err(error) => {
-                failure = Some(Error::input("cannot read standard input", error));
-                break;
-            }
+        let part = match taken {
+            Taken::Result(Ok(part)) => part,
+            Taken::Result(Err(error)) => break Err(Error::input("cannot read standard input", error)),
+            Taken::End => break Ok(()),
+            Taken::Nothing if stop.load(Ordering::Relaxed) => break Ok(()),
+            Taken::Nothing => continue,
         };
-        counts.bytes += part.bytes;
-        for problem in &part.problems {
-            match problem.severity {
-                Severity::FellBack => counts.fell_back += 1,
-                Severity::Repaired => counts.repaired += 1,
-                // The record passes and is counted there. Failed ones are among the records.
-                Severity::Skipped | Severity::Failed => {}
-            }
-            observer.problem(problem);
+        let decided = stream.decide(&part)?;
+        if decided.is_err() || stop.load(Ordering::Relaxed) {
+            break decided;
         }
+    };
+    stream.release()?;
+    stream.index.seal()?;
+    ended.map(|()| stream.counts)
+}
+
+/// A stream that is being decided on.
+struct Stream<'a> {
+    index: &'a mut Index,
+    observer: &'a dyn Observer,
+    sink: &'a mut dyn Sink,
+    counts: Counts,
+    /// The size, in bytes, of the records that were decided on and have not left.
+    held: usize,
+}
+
+impl Stream<'_> {
+    /// Decides on the records of a part. The inner error ends the stream after everything before it has left, the outer one at once.
+    fn decide(&mut self, part: &Part) -> Result<Result<(), Error>, Error> {
+        self.count(part);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
         for Read { record, content } in &part.records {
             match content {
                 Content::None => {
-                    counts.passed += 1;
-                    sink.passed(record)?;
+                    self.counts.passed += 1;
+                    self.sink.passed(record)?;
                 }
                 Content::Rejected(problem) => {
-                    counts.failed += 1;
-                    observer.problem(problem);
-                    if let Err(error) = sink.rejected((!record.is_empty()).then_some(record), problem) {
-                        failure = Some(error);
-                        break 'stream;
+                    self.counts.failed += 1;
+                    self.observer.problem(problem);
+                    if let Err(error) = self.sink.rejected((!record.is_empty()).then_some(record), problem) {
+                        return Ok(Err(error));
                     }
                 }
-                Content::Document(id, signature) => match index.decide(id, signature, now) {
+                Content::Document(id, signature) => match self.index.decide(id, signature, now) {
                     Ok(decision) => {
-                        counts.count(&decision);
-                        sink.decided(record, id, &decision)?;
+                        self.counts.count(&decision);
+                        self.sink.decided(record, id, &decision)?;
                     }
-                    Err(error) => {
-                        failure = Some(error);
-                        break 'stream;
-                    }
+                    Err(error) => return Ok(Err(error)),
                 },
             }
-            held += record.len() + 64;
-            if held >= HELD {
-                index.commit()?;
-                sink.release(&counts, index)?;
-                held = 0;
+            self.held += record.len() + 64;
+            if self.held >= HELD {
+                self.release()?;
             }
         }
-        if stop.load(Ordering::Relaxed) {
-            break;
+        Ok(Ok(()))
+    }
+
+    /// Counts the bytes of a part and its problems, and reports these.
+    fn count(&mut self, part: &Part) {
+        self.counts.bytes += part.bytes;
+        for problem in &part.problems {
+            match problem.severity {
+                Severity::FellBack => self.counts.fell_back += 1,
+                Severity::Repaired => self.counts.repaired += 1,
+                // The record passes and is counted there. Failed ones are among the records.
+                Severity::Skipped | Severity::Failed => {}
+            }
+            self.observer.problem(problem);
         }
     }
-    index.commit()?;
-    sink.release(&counts, index)?;
-    index.seal()?;
-    failure.map_or(Ok(counts), Err)
+
+    /// Writes what was decided to the index; then its records may leave.
+    fn release(&mut self) -> Result<(), Error> {
+        self.index.commit()?;
+        self.sink.release(&self.counts, self.index)?;
+        self.held = 0;
+        Ok(())
+    }
 }
 
 /// Reads and signs on threads of their own. They end soon after the parts are dropped, or with the process, because

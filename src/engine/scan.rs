@@ -108,9 +108,13 @@ impl<'a> Run<'a> {
         observer.stage(Stage::Reading);
         let (mut prepared, reading) = self.reader.read(&mut self.sources, Choice::Sampled(factory))?;
         let chosen = finalize(factory, reading.median_tokens)?;
-        if !factory.depends_on_length() || same_signatures(&chosen, &prepared) {
+        if !factory.depends_on_length() {
             prepared.warnings = chosen.warnings;
             return Ok((prepared, reading));
+        }
+        if same_signatures(&chosen, &prepared) {
+            // Only the reasons of its parameters may differ: those of all documents count.
+            return Ok((chosen, reading));
         }
         // All documents count, so that the result does not depend on their order.
         observer.stage(Stage::ReadingAgain);
@@ -280,11 +284,15 @@ fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], factory: &dyn Algorith
     reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, Choice::Sampled(factory))?;
     let chosen = finalize(factory, counted.median_tokens)?;
-    if factory.depends_on_length() && !same_signatures(&chosen, &counted.prepared) {
-        // The features of another prepared algorithm were counted, because the sample misled.
-        drop(counted);
-        reader.observer.stage(Stage::Counting);
-        counted = reader.count(sources, Choice::Known(chosen))?;
+    if factory.depends_on_length() {
+        if same_signatures(&chosen, &counted.prepared) {
+            counted.prepared = chosen;
+        } else {
+            // The features of another prepared algorithm were counted, because the sample misled.
+            drop(counted);
+            reader.observer.stage(Stage::Counting);
+            counted = reader.count(sources, Choice::Known(chosen))?;
+        }
     }
     counted.prepared.algorithm.learn(&counted.learned);
     while counted.prepared.algorithm.learns().is_some() {

@@ -611,7 +611,9 @@ impl<'a> Search<'a> {
                 let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
                 let prefixes = [prefixes(jaccard, members, sets)];
                 let rows = Rows::new(&prefixes, members.len(), |_, _| true);
-                came.extend(rows.search(|(a, b), came| look(meeting, (members[a as usize], members[b as usize]), came)));
+                came.extend(
+                    rows.search(|(a, b), came| look(meeting, (members[a as usize], members[b as usize]), came)),
+                );
             }
         }
         edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
