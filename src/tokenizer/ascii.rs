@@ -1,13 +1,13 @@
-//! Small questions about ASCII.
+//! Helpers for ASCII text.
 
-/// How many of the first bytes are ASCII.
+/// The number of ASCII bytes at the start.
 pub(super) fn ascii_prefix(bytes: &[u8]) -> usize {
     let (chunks, _) = bytes.as_chunks::<16>();
     let whole = 16 * chunks.iter().take_while(|chunk| chunk.is_ascii()).count();
     whole + bytes[whole..].iter().take_while(|b| b.is_ascii()).count()
 }
 
-/// Whether the text goes on with ASCII for long enough to leave the way of doing things character by character.
+/// Whether the next bytes are ASCII, enough of them to leave the path character by character.
 #[inline]
 pub(super) fn turns_ascii(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes[..bytes.len().min(16)].is_ascii()

@@ -1,4 +1,4 @@
-//! Runs of N characters, whatever they are.
+//! Runs of N characters of any kind.
 
 use super::ascii::{ascii_prefix, is_white, turns_ascii};
 use super::normalise::{Normalised, Segments};
@@ -6,16 +6,17 @@ use super::{TokenDetail, Tokenizer, Tokens};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Runs of N characters of the normalised text, one beginning at each character.
+/// Runs of N characters of the normalised text, one starting at each character.
 ///
 /// # What a token is
-/// N characters in a row, white space included. A text with fewer than N characters, but one at least, is one token
-/// of all.
+/// N consecutive characters, including white space. A text with fewer than N characters, but at least one, is a single
+/// token.
 ///
 /// # What is normalised
-/// [What is not seen](super#what-does-not-count) is removed; then NFKC and full case folding; then each run of White_Space is one space, and none is left at the two ends.
-/// Canonically equivalent texts have the same tokens. The span of a token reaches from the first to the last
-/// normalisation segment that it has characters of.
+/// [Invisible characters](super#what-does-not-count) are removed. Then NFKC and full case folding are applied. Then
+/// each run of White_Space becomes one space, and white space at both ends is removed. Canonically equivalent texts
+/// have the same tokens. The span of a token reaches from the first to the last normalisation segment that it has
+/// characters of.
 ///
 /// # Cost
 /// One hash a character, and one copy of the text, normalised. With N = 4: 230 MB/s on ASCII, 160 on texts with up to
@@ -24,8 +25,7 @@ use std::ops::Range;
 ///
 /// # Weak
 /// As many tokens as characters: six times those of `word` on English. One changed character changes N tokens, and
-/// common endings and function words make unrelated texts look somewhat alike. Meant for texts too short to have
-/// words in numbers.
+/// common endings and function words make unrelated texts look slightly similar. Intended for texts with too few words.
 #[derive(Clone, Copy, Debug)]
 pub struct CharNgram {
     n: usize,
@@ -85,10 +85,10 @@ impl CharNgram {
     }
 }
 
-/// Normalised text in the making, its white space joined.
+/// Normalised text under construction, with its white space collapsed.
 struct Line<'a> {
     line: &'a mut Normalised,
-    /// The white space since the last character, of which one space is left if another character follows.
+    /// White space since the last character. It becomes one space if another character follows.
     gap: Option<Range<usize>>,
     with_spans: bool,
 }

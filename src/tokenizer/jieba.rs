@@ -8,31 +8,31 @@ use unicode_script::{Script, UnicodeScript};
 
 static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::new);
 
-/// Words of Chinese; everything else as [`Word`] has it.
+/// Words of Chinese by a dictionary; all other text as [`Word`] cuts it.
 ///
 /// # What a token is
-/// What [`Word`] says, except that runs of Han characters with nothing between them are cut into words of the dictionary of
-/// [jieba](https://github.com/messense/jieba-rs), of all ways the most probable by their frequencies. What is in no word of the
-/// dictionary is a token a character. This is what jieba calls the accurate mode, without its guesses at unknown words (the hidden
-/// Markov model, HMM). Kana stay single characters.
+/// As for [`Word`], except that uninterrupted runs of Han characters are cut into words of the dictionary of
+/// [jieba](https://github.com/messense/jieba-rs). Of all segmentations, the most probable by the frequencies of the
+/// words is taken. Each character outside of the words of the dictionary is a token. This is the accurate mode of
+/// jieba, without its guesses at unknown words (the hidden Markov model, HMM). Kana stay single characters.
 ///
 /// # What is normalised
-/// As in [`Word`], before words are looked for. The span of a token reaches from the beginning of its first character to the
-/// end of its last.
+/// As in [`Word`], before words are searched. The span of a token reaches from the beginning of its first character to
+/// the end of its last.
 ///
 /// # Cost
-/// 50 MB/s on the Chinese texts among the fixtures, where [`Word`] has 240. The dictionary is unpacked once, when the program meets
-/// its first Han character: about 0.1 s, and 32 MB. It makes the program 3 MB larger.
+/// 50 MB/s on the Chinese texts among the fixtures, where [`Word`] has 240. The dictionary is unpacked once, at the
+/// first Han character of the process: about 0.1 s, and 32 MB. It makes the program 3 MB larger.
 ///
 /// # Weak
-/// * Most words of the dictionary are in simplified characters: much of a text in traditional ones falls into single characters.
-///   Words of Japanese are cut as if they were Chinese.
-/// * Whatever stands between two characters, a space or the end of a line too, cuts the word that they are in. So the same text with
-///   and without punctuation may differ, which it does not to [`Word`].
+/// * Most words of the dictionary are in simplified characters: much of a text in traditional characters is cut into
+/// single ones. Words of Japanese are cut as if they were Chinese.
+/// * Any text between two characters, even a space or the end of a line, cuts the word that they are in. So the same
+/// text with and without punctuation may differ, which it does not to [`Word`].
 /// * A changed character may change how its neighbours are cut: up to 3 tokens of the same texts, 1.02 on average. With the hidden
 ///   Markov model it would be up to 4, and 1.14.
-/// * Frequencies are compared as sums of logarithms in floating point. Two ways that are equally probable are told apart by the
-///   last bit, and the mathematical library of another platform may have another there.
+/// * Frequencies are compared as sums of logarithms in floating point. If two segmentations are equally probable, the
+/// last bit decides, and it may differ with the mathematical library of another platform.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Jieba;
 
@@ -68,7 +68,7 @@ impl Tokenizer for Jieba {
     }
 }
 
-/// Copies the Han characters from token `at` on that have nothing between them, and says which token is the first after them.
+/// Copies the uninterrupted Han characters from token `at` on, and returns the first token after them.
 fn run_of_han(plain: &Tokens, mut at: usize, run: &mut String) -> usize {
     let start = at;
     while at < plain.len()

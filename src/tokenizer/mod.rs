@@ -5,17 +5,19 @@
 //! `examples/custom_tokenizer.rs`.
 //!
 //! # What does not count
-//! Characters that cannot be seen are in no token and cut none, whatever the tokenizer, so that texts that look the same have the same
-//! tokens: Unicode's Default_Ignorable_Code_Point, that is soft hyphens, zero-width spaces, joiners and non-joiners, byte order
-//! marks, bidirectional controls, variation selectors, Hangul fillers and tags. Nor do tatweel, the vowel signs and Quranic marks
-//! of Arabic and the points of Hebrew, which the same text is written with and without. A space that is seen separates, however narrow.
-//! What differs in nothing else is equal: `می‌خواهم` with a non-joiner is one word, the same as without; a zero-width space between
-//! words of Thai or Khmer changes nothing. Signs of other scripts count: those of Devanagari or Thai are read, and so are maddah
-//! and hamza on an Arabic letter.
+//! Invisible characters are in no token and cut none, with every tokenizer, so that texts that look the same have the
+//! same tokens. These are Unicode's Default_Ignorable_Code_Point: soft hyphens, zero-width spaces, joiners and
+//! non-joiners, byte order marks, bidirectional controls, variation selectors, Hangul fillers and tags. Optional
+//! characters do not count either: tatweel, the vowel signs and Quranic marks of Arabic, and the points of Hebrew,
+//! which the same text is written with and without. A visible space separates, however narrow. Texts that differ only
+//! in these characters are equal: `می‌خواهم` with a non-joiner is one word, the same as without; a zero-width space
+//! between words of Thai or Khmer changes nothing. Signs of other scripts count: those of Devanagari or Thai are read,
+//! and so are maddah and hamza on an Arabic letter.
 //!
-//! The speeds in the docs were measured before [`crate::kernel`] and the present token hash, of one core (AMD EPYC, Zen 5; SSE2), token hashes
-//! included, [`TokenDetail::Hashes`], best of nine passes over the same 10,000 passages of documentation in many languages,
-//! 1.8 kB each, sorted by the share of bytes that are not ASCII. For Thai there was only one sentence, repeated.
+//! The speeds in the docs were measured before [`crate::kernel`] and the present token hash were introduced, on one
+//! core (AMD EPYC, Zen 5; SSE2), with token hashes and [`TokenDetail::Hashes`]. They are the best of nine passes over
+//! the same 10,000 passages of documentation in many languages, 1.8 kB each, sorted by the share of bytes that are not
+//! ASCII. For Thai there was only one sentence, repeated.
 
 mod ascii;
 mod char_ngram;
@@ -54,18 +56,19 @@ pub(crate) fn stands_alone(c: char) -> bool {
 
 /// Turns text into tokens.
 ///
-/// The same text must give the same tokens always and everywhere. Canonically equivalent texts (NFC, NFD) should too, and so should
-/// texts that differ in nothing but [what does not count](self#what-does-not-count).
+/// The same text must always give the same tokens, on every platform. Canonically equivalent texts (NFC, NFD) should
+/// give the same tokens too, and so should texts that differ only in [characters that do not
+/// count](self#what-does-not-count).
 pub trait Tokenizer: Send + Sync {
-    /// What it is called, with everything that its tokens depend on (`char:4`): two tokenizers of one name must give the same tokens. An
-    /// index and a lexicon keep the name, and refuse tokens of others.
+    /// The name, with every parameter that the tokens depend on (`char:4`). Two tokenizers with the same name must give
+    /// the same tokens. An index and a lexicon store the name, and refuse tokens of other tokenizers.
     fn name(&self) -> Cow<'_, str>;
 
     /// Clears `tokens` and fills it with the tokens of `text`, in the order of the text.
     fn tokenize(&self, text: &str, tokens: &mut Tokens);
 }
 
-/// What a [`Tokens`] buffer keeps besides the hashes.
+/// The data that a [`Tokens`] buffer keeps besides the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenDetail {
     /// The 64-bit hashes alone: all that most fingerprints need, and the fastest.
@@ -82,16 +85,17 @@ pub struct Tokens {
     detail: TokenDetail,
     seed: u64,
     hashes: Vec<u64>,
-    /// Token texts in their order, with anything between them. When only hashes are kept it holds just the token being built.
+    /// Token texts in their order, possibly with other text in between. If only hashes are kept, it holds just the
+    /// token being built.
     text: String,
     /// Where the token being built starts in `text`.
     start: usize,
-    /// Where each token is in `text`.
+    /// The position of each token in `text`.
     places: Vec<Range<usize>>,
     spans: Vec<Range<usize>>,
-    /// Memory for tokenizers that have to see more than a token at a time.
+    /// Memory for tokenizers that need more than one token at a time.
     scratch: Normalised,
-    /// Memory for tokenizers that leave characters out before they cut.
+    /// Memory for tokenizers that remove characters before they cut.
     shortened: Shortened,
     /// Memory for tokenizers that work on the tokens of another.
     work: Option<Box<prepared::Work>>,
@@ -114,12 +118,12 @@ impl Tokens {
         }
     }
 
-    /// What is kept besides the hashes.
+    /// The data that is kept besides the hashes.
     pub fn detail(&self) -> TokenDetail {
         self.detail
     }
 
-    /// Forgets the tokens, keeps the memory.
+    /// Removes the tokens, keeps the memory.
     pub fn clear(&mut self) {
         self.hashes.clear();
         self.text.clear();
@@ -142,14 +146,14 @@ impl Tokens {
         }
     }
 
-    /// Appends the words of a block that starts at byte `at` of the text: those that start and end where the bits say.
+    /// Appends the words of a block that starts at byte `at` of the text. The bits mark their starts and ends.
     #[inline]
     fn push_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         debug_assert!(!self.is_building());
         if self.detail != TokenDetail::Hashes {
             self.keep_words(block, at, starts, ends);
         }
-        // Into an array first: one look at the room of the vector a block, not one a word.
+        // Into an array first: the capacity of the vector is checked once per block, not per word.
         let (mut hashes, mut count) = ([0; Block::LEN / 2], 0);
         while ends != 0 {
             let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
@@ -165,7 +169,8 @@ impl Tokens {
         self.hashes.extend_from_slice(&hashes[..count]);
     }
 
-    /// Keeps the texts of the words of a block: all of it up to the end of the last one at once, which costs less than each by itself.
+    /// Keeps the texts of the words of a block. Copying the block up to the end of the last word costs less than
+    /// copying each word.
     #[inline]
     fn keep_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         let length = (u64::BITS - ends.leading_zeros()).saturating_sub(1) as usize;
@@ -199,7 +204,7 @@ impl Tokens {
         }
     }
 
-    /// Closes the text of a token whose hash is there already.
+    /// Ends the text of a token whose hash was already added.
     #[inline]
     fn keep_text(&mut self, span: Range<usize>) {
         self.places.push(self.start..self.text.len());
@@ -234,17 +239,17 @@ impl Tokens {
         }
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there is no token.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// One 64-bit hash a token, in order.
+    /// One 64-bit hash per token, in order.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
@@ -257,7 +262,7 @@ impl Tokens {
     /// The normalised text of token `i`.
     ///
     /// # Panics
-    /// If there is no such token, or the buffer keeps hashes only.
+    /// If the token does not exist, or the buffer keeps hashes only.
     pub fn text(&self, i: usize) -> &str {
         &self.text[self.places[i].clone()]
     }
@@ -277,11 +282,11 @@ impl Tokens {
         u64::from_be_bytes(eight) & !past
     }
 
-    /// The byte span of token `i` in the original text. Spans are in order; tokens that came out of one character of
-    /// the original share it.
+    /// The byte span of token `i` in the original text. Spans are in order; tokens from the same character of the
+    /// original share it.
     ///
     /// # Panics
-    /// If there is no such token, or the buffer keeps no spans.
+    /// If the token does not exist, or the buffer keeps no spans.
     pub fn span(&self, i: usize) -> Range<usize> {
         self.spans[i].clone()
     }
@@ -289,16 +294,16 @@ impl Tokens {
 
 /// One line of the table of tokenizers.
 pub struct Entry {
-    /// What `--tokenizer` takes.
+    /// Its value for `--tokenizer`.
     pub name: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
     /// The default and the range of the number that may follow the name (`char:5`), for those that take one.
     pub size: Option<(usize, std::ops::RangeInclusive<usize>)>,
-    /// Whether neighbouring tokens overlap, so that one token is a shingle already.
+    /// Whether neighbouring tokens overlap, so that each token is already a shingle.
     pub overlapping: bool,
-    /// Makes the tokenizer; the number is the size, where the entry has one. `None` if this build of the crate is without the
-    /// tokenizer: then it needs the cargo feature of the same name.
+    /// Makes the tokenizer; the number is the size, if the entry has one. `None` if this build lacks the tokenizer: it
+    /// then needs the cargo feature of the same name.
     pub build: Option<fn(usize) -> Box<dyn Tokenizer>>,
 }
 
@@ -357,16 +362,17 @@ fn names() -> String {
     built.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether what was typed names a tokenizer of the table whose tokens overlap.
+/// Whether this is the name of a tokenizer of the table whose tokens overlap.
 pub fn is_overlapping(typed: &str) -> bool {
     let name = typed.split(':').next();
     TOKENIZERS.iter().any(|entry| Some(entry.name) == name && entry.overlapping)
 }
 
-/// Finds a tokenizer by what was typed: a name of the table, or `NAME:SIZE` for those that take a size.
+/// Finds a tokenizer by its name in the table, or by `NAME:SIZE` if it takes a size.
 ///
 /// # Errors
-/// [`Error::Parameter`] when the name is unknown, the size is out of range, the tokenizer takes none, or this build is without it.
+/// [`Error::Parameter`] if the name is unknown, the size is out of range, the tokenizer takes none, or this build lacks
+/// it.
 pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
     let (entry, size) = find(typed)?;
     let build = entry.build.ok_or_else(|| {
@@ -379,7 +385,7 @@ pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
     Ok(build(size))
 }
 
-/// The one name of a tokenizer that may be typed in several ways: `char` is `char:4`.
+/// The canonical name of a tokenizer with several spellings: `char` is `char:4`.
 ///
 /// # Errors
 /// As for [`by_name`], but this build need not have the tokenizer.

@@ -1,7 +1,7 @@
 //! Letters without their accents.
 //!
-//! A token is decomposed (NFD), marks are removed from its letters, and what is left is composed again (NFC). The marks are those
-//! that letters of Latin, Greek and Cyrillic have, and maddah and hamza of Arabic:
+//! A token is decomposed (NFD), marks are removed from its letters, and the rest is composed again (NFC). The removed
+//! marks are those on letters of Latin, Greek and Cyrillic, and maddah and hamza of Arabic:
 //!
 //! | block | for example |
 //! |---|---|
@@ -9,12 +9,13 @@
 //! | Cyrillic, U+0483 to U+0489 | titlo |
 //! | Arabic, U+0653 to U+0655 | `أ` is `ا` |
 //!
-//! Marks of other scripts are kept, because without them it is another word: vowel signs and nukta of Devanagari and its relatives, tone
-//! marks of Thai, the dots of kana (`が` is not `か`). So are marks that are not on a letter (`≠` is not `=`).
+//! Marks of other scripts are kept, because removing them makes another word: vowel signs and nukta of Devanagari and
+//! its relatives, tone marks of Thai, the dots of kana (`が` is not `か`). Marks that are not on a letter are kept too
+//! (`≠` is not `=`).
 //!
-//! Letters that Unicode does not decompose are letters of their own, but for seven that are written without their stroke or dot where
-//! accents are: `đ` `ħ` `ł` `ø` `ŧ` are `d` `h` `l` `o` `t`, `ı` is `i`. `æ`, `œ`, `þ` and `ð` stay; `ß` is `ss` already wherever the
-//! tokenizer folds case, and stays elsewhere.
+//! Letters that Unicode does not decompose are kept, except those that are often written without their stroke or dot
+//! where accents are omitted: `đ` `ħ` `ł` `ø` `ŧ` become `d` `h` `l` `o` `t`, and `ı` becomes `i`. `æ`, `œ`, `þ` and
+//! `ð` stay. `ß` is `ss` already if the tokenizer folds case, and stays otherwise.
 
 use super::super::properties::Properties;
 use unicode_normalization::UnicodeNormalization;
@@ -28,7 +29,7 @@ fn is_folded(mark: char) -> bool {
         | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// A letter without a stroke, or with its dot, that Unicode has no mark for.
+/// The base of a letter with a stroke, or without its dot, that Unicode does not decompose.
 fn without_stroke(c: char) -> char {
     match c {
         'đ' => 'd',
@@ -46,7 +47,7 @@ fn without_stroke(c: char) -> char {
     }
 }
 
-/// Appends a token without the marks of its letters. Something is left of every token.
+/// Appends a token without the marks of its letters. The result is never empty.
 pub(super) fn push_folded(token: &str, folded: &mut String) {
     if token.is_ascii() {
         return folded.push_str(token);

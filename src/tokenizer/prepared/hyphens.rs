@@ -1,14 +1,15 @@
-//! Words that are hyphenated at the end of a line, joined again.
+//! Joining words that are hyphenated at the end of a line.
 //!
-//! A hyphen (`-`, U+2010, or a soft hyphen, which is seen where it ends a line) between two letters is left out, with the end of the
-//! line after it: LF, CR LF or CR. Spaces before and after the end of the line are left out too; a blank line is not passed over.
-//! A word that has a hyphen of its own there loses it: `well-` and `known` become `wellknown`. Digits are not joined.
+//! A hyphen (`-`, U+2010, or a soft hyphen, which is visible at the end of a line) between two letters is removed, with
+//! the line end after it: LF, CR LF or CR. Spaces before and after the line end are removed too; a blank line is not
+//! crossed. A word with a hyphen of its own there loses it: `well-` and `known` become `wellknown`. Digits are not
+//! joined.
 
 use super::super::normalise::counts;
 use super::super::properties::Properties;
 use super::super::shortened::Shortened;
 
-/// Fills `joined` with the text without hyphens at the ends of lines; whether there are any.
+/// Fills `joined` with the text without hyphens at the ends of lines. Returns whether there were any.
 pub(super) fn join(text: &str, joined: &mut Shortened) -> bool {
     joined.clear();
     let mut copied = 0;
@@ -26,7 +27,7 @@ pub(super) fn join(text: &str, joined: &mut Shortened) -> bool {
     copied > 0
 }
 
-/// Where the hyphen is that ends a line, if a letter stands before it.
+/// The position of the hyphen at the end of a line, if it follows a letter.
 fn hyphen_before(line: &str) -> Option<usize> {
     let is_hyphen = |c: char| matches!(c, '-' | '\u{2010}' | '\u{ad}');
     let line = line.trim_end_matches(|c| is_space(c) || !counts(c) && !is_hyphen(c));
@@ -35,7 +36,7 @@ fn hyphen_before(line: &str) -> Option<usize> {
     Properties::of(last).any(Properties::LETTER.and(Properties::MARK)).then_some(before.len())
 }
 
-/// How far it is from the end of a line to the letter that begins the next.
+/// The distance from the end of a line to the letter that begins the next.
 fn letter_after(end: &str) -> Option<usize> {
     let skip_ignored = |text: &'_ str| text.len() - text.trim_start_matches(|c| !counts(c)).len();
     let mut at = 1;

@@ -1,12 +1,13 @@
-//! Numbers, dates and times in running text, and the tokens that stand for them.
+//! Numbers, dates and times in running text, and the tokens that replace them.
 //!
-//! It looks at characters, not at tokens, so that every tokenizer has the same things masked. A run of digits counts as a whole:
-//! there is no year 2024 in `12024`.
+//! Masking works on characters, not on tokens, so that it is the same for every tokenizer. A run of digits counts as a
+//! whole: `12024` does not contain the year 2024.
 //!
 //! # A number
-//! Digits of any script, and `.` `,` `'` `’` `٫` `٬` and no-break spaces (U+00A0, U+202F) where digits stand on both sides:
-//! `1,234.50`, `1 234`, `192.168.0.1`. A sign is no part of it. Digits that touch a letter, a mark or `_` are part of a word and
-//! left alone (`mp3`, `3rd`); but Han, Kana, Thai, Lao, Khmer and Burmese, written without spaces, may touch them.
+//! Digits of any script, and `.` `,` `'` `’` `٫` `٬` and no-break spaces (U+00A0, U+202F) between digits: `1,234.50`,
+//! `1 234`, `192.168.0.1`. A sign is not part of it. Digits that touch a letter, a mark or `_` are part of a word and
+//! left unchanged (`mp3`, `3rd`). Han, Kana, Thai, Lao, Khmer and Burmese, which are written without spaces, may touch
+//! them.
 //!
 //! # A date
 //! With Y four digits, M from 1 to 12 and D from 1 to 31 in one or two digits; `␣` is one white space:
@@ -19,8 +20,8 @@
 //! | month␣D,␣Y; a point after the month and a letter ending (`1st`) may be there, the comma may not | `May 1, 2024` |
 //! | D␣month␣Y; a point or an ending after the day, `of` or `de` before month and year may be there | `1. Mai 2024` |
 //!
-//! Months are the names in [`MONTHS`], whatever their case. Something that goes on with the same separator and a digit
-//! (`1.5.2024.7`) is no date, nor is a year of two digits.
+//! Months are the names in [`MONTHS`], in any case. If the same separator and a digit follow (`1.5.2024.7`), it is not
+//! a date. A year of two digits is not part of a date either.
 //!
 //! # A time
 //! H:MM or H:MM:SS with a fraction (`.` or `,`), and `am` or `pm` after it. Directly after a date and `T` it may have a zone
@@ -29,12 +30,12 @@
 use super::super::properties::Properties;
 use std::ops::Range;
 
-/// What may be masked.
+/// The kinds of text that may be masked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Masks {
     /// Numbers become `<number>`.
     pub numbers: bool,
-    /// Dates become `<date>`, times `<time>`. They are looked for before numbers.
+    /// Dates become `<date>`, times `<time>`. They are searched before numbers.
     pub dates: bool,
 }
 
@@ -45,7 +46,7 @@ pub const MASKS: &[(&str, &str)] = &[
 ];
 
 impl Masks {
-    /// Adds what a name of [`MASKS`] says; whether it is one.
+    /// Adds the masks for a name of [`MASKS`]. Returns whether the name is known.
     pub fn add(&mut self, name: &str) -> bool {
         match name {
             "numbers" => self.numbers = true,
@@ -55,15 +56,15 @@ impl Masks {
         true
     }
 
-    /// The names of what is masked, in the order of [`MASKS`].
+    /// The names of the masks, in the order of [`MASKS`].
     pub fn names(self) -> Vec<&'static str> {
         let both = [self.numbers, self.dates];
         MASKS.iter().zip(both).filter(|(_, wanted)| *wanted).map(|((name, _), _)| *name).collect()
     }
 }
 
-/// Names of the months from January to December, and short ones, in English, German, French, Spanish, Italian, Portuguese and
-/// Russian (as they stand in dates), with and without accents. Lower case.
+/// Names of the months from January to December, and short forms, in English, German, French, Spanish, Italian,
+/// Portuguese and Russian (in the case used in dates), with and without accents. Lower case.
 pub const MONTHS: [&str; 12] = [
     "january jan januar jänner janner janvier enero gennaio janeiro января",
     "february feb februar février fevrier febrero febbraio fevereiro февраля",
@@ -85,7 +86,7 @@ const LONGEST_MONTH: usize = 10;
 /// The zeros of the scripts whose digits can be read in dates. Each is followed by one to nine.
 const ZEROS: [char; 16] = ['0', '٠', '۰', '०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦', '๐', '໐', '၀', '０'];
 
-/// What was found.
+/// The kind of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Number,
@@ -97,7 +98,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The token that stands for it.
+    /// The token that replaces it.
     pub fn token(self) -> &'static str {
         match self {
             Kind::Number => "<number>",
@@ -107,16 +108,16 @@ impl Kind {
     }
 }
 
-/// Something to be masked, and the bytes that it takes.
+/// A match, and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub kind: Kind,
     pub range: Range<usize>,
 }
 
-/// Fills `found` with what is to be masked in `text`, in order; `dates` is working memory.
+/// Fills `found` with the matches in `text`, in order; `dates` is working memory.
 ///
-/// Cost: one look at each character, and a bounded number of steps at each run of digits.
+/// Cost: one step for each character, and a bounded number of steps at each run of digits.
 pub(super) fn find(text: &str, masks: Masks, dates: &mut Vec<Found>, found: &mut Vec<Found>) {
     dates.clear();
     found.clear();
@@ -163,8 +164,8 @@ fn find_dates(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// The date that the run of digits from `start` on begins, or is the day of after the name of the month. It does not reach back
-/// before `free`.
+/// The date that the run of digits from `start` on begins, or whose day it is after the name of a month. The date does
+/// not start before `free`.
 fn date(text: &str, start: usize, free: usize) -> Option<Range<usize>> {
     if let Some(month) = month_before(text, start, free) {
         let mut reader = Reader { text, at: start };
@@ -181,7 +182,7 @@ fn date(text: &str, start: usize, free: usize) -> Option<Range<usize>> {
     found.then_some(start..reader.at)
 }
 
-/// Where the name of a month begins that stands before `at`, with a white space and perhaps a point between.
+/// The start of the name of a month before `at`, with a white space and perhaps a point in between.
 fn month_before(text: &str, at: usize, free: usize) -> Option<usize> {
     let before = text[free..at].strip_suffix(char::is_whitespace)?;
     let before = before.strip_suffix('.').unwrap_or(before);
@@ -216,7 +217,7 @@ fn find_numbers(text: &str, within: Range<usize>, found: &mut Vec<Found>) {
     }
 }
 
-/// Reads on in a text as long as it is what is wanted.
+/// A reader that advances in a text while it matches.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     text: &'a str,
@@ -228,7 +229,7 @@ impl<'a> Reader<'a> {
         self.text[self.at..].chars().next()
     }
 
-    /// The next character, if it is wanted.
+    /// The next character, if it matches.
     fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
         let c = self.peek().filter(|&c| wanted(c))?;
         self.at += c.len_utf8();
@@ -239,7 +240,7 @@ impl<'a> Reader<'a> {
         self.take(char::is_whitespace).is_some()
     }
 
-    /// A whole run of digits that has so many of them and this value.
+    /// A whole run of digits, if their number and their value are in these ranges.
     fn number(&mut self, digits: Range<usize>, values: Range<u32>) -> bool {
         let (mut count, mut value) = (0, 0);
         while let Some(c) = self.take(is_digit) {
@@ -264,7 +265,7 @@ impl<'a> Reader<'a> {
         self.number(4..5, 0..10_000)
     }
 
-    /// A run of letters, unless it is longer than any that is looked for.
+    /// A run of letters, unless it is longer than any name.
     fn word(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let len = rest.chars().take(LONGEST_MONTH + 1).take_while(|&c| is_letter(c)).map(char::len_utf8).sum();
@@ -282,7 +283,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Tries one reading, and takes everything back if it fails.
+    /// Tries an alternative, and resets the position if it fails.
     fn attempt(&mut self, read: impl Fn(&mut Self) -> bool) -> bool {
         let mut ahead = *self;
         let done = read(&mut ahead);
@@ -363,7 +364,7 @@ impl<'a> Reader<'a> {
         self.year() && self.ends_date()
     }
 
-    /// Whether a date may end here: before anything that is not of a word, or before `T` and a time.
+    /// Whether a date may end here: before anything that is not part of a word, or before `T` and a time.
     fn ends_date(&self) -> bool {
         let mut time = *self;
         !touches(self.peek()) || time.take(|c| matches!(c, 'T' | 't')).is_some() && time.time(true)
@@ -397,7 +398,7 @@ impl<'a> Reader<'a> {
         !goes_on && !touches(self.peek())
     }
 
-    /// How far a zone is from Greenwich.
+    /// The offset of a zone from Greenwich.
     fn offset(&mut self) -> bool {
         let parts = |reader: &mut Self| {
             reader.number(2..3, 0..24) && reader.take(|c| c == ':').is_some() && reader.number(2..3, 0..60)
@@ -435,12 +436,12 @@ fn touches(c: Option<char>) -> bool {
     })
 }
 
-/// The character before `at`, not counting the marks that sit on it.
+/// The character before `at`, skipping its marks.
 fn before(text: &str, at: usize) -> Option<char> {
     text[..at].chars().rev().find(|&c| !Properties::of(c).any(Properties::MARK))
 }
 
-/// Whether a character of this kind stands before `at`, and a digit before it.
+/// Whether a character of this kind is before `at`, and a digit before it.
 fn follows_digit(text: &str, at: usize, wanted: impl Fn(char) -> bool) -> bool {
     let mut back = text[..at].chars().rev();
     back.next().is_some_and(wanted) && back.next().is_some_and(is_digit)
@@ -465,7 +466,7 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| is_same(word, other))
 }
 
-/// Whether a word is this one in some case.
+/// Whether a word is this one, in any case.
 fn is_same(word: &str, lower: &str) -> bool {
     word.chars().flat_map(char::to_lowercase).eq(lower.chars())
 }

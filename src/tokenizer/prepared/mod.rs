@@ -2,15 +2,16 @@
 //!
 //! [`Prepared`] is a tokenizer around another one. It takes the text and its tokens through these steps, in this order:
 //!
-//! 1. **Joining** ([`hyphens`]): words that are hyphenated at the end of a line are joined again, before the text is cut.
-//! 2. **Folding** ([`fold`]): marks of letters are removed, so that `café` is `cafe`. All later steps see tokens, and entries of lists,
-//!    without them; stems of folded words can be other ones than those of the words.
+//! 1. **Joining** ([`hyphens`]): words that are hyphenated at the end of a line are joined, before the text is cut.
+//! 2. **Folding** ([`fold`]): marks of letters are removed, so that `café` is `cafe`. All later steps use tokens, and
+//! entries of lists, without them. Stems of folded words can differ from those of the original words.
 //! 3. **Masking** ([`mask`]): each number, date or time becomes one token, `<number>`, `<date>` or `<time>`, so that a counter
 //!    or a date does not make two documents differ.
-//! 4. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and composition
-//!    do not matter; one of several tokens (`don't` is `don` and `t` to `word`) matches only that sequence, and of several entries
-//!    that match the longest is taken.
-//! 5. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens of another script than the language's pass unchanged.
+//! 4. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and
+//! composition do not matter. An entry of several tokens (`don't` is `don` and `t` to `word`) matches only that
+//! sequence. If several entries match, the longest is taken.
+//! 5. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens in a script other than that of the language
+//! are unchanged.
 
 pub mod fold;
 pub mod hyphens;
@@ -49,7 +50,7 @@ impl Step {
     /// Every step, in their order.
     pub const ALL: [Step; 5] = [Step::JoinHyphens, Step::Fold, Step::Mask, Step::StopWords, Step::Stem];
 
-    /// The flag that asks for it.
+    /// The flag that requests it.
     pub fn flag(self) -> &'static str {
         match self {
             Step::JoinHyphens => "join-hyphens",
@@ -61,23 +62,23 @@ impl Step {
     }
 }
 
-/// What is done to tokens before they become features.
+/// The preparation of tokens before they become features.
 #[derive(Clone, Debug, Default)]
 pub struct Preparation {
     /// Whether words hyphenated at the ends of lines are joined.
     pub join_hyphens: bool,
     /// Whether marks of letters are removed.
     pub fold_marks: bool,
-    /// What is masked.
+    /// The kinds of text that are masked.
     pub masks: Masks,
     /// The lists of words that are removed.
     pub stop_words: Vec<StopList>,
-    /// The language by which words are stemmed.
+    /// The language of stemming.
     pub stem: Option<&'static StemLanguage>,
 }
 
 impl Preparation {
-    /// The steps that it has, in their order.
+    /// Its steps, in their order.
     pub fn steps(&self) -> Vec<Step> {
         let is_there = |step: &Step| match step {
             Step::JoinHyphens => self.join_hyphens,
@@ -90,8 +91,8 @@ impl Preparation {
     }
 }
 
-/// Each step with what it works with: `join-hyphens, fold marks, mask numbers, stopwords de,en, stem en`. Equal words, equal steps, in whatever order lists of stop
-/// words were given.
+/// Each step with its arguments: `join-hyphens, fold marks, mask numbers, stopwords de,en, stem en`. Equal descriptions
+/// mean equal steps, in whatever order the lists of stop words were given.
 impl fmt::Display for Preparation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lists: Vec<String> = self.stop_words.iter().map(StopList::identity).collect();
@@ -115,20 +116,21 @@ impl fmt::Display for Preparation {
 /// A tokenizer whose tokens are prepared.
 ///
 /// # What a token is
-/// What the tokenizer inside says, except for masks: the tokens that something masked lies in become one, and keep whatever
-/// of them stands before or after (`(2024-05-01),` is `(<date>),` to [`Whitespace`](super::Whitespace)). Its span reaches over
-/// all of them. The span of a stem is that of its word, and the span of a joined word reaches over the end of the line.
+/// As for the inner tokenizer, except for masks. The tokens that overlap a match become one token; their parts before
+/// and after the match are kept (`(2024-05-01),` is `(<date>),` to [`Whitespace`](super::Whitespace)). Its span covers
+/// all of them. The span of a stem is that of its word, and the span of a joined word includes the line end.
 ///
 /// # Cost
-/// That of the tokenizer inside with the texts of tokens ([`TokenDetail::Everything`]), a copy of the text for masks and for joined words, a
-/// copy of tokens to fold those that are not ASCII, a look-up a token for
-/// stop words and one for stems. Nothing is allocated for a document once the buffers are warm, but for stems of rare words.
+/// That of the inner tokenizer with the texts of tokens ([`TokenDetail::Everything`]); a copy of the text for masks and
+/// for joined words; a copy of tokens that are not ASCII for folding; and a look-up per token for each of stop words
+/// and stems. Nothing is allocated for a document once the buffers are warm, except for stems of rare words.
 ///
 /// # Weak
-/// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words to prepare: nothing sensible comes out.
-/// * [`Code`](super::Code) and [`Whitespace`](super::Whitespace) leave case as it is, so a stop word is removed, and an ending
-///   known, only in the case that it is written in.
-/// * Whatever a step makes equal is equal to every algorithm, and the similarity is that of what is left.
+/// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words to prepare: the result is
+/// meaningless.
+/// * [`Code`](super::Code) and [`Whitespace`](super::Whitespace) keep case, so stop words and endings are recognised
+/// only in the case of the list and of the language.
+/// * Words that a step makes equal are equal to every algorithm, and similarity is computed on the result.
 #[derive(Clone)]
 pub struct Prepared {
     inner: Arc<dyn Tokenizer>,
@@ -137,7 +139,7 @@ pub struct Prepared {
     masks: Masks,
     stop_words: Option<StopWords>,
     stem: Option<&'static StemLanguage>,
-    /// The steps in words.
+    /// A description of the steps.
     steps: String,
 }
 
@@ -159,7 +161,7 @@ impl Prepared {
 }
 
 impl Tokenizer for Prepared {
-    /// The tokenizer inside, and each step with what it works with.
+    /// The inner tokenizer, and each step with its arguments.
     fn name(&self) -> Cow<'_, str> {
         format!("{}, {}", self.inner.name(), self.steps).into()
     }
@@ -197,20 +199,21 @@ impl Tokenizer for Prepared {
     }
 }
 
-/// Working memory of this and of other tokenizers that work on the tokens of one inside, which waits in the buffer of tokens for the next document.
+/// Working memory of tokenizers that work on the tokens of an inner one. It stays in the buffer of tokens for the next
+/// document.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// The text with hyphenated words joined.
     joined: Shortened,
-    /// The tokens of the tokenizer inside, folded if that is asked for.
+    /// The tokens of the inner tokenizer, folded if requested.
     pub(super) plain: Tokens,
-    /// Where they are folded.
+    /// Working memory for folding.
     folded: Tokens,
-    /// The same with masks.
+    /// The same tokens with masks.
     masked: Tokens,
-    /// The text as the tokens have it, and as it is between them.
+    /// The text of the tokens, and the text between them.
     flat: String,
-    /// Where each token is in it.
+    /// The position of each token in it.
     places: Vec<Range<usize>>,
     dates: Vec<Found>,
     found: Vec<Found>,
@@ -272,7 +275,7 @@ impl Work {
         push_counted(&mut self.flat, text.get(end..).unwrap_or_default());
     }
 
-    /// Writes the tokens anew, each as what is not masked of it, with a mask in the place of what is.
+    /// Rewrites the tokens: matches are replaced by masks, and the rest is kept.
     fn replace(&mut self) {
         let Work { plain, masked, flat, places, found, .. } = self;
         masked.clear();
@@ -314,7 +317,7 @@ impl Work {
     }
 }
 
-/// Appends what is not ignored of what stands between two tokens.
+/// Appends the text between two tokens without its ignored characters.
 fn push_counted(flat: &mut String, between: &str) {
     if between.is_ascii() {
         flat.push_str(between);

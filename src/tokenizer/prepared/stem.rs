@@ -1,4 +1,4 @@
-//! Stemming: what is left of a word without its endings, by the Snowball algorithms.
+//! Stemming: words without their endings, by the Snowball algorithms.
 
 use crate::error::Error;
 use unicode_script::{Script, UnicodeScript};
@@ -66,7 +66,8 @@ pub static STEM_LANGUAGES: &[StemLanguage] = &[
     language("yi", "Yiddish", Algorithm::Yiddish, &[Script::Hebrew]),
 ];
 
-/// A longer token, in bytes, is left as it is: no word is that long, and the algorithms are slow on it.
+/// The maximum length of a token, in bytes. A longer one is not stemmed: it is not a word, and the algorithms are slow
+/// on it.
 const LONGEST: usize = 128;
 
 impl StemLanguage {
@@ -90,11 +91,11 @@ impl StemLanguage {
         stem.push_str(&waken_snowball::stem(self.algorithm, token));
     }
 
-    /// Appends nothing: there is no language to be called for.
+    /// Appends nothing: there are no languages in this build.
     #[cfg(not(feature = "stemming"))]
     fn add_stem(&self, _token: &str, _stem: &mut String) {}
 
-    /// Whether a token begins like a word of this language.
+    /// Whether the first character of a token is in the script of this language.
     fn fits(&self, token: &str) -> bool {
         let first = token.chars().next().filter(|_| token.len() <= LONGEST);
         first.is_some_and(|c| {
@@ -107,7 +108,7 @@ impl StemLanguage {
     }
 }
 
-/// Stems words of one language after the other, and remembers the common ones: a few hundred bytes for each of
+/// Stems words of one language one after the other, and caches the common ones: a few hundred bytes for each of
 /// [`SLOTS`] words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stems {
@@ -118,7 +119,8 @@ pub(super) struct Stems {
 const SLOTS: usize = 4096;
 
 impl Stems {
-    /// The stem of a token with this hash. A token of another script, or of which nothing would be left, is its own stem.
+    /// The stem of a token with this hash. If the token is in another script, or its stem would be empty, it is its own
+    /// stem.
     pub fn of<'a>(&'a mut self, language: &StemLanguage, token: &'a str, hash: u64) -> &'a str {
         if !language.fits(token) {
             return token;

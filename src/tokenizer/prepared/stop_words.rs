@@ -1,25 +1,25 @@
-//! Stop words: lists of them, and where they stand among tokens.
+//! Stop words: lists of them, and their positions among tokens.
 
 use super::super::{TokenDetail, Tokenizer, Tokens};
 use crate::error::Error;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A list of stop words, as they are written.
+/// A list of stop words, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopList {
-    /// What the list is called: the language or the file.
+    /// The name of the list: the language or the file.
     pub name: String,
-    /// The words, each with its line. One that has several tokens (`don't`) is removed only where they follow each other.
+    /// The words, each with its line. A word of several tokens (`don't`) is removed only where they follow each other.
     words: Vec<(usize, String)>,
-    /// Whether each word must be worth its place: in a list that somebody wrote for this run.
+    /// Whether a word without tokens is an error: in a list that was written for this run.
     strict: bool,
     /// Whether it is the list of a language.
     is_built_in: bool,
 }
 
-/// The codes of the languages that have a list: ISO 639-1, and `hinglish`. The lists are those of NLTK, and of Stopwords ISO for
-/// languages that are not there. None without the feature `stop-words`.
+/// The codes of the languages that have a list: ISO 639-1, and `hinglish`. The lists are those of NLTK, and of
+/// Stopwords ISO for other languages. Empty without the feature `stop-words`.
 pub fn stop_word_languages() -> &'static [&'static str] {
     #[cfg(feature = "stop-words")]
     return stop_words::available_languages();
@@ -33,7 +33,7 @@ fn words_of(code: &str) -> Option<&'static [&'static str]> {
     stop_words::lookup(code)
 }
 
-/// The words of a language: of none.
+/// The words of a language: there are none in this build.
 #[cfg(not(feature = "stop-words"))]
 fn words_of(_code: &str) -> Option<&'static [&'static str]> {
     None
@@ -57,10 +57,10 @@ impl StopList {
         Ok(StopList { name: code.to_string(), words, strict: false, is_built_in: true })
     }
 
-    /// A list from the content of a file: UTF-8, one word a line; what follows `#` at the beginning of a line is a comment.
+    /// A list from the content of a file: UTF-8, one word per line. A line that begins with `#` is a comment.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the file and the line that is not UTF-8, or the file if there is no word in it.
+    /// [`Error::Usage`] that names the file and the line that is not UTF-8, or the file if it has no words.
     pub fn parse(name: &str, content: &[u8]) -> Result<Self, Error> {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let mut words = Vec::new();
@@ -79,7 +79,7 @@ impl StopList {
         Ok(StopList { name: name.to_string(), words, strict: true, is_built_in: false })
     }
 
-    /// What tells it from other lists: the language, or a digest of the words, wherever they were read.
+    /// The identity of the list: the language, or a digest of the words, independent of their file.
     pub(super) fn identity(&self) -> String {
         if self.is_built_in {
             return self.name.clone();
@@ -90,7 +90,7 @@ impl StopList {
         format!("list-{:016x}", xxh3_64(words.join("\n").as_bytes()))
     }
 
-    /// The words, as they are written.
+    /// The words, as written.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|(_, word)| &**word)
     }
@@ -105,10 +105,10 @@ impl StopList {
 /// Tokens that follow each other.
 type Sequence = Box<[Box<str>]>;
 
-/// Stop words as the tokens that they give.
+/// Stop words as sequences of tokens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StopWords {
-    /// By first token: what follows it in each of the entries, the longest first.
+    /// By first token: the other tokens of each entry, the longest first.
     by_first: HashMap<Box<str>, Vec<Sequence>>,
 }
 
@@ -138,7 +138,7 @@ impl StopWords {
         Ok(all)
     }
 
-    /// How many tokens from `at` on are the longest stop word there; 0 if none is.
+    /// The number of tokens of the longest stop word at `at`; 0 if there is none.
     pub fn len_at(&self, tokens: &Tokens, at: usize) -> usize {
         let Some(rests) = self.by_first.get(tokens.text(at)) else { return 0 };
         let follows = |rest: &[Box<str>]| {
