@@ -94,11 +94,11 @@
 //! * A reported pair is at or above the threshold by the algorithm's own exact measure. Thresholds are fractions, decided in
 //!   integers.
 //! * The result depends on the documents and the parameters, and not on threads, batch sizes, memory or the CPU. The
-//! set of pairs does not depend on the order of the documents either.
+//!   set of pairs does not depend on the order of the documents either.
 //! * A document that is not kept has a kept one at or above the threshold.
 //! * A document without features is never similar to another.
 //! * One bad document does not stop a run, and is not lost silently: it is reported and counted as a
-//! [`source::Problem`].
+//!   [`source::Problem`].
 //! * The batch has no map from keys to documents. No output depends on the order of a map.
 //!
 

@@ -4,14 +4,14 @@
 //!
 //! 1. **Joining** ([`hyphens`]): words that are hyphenated at the end of a line are joined, before the text is cut.
 //! 2. **Folding** ([`fold`]): marks of letters are removed, so that `café` is `cafe`. All later steps use tokens, and
-//! entries of lists, without them. Stems of folded words can differ from those of the original words.
+//!    entries of lists, without them. Stems of folded words can differ from those of the original words.
 //! 3. **Masking** ([`mask`]): each number, date or time becomes one token, `<number>`, `<date>` or `<time>`, so that a counter
 //!    or a date does not make two documents differ.
 //! 4. **Stop words** ([`stop_words`]) are removed. An entry of a list is cut into tokens like the text, so case and
-//! composition do not matter. An entry of several tokens (`don't` is `don` and `t` to `word`) matches only that
-//! sequence. If several entries match, the longest is taken.
+//!    composition do not matter. An entry of several tokens (`don't` is `don` and `t` to `word`) matches only that
+//!    sequence. If several entries match, the longest is taken.
 //! 5. **Stemming** ([`stem`]): each token is replaced by its stem. Tokens in a script other than that of the language
-//! are unchanged.
+//!    are unchanged.
 
 pub mod fold;
 pub mod hyphens;
@@ -127,9 +127,9 @@ impl fmt::Display for Preparation {
 ///
 /// # Weak
 /// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words to prepare: the result is
-/// meaningless.
+///   meaningless.
 /// * [`Code`](super::Code) and [`Whitespace`](super::Whitespace) keep case, so stop words and endings are recognised
-/// only in the case of the list and of the language.
+///   only in the case of the list and of the language.
 /// * Words that a step makes equal are equal to every algorithm, and similarity is computed on the result.
 #[derive(Clone)]
 pub struct Prepared {
