@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn no_records_no_batch() {
-        assert!(batches(&mut Records::new(|| std::iter::empty::<Result<(u8, &str), Problem>>())).is_empty());
+        assert!(batches(&mut Records::new(std::iter::empty::<Result<(u8, &str), Problem>>)).is_empty());
     }
 
     #[test]

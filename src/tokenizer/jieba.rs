@@ -26,13 +26,13 @@ static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::ne
 ///
 /// # Weak
 /// * Most words of the dictionary are in simplified characters: much of a text in traditional characters is cut into
-/// single ones. Words of Japanese are cut as if they were Chinese.
+///   single ones. Words of Japanese are cut as if they were Chinese.
 /// * Any text between two characters, even a space or the end of a line, cuts the word that they are in. So the same
-/// text with and without punctuation may differ, which it does not to [`Word`].
+///   text with and without punctuation may differ, which it does not to [`Word`].
 /// * A changed character may change how its neighbours are cut: up to 3 tokens of the same texts, 1.02 on average. With the hidden
 ///   Markov model it would be up to 4, and 1.14.
 /// * Frequencies are compared as sums of logarithms in floating point. If two segmentations are equally probable, the
-/// last bit decides, and it may differ with the mathematical library of another platform.
+///   last bit decides, and it may differ with the mathematical library of another platform.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Jieba;
 

@@ -12,9 +12,9 @@
 //! up to 1.25 times as often ([`hamming::bits_differ_at_most`]); the parameter `recall` allows for that. Similarity is
 //! `1 − distance / bits`.
 //!
-//! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each weighing
-//! 1. Counting occurrences (`weights` = `tf`) makes unrelated long texts look alike, because their common words weigh
-//! most; with `idf` the rare words weigh most ([`weights`](super::weights)).
+//! **Parameters.** See [`PARAMETERS`]. Features are the distinct single tokens and pairs of neighbours, each with
+//! weight 1. Counting occurrences (`weights` = `tf`) makes unrelated long texts look alike, because their common words
+//! weigh most; with `idf` the rare words weigh most ([`weights`](super::weights)).
 //!
 //! **Cost.** A table look-up and about 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All
 //! pairs within the distance are found exactly, through block tables whose number is chosen from the number of
