@@ -10,6 +10,7 @@ use crate::algorithm::{
     TableFactory, Totals,
 };
 use crate::error::Error;
+use crate::index::MEDIAN_TOKENS;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
 use crate::run::sign::{self, Scratch, Signer};
@@ -147,8 +148,8 @@ pub fn compare(
 }
 
 /// The exact similarity of two texts by the default algorithm: the Jaccard similarity of their runs of words (of as
-/// many words as texts of this length allow), ignoring case and punctuation. `None` if one of them has no words.
-/// [`compare`] takes any algorithm, and returns more.
+/// many words as texts of this length allow; of runs of four characters if one has fewer than ten words), ignoring case
+/// and punctuation. `None` if one of them has too few features. [`compare`] takes any algorithm, and returns more.
 ///
 /// # Cost
 /// Linear in the texts.
@@ -167,11 +168,12 @@ fn default_factory() -> Result<TableFactory, Error> {
 }
 
 /// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits,
-/// and so on. Empty if the text has too few features.
+/// and so on. Empty if the text has too few features. Fingerprints by one factory, tokenizer and seed can be compared,
+/// however long their texts are: parameters that follow the length of documents are those for
+/// [`MEDIAN_TOKENS`](crate::index::MEDIAN_TOKENS).
 ///
 /// # Errors
-/// As for [`AlgorithmFactory::prepare`]. Also, the algorithm is refused for documents of this length, or must know a
-/// whole collection first.
+/// As for [`AlgorithmFactory::prepare`]. Also, the algorithm must know a whole collection first.
 ///
 /// ```
 /// use neardups::{SimHash, tokenizer::Word};
@@ -187,8 +189,7 @@ pub fn fingerprint(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Vec<u64>, Error> {
-    let PreparedAlgorithm { algorithm, tokenizer: own, refusal, .. } =
-        factory.prepare(median_tokens([text, ""], tokenizer, seed))?;
+    let PreparedAlgorithm { algorithm, tokenizer: own, refusal, .. } = factory.prepare(MEDIAN_TOKENS)?;
     if let Some(refusal) = refusal {
         return Err(Error::Unsuitable(refusal));
     }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::lexicon::Lexicon;
 use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{self, Tokenizer};
+use std::fmt;
 use std::sync::Arc;
 
 /// An algorithm ready to run, with its tokenizer, warnings and refusal.
@@ -69,6 +70,12 @@ impl<F: Fn(usize) -> Result<PreparedAlgorithm, Error> + Sync> AlgorithmFactory f
 pub struct TableFactory {
     pub(super) entry: &'static Entry,
     pub(super) settings: Settings,
+}
+
+impl fmt::Debug for TableFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableFactory").field("algorithm", &self.entry.name).field("settings", &self.settings).finish()
+    }
 }
 
 impl TableFactory {

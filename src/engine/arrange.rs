@@ -10,6 +10,7 @@ use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use crate::union_find::UnionFind;
+use std::fmt;
 #[cfg(feature = "report")]
 use std::ops::Range;
 
@@ -119,6 +120,12 @@ pub struct Outcome {
     prepared: PreparedAlgorithm,
     /// The settings and statistics of the run.
     pub report: Report,
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome").field("report", &self.report).finish_non_exhaustive()
+    }
 }
 
 /// The edges of each group, in both directions: `edges[of[ends[g − 1]..ends[g]]]`.
@@ -428,6 +435,12 @@ pub struct Kept<'a> {
     /// Copies whose reason differs from that of their group, ascending.
     later: Vec<(u32, u32, Similarity)>,
     policy: KeepPolicy,
+}
+
+impl fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("policy", &self.policy).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Kept<'a> {

@@ -1,10 +1,11 @@
 //! A scan as a builder: every option has a default.
 
 use super::{Observer, Options, Outcome, scan};
-use crate::algorithm::AlgorithmFactory;
+use crate::algorithm::{AlgorithmFactory, PreparedAlgorithm};
 use crate::error::Error;
 use crate::source::{Records, Source};
 use crate::tokenizer::Tokenizer;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,18 +25,44 @@ pub struct Scan<'a> {
     factory: &'a dyn AlgorithmFactory,
     options: Options,
     observer: &'a dyn Observer,
+    /// Whether the tokenizer was chosen: then it is used however short the documents are.
+    is_tokenizer_fixed: bool,
+}
+
+impl fmt::Debug for Scan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Options { tokenizer, seed, threads, memory, temp_dir } = &self.options;
+        let mut scan = f.debug_struct("Scan");
+        scan.field("tokenizer", &tokenizer.name()).field("seed", seed).field("threads", threads);
+        scan.field("memory", memory).field("temp_dir", temp_dir).finish_non_exhaustive()
+    }
+}
+
+/// A factory whose algorithms take the tokenizer that was chosen, and none of their own.
+struct WithFixedTokenizer<'a>(&'a dyn AlgorithmFactory);
+
+impl AlgorithmFactory for WithFixedTokenizer<'_> {
+    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+        self.0.prepare(median_tokens).map(|prepared| PreparedAlgorithm { tokenizer: None, ..prepared })
+    }
+
+    fn depends_on_length(&self) -> bool {
+        self.0.depends_on_length()
+    }
 }
 
 impl<'a> Scan<'a> {
     /// A scan with this algorithm and the defaults: word tokens, seed 0, all cores, 1 GiB of memory for the documents,
     /// and a no-op observer.
     pub fn new(factory: &'a dyn AlgorithmFactory) -> Self {
-        Scan { factory, options: Options::default(), observer: &() }
+        Scan { factory, options: Options::default(), observer: &(), is_tokenizer_fixed: false }
     }
 
-    /// Cuts texts by this tokenizer, unless the algorithm needs another.
+    /// Cuts texts by this tokenizer, however short they are. By default these are words, and runs of characters where the
+    /// algorithm finds texts too short for words.
     pub fn tokenizer(mut self, tokenizer: impl Tokenizer + 'static) -> Self {
         self.options.tokenizer = Arc::new(tokenizer);
+        self.is_tokenizer_fixed = true;
         self
     }
 
@@ -85,7 +112,7 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// As for [`scan`].
     pub fn run(&self, source: &mut dyn Source) -> Result<Outcome, Error> {
-        scan(source, None, self.factory, &self.options, self.observer)
+        self.scan(source, None)
     }
 
     /// Finds the pairs of one document of the source and one of the reference.
@@ -93,6 +120,37 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// As for [`scan`].
     pub fn run_against(&self, reference: &mut dyn Source, source: &mut dyn Source) -> Result<Outcome, Error> {
-        scan(source, Some(reference), self.factory, &self.options, self.observer)
+        self.scan(source, Some(reference))
+    }
+
+    fn scan(&self, source: &mut dyn Source, reference: Option<&mut dyn Source>) -> Result<Outcome, Error> {
+        let fixed = WithFixedTokenizer(self.factory);
+        let factory = if self.is_tokenizer_fixed { &fixed } else { self.factory };
+        scan(source, reference, factory, &self.options, self.observer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::minhash::MinHash;
+    use crate::tokenizer::Whitespace;
+
+    #[test]
+    fn a_chosen_tokenizer_is_used_for_short_texts_too() {
+        let minhash = MinHash::builder().build().unwrap();
+        let texts = ["one two", "one  two", "onetwo"];
+        let pairs = |scan: Scan<'_>| {
+            let outcome = scan.texts(&texts).unwrap();
+            (outcome.report.tokenizer.clone(), outcome.pairs().map(|pair| pair.indices).collect::<Vec<_>>())
+        };
+        assert_eq!(pairs(Scan::new(&minhash)).0.as_deref(), Some("char:4"));
+        assert_eq!(pairs(Scan::new(&minhash).tokenizer(Whitespace)), (None, vec![(0, 1)]));
+    }
+
+    #[test]
+    fn a_scan_can_be_shown() {
+        let minhash = MinHash::builder().build().unwrap();
+        assert!(format!("{:?}", Scan::new(&minhash).seed(7)).contains("seed: 7"));
     }
 }

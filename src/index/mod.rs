@@ -56,6 +56,7 @@ use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,6 +93,13 @@ pub enum Decision {
         /// Their exact similarity.
         similarity: Similarity,
     },
+}
+
+impl Decision {
+    /// Whether the document passes: it is not a near-duplicate, or is known by its id.
+    pub fn passes(&self) -> bool {
+        !matches!(self, Decision::Duplicate { .. })
+    }
 }
 
 /// Limits of what is remembered.
@@ -215,6 +223,14 @@ pub struct Index {
     was_interrupted: bool,
     /// Whether it is in a file.
     is_stored: bool,
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut index = f.debug_struct("Index");
+        index.field("documents", &self.len()).field("limits", &self.limits).field("mode", &self.mode);
+        index.finish_non_exhaustive()
+    }
 }
 
 impl Index {

@@ -4,6 +4,7 @@ use super::Signer;
 use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals};
 use crate::error::Error;
 use crate::tokenizer::Tokenizer;
+use std::fmt;
 use std::sync::Arc;
 
 /// The median length, in tokens, that algorithms are prepared for where they depend on it. The documents of a stream
@@ -21,6 +22,14 @@ pub struct Plan {
     tokenizer: Arc<dyn Tokenizer>,
     spec: Spec,
     warnings: Vec<String>,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the seed: who knows it can prepare texts that collide.
+        let Spec { algorithm, tokenizer, .. } = &self.spec;
+        f.debug_struct("Plan").field("algorithm", algorithm).field("tokenizer", tokenizer).finish_non_exhaustive()
+    }
 }
 
 impl Plan {

@@ -60,22 +60,22 @@ impl Header {
     /// it.
     fn of(mut fields: Map<String, Value>) -> Result<Header, String> {
         ["type", "version"].iter().for_each(|known| drop(fields.remove(*known)));
-        let mut take = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field `{name}`"));
-        let number = |name: &str, value: Value| value.as_u64().ok_or_else(|| format!("`{name}` is not a whole number"));
+        let mut take = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field '{name}'"));
+        let number = |name: &str, value: Value| value.as_u64().ok_or_else(|| format!("'{name}' is not a whole number"));
         let text = |name: &str, value: Value| match value {
             Value::String(text) => Ok(text),
-            _ => Err(format!("`{name}` is not a string")),
+            _ => Err(format!("'{name}' is not a string")),
         };
         let min_df = number("min_df", take("min_df")?)?;
         let header = Header {
             documents: number("documents", take("documents")?)?,
             terms: number("terms", take("terms")?)?,
             tokenizer: text("tokenizer", take("tokenizer")?)?,
-            min_df: u32::try_from(min_df).map_err(|_| format!("`min_df` is greater than {}", u32::MAX))?,
+            min_df: u32::try_from(min_df).map_err(|_| format!("'min_df' is greater than {}", u32::MAX))?,
             digest: Some(text("digest", take("digest").map_err(|_| "it has no digest")?)?),
         };
         match fields.keys().next() {
-            Some(other) => Err(format!("unknown field `{other}`")),
+            Some(other) => Err(format!("unknown field '{other}'")),
             None => Ok(header),
         }
     }

@@ -1,7 +1,7 @@
 //! Documents that a program has, or produces one by one.
 
 use super::{Batch, Problem, Source};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::ControlFlow;
 
 /// The number of records in a batch: large enough that the cost of a batch is negligible, small enough to keep all
@@ -29,6 +29,12 @@ const BYTES_PER_BATCH: usize = 1 << 20;
 /// ```
 pub struct Records<F> {
     start: F,
+}
+
+impl<F> fmt::Debug for Records<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").finish_non_exhaustive()
+    }
 }
 
 impl<F, R, I, T> Records<F>

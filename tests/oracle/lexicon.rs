@@ -190,7 +190,7 @@ fn damage_is_named_with_its_line() {
     refused(&"x".repeat(100_000), 1, "not a lexicon");
     refused("{\"type\":\"pair\",\"version\":1}\n", 1, "not a lexicon");
     refused(&changed("\"version\":1", "\"version\":2"), 1, "a lexicon of version 2: expected version 1");
-    refused(&changed("\"min_df\":2", "\"min_df\":2,\"more\":1"), 1, "unknown field `more`");
+    refused(&changed("\"min_df\":2", "\"min_df\":2,\"more\":1"), 1, "unknown field 'more'");
     refused(&changed(",\"digest\":\"fcebe6e262c02dbdf03cff36540bb5eb4c30e290\"", ""), 1, "it has no digest");
     refused(&changed("\"documents\":3", "\"documents\":4"), 1, "it was changed");
     refused(&changed("\"tokenizer\":\"word\"", "\"tokenizer\":\"code\""), 1, "it was changed");
