@@ -170,7 +170,7 @@ fn default_factory() -> Result<TableFactory, Error> {
 /// The fingerprint of one text, as a stream with these settings makes it: for MinHash its slots, for SimHash its bits,
 /// and so on. Empty if the text has too few features. Fingerprints by one factory, tokenizer and seed can be compared,
 /// however long their texts are: parameters that follow the length of documents are those for
-/// [`MEDIAN_TOKENS`](crate::index::MEDIAN_TOKENS).
+/// [`MEDIAN_TOKENS`].
 ///
 /// # Errors
 /// As for [`AlgorithmFactory::prepare`]. Also, the algorithm must know a whole collection first.
