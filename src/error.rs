@@ -149,7 +149,15 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+/// The source is the error of the system, whose text the message ends with.
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { error, .. } | Error::Output { error, .. } | Error::Input { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl Error {
     /// A parameter out of range.
@@ -190,5 +198,21 @@ impl Error {
     /// Whether the error only means that the reader of our output closed it, which ends the program quietly.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Error::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn the_source_is_the_error_of_the_system() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        for error in [Error::io("a", denied()), Error::output("b", denied()), Error::input("c", denied())] {
+            let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+            assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::PermissionDenied));
+        }
+        assert!(Error::Usage("d".into()).source().is_none());
     }
 }

@@ -7,16 +7,13 @@
 
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
-
 use crate::run::observer::Observer;
 use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::source::{Chunk, Live, Problem, Severity};
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
-
-pub use crate::index::{MEDIAN_TOKENS, Plan};
+use std::{fmt, io};
 
 /// The counts of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,51 +117,89 @@ pub const IN_FLIGHT: usize = 8;
 /// The maximum size, in bytes, of the records that are decided on before they leave.
 const HELD: usize = 1 << 20;
 
-/// Filters a stream: each document passes unless the index has a near-duplicate of it. Ends at the end of the input, at
-/// the first error, or soon after `stop` is set. Documents that passed are then in the index, and their records have
-/// left.
+/// A filter: an index, and how the stream is processed. [`run`](Self::run) starts it. Each document passes unless the index
+/// has a near-duplicate of it.
 ///
-/// # Errors
-/// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
+/// ```
+/// use neardups::filter::{Counts, Filter, Sink};
+/// use neardups::index::{Decision, Index, Limits, Plan};
+/// use neardups::source::{Format, Live, Options};
+/// use neardups::{Error, MinHash, tokenizer::Word};
+/// use std::sync::Arc;
 ///
-/// Cost: documents are signed on `threads` threads (0: one per core) and decided on by one.
-pub fn filter<R: io::Read + Send + 'static>(
-    input: Live<R>,
-    plan: &Plan,
-    index: &mut Index,
+/// struct Passed(Vec<u8>);
+///
+/// impl Sink for Passed {
+///     fn decided(&mut self, record: &[u8], _id: &str, decision: &Decision) -> Result<(), Error> {
+///         if decision.passes() { self.passed(record) } else { Ok(()) }
+///     }
+///     fn passed(&mut self, record: &[u8]) -> Result<(), Error> {
+///         self.0.extend_from_slice(record);
+///         Ok(())
+///     }
+///     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {
+///         Ok(()) // The index is written: write these records now.
+///     }
+/// }
+///
+/// let lines = "to be or not to be\nthat is the question\nTo be, or not to be!\n";
+/// let stream = Live::new(lines.as_bytes(), "lines", &Options { format: Format::Lines, ..Options::default() });
+/// let plan = Plan::new(&MinHash::builder().shingle(2).build()?, Arc::new(Word))?;
+/// let (mut index, mut passed) = (Index::in_memory(&plan, Limits::default()), Passed(Vec::new()));
+/// let counts = Filter::new(&mut index).run(stream, &mut passed)?;
+/// assert_eq!((counts.fresh, counts.duplicates), (2, 1));
+/// assert_eq!(passed.0, b"to be or not to be\nthat is the question\n");
+/// # Ok::<(), Error>(())
+/// ```
+#[must_use = "a filter does nothing until it is run"]
+pub struct Filter<'a> {
+    index: &'a mut Index,
     threads: usize,
-    stop: &AtomicBool,
-    observer: &dyn Observer,
-    sink: &mut dyn Sink,
-) -> Result<Counts, Error> {
-    let mut parts = signed(input, plan, workers(threads));
-    let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0 };
-    let ended = loop {
-        let taken = match parts.wait_for(Duration::ZERO) {
-            // The input pauses.
-            Taken::Nothing => {
-                if stream.held > 0 {
-                    stream.release()?;
-                }
-                parts.wait_for(Duration::from_millis(50))
-            }
-            taken => taken,
-        };
-        let part = match taken {
-            Taken::Result(Ok(part)) => part,
-            Taken::Result(Err(error)) => break Err(Error::input("cannot read standard input", error)),
-            Taken::End => break Ok(()),
-            Taken::Nothing if stop.load(Ordering::Relaxed) => break Ok(()),
-            Taken::Nothing => continue,
-        };
-        let decided = stream.decide(&part)?;
-        if decided.is_err() || stop.load(Ordering::Relaxed) {
-            break decided;
-        }
-    };
-    stream.release()?;
-    stream.index.seal()?;
-    ended.map(|()| stream.counts)
+    stop: Option<&'a AtomicBool>,
+    observer: &'a dyn Observer,
+}
+
+impl fmt::Debug for Filter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter").field("index", &self.index).field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Filter<'a> {
+    /// A filter by this index and the defaults: all cores, and a no-op observer.
+    pub fn new(index: &'a mut Index) -> Self {
+        Filter { index, threads: 0, stop: None, observer: &() }
+    }
+
+    /// Makes signatures on this many threads; 0 means one per core. One more thread decides.
+    pub fn threads(self, threads: usize) -> Self {
+        Filter { threads, ..self }
+    }
+
+    /// Ends the stream soon after this becomes true, for example on a signal.
+    pub fn stop(self, stop: &'a AtomicBool) -> Self {
+        Filter { stop: Some(stop), ..self }
+    }
+
+    /// Reports records that could not be read.
+    pub fn observer(self, observer: &'a dyn Observer) -> Self {
+        Filter { observer, ..self }
+    }
+
+    /// Filters a stream. Ends at the end of the input, at the first error, or when it is [stopped](Self::stop). Documents
+    /// that passed are then in the index, and their records have left.
+    ///
+    /// # Errors
+    /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
+    pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
+        let Filter { index, threads, stop, observer } = self;
+        let mut parts = signed(input, index, workers(threads));
+        let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0 };
+        let ended = stream.take(&mut parts, || stop.is_some_and(|stop| stop.load(Ordering::Relaxed)))?;
+        stream.release()?;
+        stream.index.seal()?;
+        ended.map(|()| stream.counts)
+    }
 }
 
 /// A stream that is being decided on.
@@ -178,6 +213,38 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
+    /// Decides on all parts, until the input ends or is to stop. The inner error ends the stream after everything before
+    /// it has left, the outer one at once.
+    fn take(
+        &mut self,
+        parts: &mut Results<io::Result<Part>>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Result<(), Error>, Error> {
+        loop {
+            let taken = match parts.wait_for(Duration::ZERO) {
+                // The input pauses.
+                Taken::Nothing => {
+                    if self.held > 0 {
+                        self.release()?;
+                    }
+                    parts.wait_for(Duration::from_millis(50))
+                }
+                taken => taken,
+            };
+            let part = match taken {
+                Taken::Result(Ok(part)) => part,
+                Taken::Result(Err(error)) => return Ok(Err(Error::input("cannot read standard input", error))),
+                Taken::End => return Ok(Ok(())),
+                Taken::Nothing if is_stopped() => return Ok(Ok(())),
+                Taken::Nothing => continue,
+            };
+            let decided = self.decide(&part)?;
+            if decided.is_err() || is_stopped() {
+                return Ok(decided);
+            }
+        }
+    }
+
     /// Decides on the records of a part. The inner error ends the stream after everything before it has left, the outer one at once.
     fn decide(&mut self, part: &Part) -> Result<Result<(), Error>, Error> {
         self.count(part);
@@ -236,7 +303,7 @@ impl Stream<'_> {
 
 /// Reads and signs on threads of their own. They end soon after the parts are dropped, or with the process, because
 /// reading can block for ever. An error of the input comes after everything that was read.
-fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: usize) -> Results<io::Result<Part>> {
+fn signed<R: io::Read + Send + 'static>(input: Live<R>, index: &Index, threads: usize) -> Results<io::Result<Part>> {
     // Half of the capacity is for reading ahead, including the chunk that waits to be sent.
     let (feeder, mut chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(IN_FLIGHT / 2 * threads - 1);
     thread::spawn(move || {
@@ -254,7 +321,7 @@ fn signed<R: io::Read + Send + 'static>(input: Live<R>, plan: &Plan, threads: us
         });
     });
     let worker = || {
-        let mut signer = plan.signer();
+        let mut signer = index.signer();
         move |chunk: io::Result<Result<Chunk, Problem>>| chunk.map(|chunk| part(chunk, &mut signer))
     };
     let room = Room { pieces: IN_FLIGHT / 2 * threads, bytes: u64::MAX };

@@ -14,7 +14,7 @@
 //!     "The quick brown fox jumps over the lazy dog, near the bank of the River!",
 //! ];
 //! let minhash = MinHash::builder().threshold(0.8).build()?;
-//! let outcome = Scan::new(&minhash).texts(&texts)?;
+//! let outcome = Scan::new(minhash).texts(&texts)?;
 //! assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
 //! # Ok::<(), neardups::Error>(())
 //! ```
@@ -141,6 +141,7 @@ pub mod source;
 pub mod tokenizer;
 mod union_find;
 
+pub use algorithm::TableFactory;
 pub use algorithm::imatch::IMatch;
 pub use algorithm::minhash::MinHash;
 pub use algorithm::projection::RandomProjection;
@@ -149,3 +150,4 @@ pub use algorithm::spotsigs::SpotSigs;
 pub use compare::similarity;
 pub use engine::{KeepPolicy, Scan};
 pub use error::{Error, ErrorKind, IndexFault};
+pub use filter::Filter;

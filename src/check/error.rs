@@ -102,8 +102,15 @@ impl fmt::Display for SinceError {
     }
 }
 
-// Inner errors have no source of their own, and their text is part of the message.
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // Its text is the message.
+            Error::Run(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl std::error::Error for InvalidBaseline {}
 
@@ -124,5 +131,33 @@ impl From<SinceError> for Error {
 impl From<crate::Error> for Error {
     fn from(error: crate::Error) -> Self {
         Error::Run(error)
+    }
+}
+
+/// The error that ended the run; others are errors of the request, [`Usage`](crate::Error::Usage).
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Run(error) => error,
+            error => crate::Error::Usage(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn becomes_an_error_of_the_library() {
+        let globs = Error::Globs { list: List::Allow, message: "no glob: '['".into() };
+        for (error, kind, message) in [
+            (Error::Run(crate::Error::Full("no threads".into())), ErrorKind::Memory, "no threads"),
+            (globs, ErrorKind::Usage, "no glob: '['"),
+        ] {
+            let error = crate::Error::from(error);
+            assert_eq!((error.kind(), &*error.to_string()), (kind, message));
+        }
     }
 }

@@ -229,7 +229,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
             progress.warning("there are no labelled pairs: recall is meaningless");
         }
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
-        let pairs: Vec<(u32, u32)> = truth.pairs.iter().collect();
+        let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
         let bins =
             outcome.odds(input, &request.engine, &pairs).map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
@@ -254,7 +254,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
 }
 
 /// The labelled pairs by similarity, as a table.
-fn table_of(bins: &Result<Bins, String>) -> Vec<String> {
+fn table_of(bins: &Result<Bins, Error>) -> Vec<String> {
     let Bins { bins, not_compared } = match bins {
         Ok(bins) => bins,
         Err(reason) => return vec![format!("no table of labelled pairs by similarity: {reason}")],
@@ -385,7 +385,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    no_bins: Option<&'a str>,
+    no_bins: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preparation: Option<&'a Described>,
 }
@@ -411,7 +411,7 @@ impl<'a> Record<'a> {
         outcome: &'a Outcome,
         documents: u64,
         evaluation: &Evaluation,
-        bins: &'a Result<Bins, String>,
+        bins: &Result<Bins, Error>,
         request: &'a Request,
     ) -> Self {
         let (report, scores) = (&outcome.report, &evaluation.scores);
@@ -434,7 +434,7 @@ impl<'a> Record<'a> {
             accuracy: evaluation.accuracy,
             bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
             not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
-            no_bins: bins.as_ref().err().map(String::as_str),
+            no_bins: bins.as_ref().err().map(Error::to_string),
             preparation: request.tokens.prepared.as_ref(),
         }
     }

@@ -7,12 +7,13 @@ use super::outputs::Outputs;
 use super::status::Status;
 use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
-use neardups::filter::{Counts, Sink, filter};
-use neardups::index::{self, Compacted, Decision, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove};
+use neardups::filter::{Counts, Filter, Sink};
+use neardups::index::{
+    self, Compacted, Decision, Header, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove,
+};
 use neardups::source::{Live, Problem};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -34,7 +35,7 @@ struct Stats<'a> {
     /// In seconds since 1970.
     first: Option<u64>,
     last: Option<u64>,
-    made_with: &'a Value,
+    made_with: &'a Header,
 }
 
 /// A line of `dedup index export`.
@@ -79,7 +80,8 @@ fn cannot_write(error: io::Error) -> Error {
 }
 
 fn stats(path: &Path) -> Result<Status, Error> {
-    let Summary { header, version, documents, featureless, removed, times, bytes, torn } = inspect(path, |_| Ok(()))?;
+    let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } =
+        inspect(path, |_| Ok(()))?;
     let stats = Stats {
         r#type: "index",
         format_version: version,
@@ -154,7 +156,8 @@ fn stream(
     let options = index::Options { temp_dir: signing.run.temp_dir.clone(), ..options };
     let mut index = opened(path, &plan, &options, terminal)?;
     let stop = stop_on_signals();
-    let result = filter(live, &plan, &mut index, signing.run.threads, &stop, terminal, sink);
+    let filter = Filter::new(&mut index).threads(signing.run.threads).stop(&stop).observer(terminal);
+    let result = filter.run(live, sink);
     terminal.done();
     result.map(|counts| (counts, index, ended(&counts, &stop, terminal)))
 }

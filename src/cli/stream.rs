@@ -6,13 +6,11 @@ use super::input;
 use super::method::Method;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, counted};
-use neardups::filter::{Counts, Plan};
-use neardups::index::{self, Decision, Index};
+use neardups::filter::Counts;
+use neardups::index::{self, Decision, Header, Index, Plan, Seed};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
-use serde_json::Value;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,47 +33,38 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
-    let plan = Plan::new(&factory, method.tokens.tokenizer, seed)?;
+    let plan = Plan::new(&factory, method.tokens.tokenizer)?.with_seed(seed);
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
         PageText::All => plan,
     })
 }
 
-/// The seed: the typed one; that of an existing index; a random one with `--random-seed`, or for a new index of MinHash, whose pairs are
-/// verified whatever the seed is; otherwise the default. With a lexicon it is always that of the options, because the terms are hashed
-/// before the index is read.
-fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<u64, Error> {
+/// The seed, as typed. With a lexicon it is always that of the options, because the terms are hashed before the index is read.
+fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, Error> {
     let usual = typed.method.seed;
-    let header = || Ok::<_, Error>(index.map(index::header).transpose()?.flatten());
     if typed.method.lexicon().is_some() {
         if typed.random_seed {
             return Err(usage_error(
                 "--random-seed has no effect with --lexicon, whose terms are hashed with --seed: name a seed",
             ));
         }
-        let has_other_seed = |header: &Value| header["algo"] == algorithm && header["seed"] != usual;
-        if let (Some(path), Some(true)) = (index, header()?.as_ref().map(has_other_seed)) {
+        let has_other_seed = |header: &Header| header.algorithm == algorithm && header.seed != usual;
+        if let Some(path) = index
+            && index::header(path)?.as_ref().is_some_and(has_other_seed)
+        {
             let message = "made with another seed, and the terms of --lexicon are hashed with --seed: \
                 name the seed of the index, or use another index";
             let path = path.display().to_string();
             return Err(Error::Index { path, fault: IndexFault::Options, message: message.into() });
         }
-        return Ok(usual);
+        return Ok(Seed::Fixed(usual));
     }
-    if typed.run.seed.is_some_and(|seed| seed.is_typed) {
-        return Ok(usual);
-    }
-    let is_random = typed.random_seed || index.is_some() && algorithm == "minhash";
-    let of_index = header()?.and_then(|header| header["seed"].as_u64());
-    Ok(of_index.unwrap_or_else(|| if is_random { random_seed() } else { usual }))
-}
-
-/// An unpredictable number, always of 19 digits so that indexes of equal documents have equal sizes.
-fn random_seed() -> u64 {
-    const MIN: u64 = 1_000_000_000_000_000_000;
-    // The standard library seeds its maps from the system.
-    MIN + RandomState::new().build_hasher().finish() % (9 * MIN)
+    Ok(match typed.random_seed {
+        true => Seed::Random,
+        false if typed.run.seed.is_some_and(|seed| seed.is_typed) => Seed::Fixed(usual),
+        false => Seed::Auto,
+    })
 }
 
 /// Opens an index for documents that are signed like this, and warns if a torn end was cut off.

@@ -6,6 +6,7 @@ use super::read::Reader;
 use super::verify::{self, Edge};
 use super::{Options, Report, Side};
 use crate::algorithm::{Odds, PreparedAlgorithm};
+use crate::error::Error;
 use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
@@ -42,6 +43,10 @@ pub struct Cluster<'a> {
     pub members: Vec<&'a str>,
     /// Ids of the members that the keep-set keeps, in input order.
     pub keep: Vec<&'a str>,
+    /// The indices of the members in [`Outcome::documents`], ascending.
+    pub indices: Vec<usize>,
+    /// Those of the kept members, ascending.
+    pub keep_indices: Vec<usize>,
     /// The locations of the members, if ids are ambiguous.
     pub members_at: Option<Vec<At<'a>>>,
     /// The locations of the kept members, if ids are ambiguous.
@@ -54,10 +59,14 @@ pub struct Cluster<'a> {
 pub struct Verdict<'a> {
     /// Its id. For a rejected record whose id could not be read, its location.
     pub id: &'a str,
+    /// Its index in [`Outcome::documents`]; `None` for a record that could not be read, which is no document.
+    pub index: Option<usize>,
     /// Whether it is kept.
     pub keep: bool,
     /// The kept document that it is a near-duplicate of, and how similar.
     pub duplicate_of: Option<(&'a str, Similarity)>,
+    /// The index of that document in [`Outcome::documents`].
+    pub duplicate_of_index: Option<usize>,
     /// Its cluster, if it is in one.
     pub cluster: Option<u64>,
     /// Whether the algorithm could not compare it, because it has too few features.
@@ -267,7 +276,7 @@ impl Outcome {
     /// scan must not have had a reference.
     ///
     /// # Errors
-    /// The algorithm reports no similarity for documents.
+    /// [`Error::Usage`] if the algorithm knows no similarity of documents that it does not report.
     ///
     /// # Cost
     /// One reading, and one comparison per pair. Memory: 8 bytes for each feature of the documents in the pairs.
@@ -275,20 +284,21 @@ impl Outcome {
         &self,
         source: &mut dyn Source,
         options: &Options,
-        pairs: &[(u32, u32)],
-    ) -> Result<Vec<Option<Odds>>, String> {
+        pairs: &[(usize, usize)],
+    ) -> Result<Vec<Option<Odds>>, Error> {
         let algorithm = &*self.prepared.algorithm;
         let made = algorithm
             .odds_read()
-            .ok_or_else(|| format!("{} has no similarity below what it reports", algorithm.name()))?;
-        let documents: Vec<u32> = self.corpus.documents_read().collect();
-        let group = |place: u32| documents.get(place as usize).and_then(|&document| self.corpus.group_of(document));
+            .ok_or_else(|| Error::Usage(format!("{} has no similarity below what it reports", algorithm.name())))?;
+        let documents = self.corpus.documents_read();
+        let document = |index: usize| u32::try_from(index).ok().filter(|document| documents.contains(document));
+        let group = |index: usize| document(index).and_then(|document| self.corpus.group_of(document));
         let mut wanted = vec![false; self.corpus.distinct()];
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
         let reader = Reader::new(options, workers(options.threads), &());
         let sources = &mut [Side { reference: false, source }];
         let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted);
-        let of = |&(a, b): &(u32, u32)| {
+        let of = |&(a, b): &(usize, usize)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
             if a.is_empty() || b.is_empty() { None } else { algorithm.odds(a, b) }
         };
@@ -526,7 +536,16 @@ impl<'a> Kept<'a> {
         let keep: Vec<u32> = members.iter().copied().filter(|&d| self.reason(d).0).collect();
         let ids = |documents: &[u32]| documents.iter().map(|&d| corpus.id(d)).collect();
         let places = |documents: &[u32]| corpus.ids_repeat().then(|| documents.iter().map(|&d| corpus.at(d)).collect());
-        Cluster { id, members: ids(members), keep: ids(&keep), members_at: places(members), keep_at: places(&keep) }
+        let indices = |documents: &[u32]| documents.iter().map(|&d| d as usize).collect();
+        Cluster {
+            id,
+            members: ids(members),
+            keep: ids(&keep),
+            indices: indices(members),
+            keep_indices: indices(&keep),
+            members_at: places(members),
+            keep_at: places(&keep),
+        }
     }
 
     /// A verdict for every record, including those that could not be read, in input order. With a reference, its
@@ -554,8 +573,10 @@ impl<'a> Kept<'a> {
         let place = |document| corpus.ids_repeat().then(|| corpus.at(document));
         Verdict {
             id: corpus.id(document),
+            index: Some(document as usize),
             keep,
             duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
+            duplicate_of_index: reason.map(|(by, _)| by as usize),
             cluster: cluster.filter(|&number| number > 0),
             featureless: corpus.is_featureless(document),
             error: None,
@@ -571,8 +592,10 @@ impl<'a> Kept<'a> {
         let (id, at, error, is_skipped) = corpus.rejections.get(rejection);
         Verdict {
             id,
+            index: None,
             keep: true,
             duplicate_of: None,
+            duplicate_of_index: None,
             cluster: None,
             featureless: false,
             error: Some(error),

@@ -9,20 +9,21 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A scan: the algorithm and the options of the search. [`texts`](Self::texts) and [`run`](Self::run) start it.
+/// A scan: the algorithm and the options of the search. [`texts`](Self::texts) and [`run`](Self::run) start it. The scan
+/// owns its algorithm: with the default observer it is a `Scan<'static>`, which a struct can hold.
 ///
 /// ```
 /// use neardups::{KeepPolicy, MinHash, Scan};
 ///
 /// let texts = ["one fine day in the middle of the night", "Hickory dickory dock", "One fine day in the middle of the night!"];
 /// let minhash = MinHash::builder().build()?;
-/// let outcome = Scan::new(&minhash).texts(&texts)?;
+/// let outcome = Scan::new(minhash).texts(&texts)?;
 /// assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
 /// # Ok::<(), neardups::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Scan<'a> {
-    factory: &'a dyn AlgorithmFactory,
+    factory: Arc<dyn AlgorithmFactory + Send + 'a>,
     options: Options,
     observer: &'a dyn Observer,
     /// Whether the tokenizer was chosen: then it is used however short the documents are.
@@ -54,8 +55,8 @@ impl AlgorithmFactory for WithFixedTokenizer<'_> {
 impl<'a> Scan<'a> {
     /// A scan with this algorithm and the defaults: word tokens, seed 0, all cores, 1 GiB of memory for the documents,
     /// and a no-op observer.
-    pub fn new(factory: &'a dyn AlgorithmFactory) -> Self {
-        Scan { factory, options: Options::default(), observer: &(), is_tokenizer_fixed: false }
+    pub fn new(factory: impl AlgorithmFactory + Send + 'a) -> Self {
+        Scan { factory: Arc::new(factory), options: Options::default(), observer: &(), is_tokenizer_fixed: false }
     }
 
     /// Cuts texts by this tokenizer, however short they are. By default these are words, and runs of characters where the
@@ -124,8 +125,8 @@ impl<'a> Scan<'a> {
     }
 
     fn scan(&self, source: &mut dyn Source, reference: Option<&mut dyn Source>) -> Result<Outcome, Error> {
-        let fixed = WithFixedTokenizer(self.factory);
-        let factory = if self.is_tokenizer_fixed { &fixed } else { self.factory };
+        let fixed = WithFixedTokenizer(&*self.factory);
+        let factory = if self.is_tokenizer_fixed { &fixed } else { &*self.factory };
         scan(source, reference, factory, &self.options, self.observer)
     }
 }
@@ -144,13 +145,22 @@ mod tests {
             let outcome = scan.texts(&texts).unwrap();
             (outcome.report.tokenizer.clone(), outcome.pairs().map(|pair| pair.indices).collect::<Vec<_>>())
         };
-        assert_eq!(pairs(Scan::new(&minhash)).0.as_deref(), Some("char:4"));
-        assert_eq!(pairs(Scan::new(&minhash).tokenizer(Whitespace)), (None, vec![(0, 1)]));
+        assert_eq!(pairs(Scan::new(minhash.clone())).0.as_deref(), Some("char:4"));
+        assert_eq!(pairs(Scan::new(minhash).tokenizer(Whitespace)), (None, vec![(0, 1)]));
+    }
+
+    #[test]
+    fn a_scan_can_be_kept_and_sent() {
+        fn kept() -> Result<impl Send, Error> {
+            let scan: Scan<'static> = Scan::new(MinHash::builder().build()?).seed(7);
+            Ok(scan.clone())
+        }
+        assert!(kept().is_ok());
     }
 
     #[test]
     fn a_scan_can_be_shown() {
         let minhash = MinHash::builder().build().unwrap();
-        assert!(format!("{:?}", Scan::new(&minhash).seed(7)).contains("seed: 7"));
+        assert!(format!("{:?}", Scan::new(minhash).seed(7)).contains("seed: 7"));
     }
 }

@@ -61,18 +61,18 @@ impl Log {
         self.file.as_ref().map(|(file, _)| file)
     }
 
-    /// Opens a file for writing, or creates it. Its content must still be read.
-    pub fn open(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
+    /// Opens a file for writing, or creates it with the header that `new` makes. Its header must still be checked, and
+    /// its content read.
+    pub fn open(path: &Path, new: impl FnOnce() -> Value) -> Result<(Self, Stored), Error> {
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let mut file = lock(path, File::options().create(true))?;
         if is_unfinished(&file).map_err(failed)? {
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
-            file.write_all(&file_header(header)).and_then(|()| file.sync_all()).map_err(failed)?;
+            file.write_all(&file_header(&new())).and_then(|()| file.sync_all()).map_err(failed)?;
             sync_folder(path);
         }
         let stored = Stored::open(path)?;
-        stored.check(header)?;
         Log::after(file, path, stored)
     }
 
@@ -88,11 +88,10 @@ impl Log {
         Ok((Log { file, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
-    /// Opens a file for reading only; another process may write to it. Its content must still be read. Nothing is ever
-    /// pending.
-    pub fn open_to_read(path: &Path, header: &Value) -> Result<(Self, Stored), Error> {
+    /// Opens a file for reading only; another process may write to it. Its header must still be checked, and its content
+    /// read. Nothing is ever pending.
+    pub fn open_to_read(path: &Path) -> Result<(Self, Stored), Error> {
         let stored = Stored::open(path)?;
-        stored.check(header)?;
         let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
         let file = Some((stored.file().try_clone().map_err(failed)?, path.to_path_buf()));
         let written = stored.length;

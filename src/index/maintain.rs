@@ -2,22 +2,23 @@
 
 use super::entry;
 use super::file::{is_at, sync_folder};
+use super::header::Header;
 use super::log::Log;
 use super::repeat::{BEGIN, Past, Tail, name};
 use super::shape::Kind;
-use super::stored::{End, Repair, Stored, header_of};
+use super::stored::{End, Repair, Stored};
 use crate::error::Error;
 use crate::replace::Replacement;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 /// Information about an index file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// How its signatures were made.
-    pub header: Value,
+    pub header: Header,
     /// The version of its format.
     pub version: u32,
     /// Documents in it, including those without features, except removed ones.
@@ -41,14 +42,6 @@ pub struct Entry<'a> {
     pub id: &'a str,
     /// When it passed, in seconds since 1970.
     pub time: u64,
-}
-
-/// How the signatures of an index are made. `None` if the file does not exist, or its very first write was interrupted.
-///
-/// # Errors
-/// The file cannot be read, or is not an index.
-pub fn header(path: &Path) -> Result<Option<Value>, Error> {
-    header_of(path)
 }
 
 /// Reads an index from start to end, checks every checksum, and passes each document that was not removed to a
@@ -76,7 +69,7 @@ pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) ->
         documents += 1;
         each(Entry { id: &record.id, time: record.time })
     })?;
-    let Stored { header, version, .. } = stored;
+    let (header, version) = (Header::of(&stored)?, stored.version);
     Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
 }
 

@@ -1,7 +1,7 @@
 //! The online index of a stream: the documents that passed, found again by their keys.
 //!
 //! ```text
-//! sign      text → tokens → features → fingerprint → keys     on any thread      ([`Signer`], signature.rs)
+//! sign      text → tokens → features → fingerprint → keys     on any thread      ([`Index::signer`], signature.rs)
 //! decide    keys → candidates → the most similar one           one at a time      ([`Index::decide`])
 //! keep      the record of a document that passes               log, then tables   (log.rs, table.rs)
 //! ```
@@ -26,6 +26,7 @@ mod coded;
 mod entry;
 mod file;
 mod frame;
+mod header;
 mod log;
 mod maintain;
 mod outlines;
@@ -38,20 +39,23 @@ mod stored;
 mod table;
 
 pub use file::FORMAT_VERSION;
-pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, header, inspect, remove};
-pub use plan::{MEDIAN_TOKENS, Plan};
+pub use header::{Header, header};
+pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, inspect, remove};
+pub use plan::{MEDIAN_TOKENS, Plan, Seed};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
 
-use crate::algorithm::{Algorithm, CompareOn};
+use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, parities};
 use crate::similarity::{Similarity, Threshold};
 use entry::Record;
 use file::folder_of;
+use header::seed_of;
 use log::Log;
 use outlines::Outlines;
+use plan::Signing;
 use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -181,6 +185,7 @@ impl Pace {
 
 /// The index.
 pub struct Index {
+    signing: Signing,
     algorithm: Arc<dyn Algorithm>,
     /// The threshold for ruling out pairs by their outlines, if there is one.
     jaccard: Option<Threshold>,
@@ -237,11 +242,11 @@ impl Index {
     /// An index in memory only, lost when the process ends.
     pub fn in_memory(plan: &Plan, limits: Limits) -> Self {
         let options = Options { limits, sync: Sync::Off, ..Options::default() };
-        Self::with_log(Arc::clone(&plan.algorithm), Log::in_memory(), &options, None)
+        Self::with_log(plan.for_memory(), Log::in_memory(), &options, None)
     }
 
     /// Opens the index in a file for signatures of this plan, or creates it unless it is only queried. An index with
-    /// signatures made in another way is refused.
+    /// signatures made in another way is refused. The seed of a new index is drawn as [`Seed`] describes.
     ///
     /// # Errors
     /// The file cannot be read or written, is not an index, was made with other settings, has another writer, or is
@@ -250,14 +255,16 @@ impl Index {
     /// # Cost
     /// The log is read once.
     pub fn open(path: &Path, plan: &Plan, options: &Options) -> Result<(Self, Option<Repair>), Error> {
-        let (algorithm, header) = (Arc::clone(&plan.algorithm), &Value::Object(plan.spec().identity()));
         let asked = options.mode == Mode::Query;
-        let (log, mut stored) = if asked { Log::open_to_read(path, header) } else { Log::open(path, header) }?;
+        let new = || Value::Object(plan.for_file(None).spec.identity());
+        let (log, mut stored) = if asked { Log::open_to_read(path) } else { Log::open(path, new) }?;
+        let signing = plan.for_file(seed_of(&stored.header));
+        stored.check(&Value::Object(signing.spec.identity()))?;
         let temporary = std::env::temp_dir();
         let usual = if asked { &temporary } else { folder_of(path) };
         let folder = options.temp_dir.as_deref().unwrap_or(usual);
-        stored.reads.shape = stored.reads.shape.and(algorithm.compare_on());
-        let mut index = Self::with_log(algorithm, log, options, Some(folder.to_path_buf()));
+        stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());
+        let mut index = Self::with_log(signing, log, options, Some(folder.to_path_buf()));
         let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
@@ -283,10 +290,11 @@ impl Index {
         Ok((index, end.torn.filter(|_| !asked)))
     }
 
-    fn with_log(algorithm: Arc<dyn Algorithm>, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
+    fn with_log(signing: Signing, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
         Index {
-            jaccard: algorithm.profile().jaccard,
-            algorithm,
+            jaccard: signing.algorithm.profile().jaccard,
+            algorithm: Arc::clone(&signing.algorithm),
+            signing,
             log,
             limits: options.limits,
             sync: options.sync,
@@ -313,6 +321,16 @@ impl Index {
             was_interrupted: false,
             is_stored: false,
         }
+    }
+
+    /// Makes signatures for this index.
+    pub fn signer(&self) -> Signer {
+        self.signing.signer()
+    }
+
+    /// How its signatures are made, with the seed.
+    pub fn spec(&self) -> &Spec {
+        &self.signing.spec
     }
 
     /// The number of documents that are remembered.

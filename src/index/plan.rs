@@ -5,6 +5,7 @@ use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlg
 use crate::error::Error;
 use crate::tokenizer::Tokenizer;
 use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 /// The median length, in tokens, that algorithms are prepared for where they depend on it. The documents of a stream
@@ -14,30 +15,65 @@ pub const MEDIAN_TOKENS: usize = 500;
 /// The number of documents that the keys are chosen for.
 const MANY_DOCUMENTS: usize = 1_000_000;
 
-/// How signatures are made.
+/// The seed of an index. Who knows it can construct texts that collide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seed {
+    /// The seed of an existing index. A new index of MinHash in a file gets a random one: its pairs are verified whatever
+    /// the seed is. Otherwise 0, so that equal streams give equal results.
+    #[default]
+    Auto,
+    /// The seed of an existing index; otherwise a random one.
+    Random,
+    /// This seed. An existing index with another one is refused.
+    Fixed(u64),
+}
+
+impl Seed {
+    /// The seed of an index with this algorithm, given the one that its file has; `is_file` says whether it is in a file.
+    fn resolve(self, stored: Option<u64>, algorithm: &dyn Algorithm, is_file: bool) -> u64 {
+        match (self, stored) {
+            (Seed::Fixed(seed), _) | (Seed::Auto | Seed::Random, Some(seed)) => seed,
+            (Seed::Random, None) => random_seed(),
+            (Seed::Auto, None) if is_file && algorithm.name() == "minhash" => random_seed(),
+            (Seed::Auto, None) => 0,
+        }
+    }
+}
+
+/// An unpredictable number, always of 19 digits so that indexes of equal documents have equal sizes.
+fn random_seed() -> u64 {
+    const MIN: u64 = 1_000_000_000_000_000_000;
+    // The standard library seeds its maps from the system.
+    MIN + RandomState::new().build_hasher().finish() % (9 * MIN)
+}
+
+/// How signatures are made, apart from the seed of an existing index. The index itself
+/// [makes the signatures](super::Index::signer).
 #[derive(Clone)]
 pub struct Plan {
-    /// The algorithm.
-    pub algorithm: Arc<dyn Algorithm>,
+    algorithm: Arc<dyn Algorithm>,
     tokenizer: Arc<dyn Tokenizer>,
-    spec: Spec,
+    seed: Seed,
+    text: Vec<(&'static str, &'static str)>,
     warnings: Vec<String>,
 }
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the seed: who knows it can prepare texts that collide.
-        let Spec { algorithm, tokenizer, .. } = &self.spec;
-        f.debug_struct("Plan").field("algorithm", algorithm).field("tokenizer", tokenizer).finish_non_exhaustive()
+        let mut plan = f.debug_struct("Plan");
+        plan.field("algorithm", &self.algorithm.name()).field("tokenizer", &self.tokenizer.name());
+        plan.finish_non_exhaustive()
     }
 }
 
 impl Plan {
-    /// The plan of a factory.
+    /// The plan of a factory, with [`Seed::Auto`].
     ///
     /// # Errors
     /// The algorithm is refused, or must count the whole collection first.
-    pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>, seed: u64) -> Result<Self, Error> {
+    pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>) -> Result<Self, Error> {
         let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
             return Err(Error::Unsuitable(refusal));
@@ -60,28 +96,51 @@ impl Plan {
         }
         algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
         let tokenizer = own.unwrap_or(tokenizer);
-        let spec = Spec::new(&*algorithm, &*tokenizer, seed);
-        Ok(Plan { algorithm: algorithm.into(), tokenizer, spec, warnings })
+        Ok(Plan { algorithm: algorithm.into(), tokenizer, seed: Seed::Auto, text: Vec::new(), warnings })
     }
 
-    /// Makes signatures.
-    pub fn signer(&self) -> Signer {
-        Signer::new(&self.algorithm, &self.tokenizer, self.spec.seed)
+    /// Sets the seed.
+    pub fn with_seed(self, seed: Seed) -> Self {
+        Plan { seed, ..self }
     }
 
-    /// As [`signer`](Self::signer), for text that is selected by more than the options of algorithm and tokenizer.
+    /// As before, for text that is selected by more than the options of algorithm and tokenizer.
     pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
-        self.spec.text.push((name, value));
+        self.text.push((name, value));
         self
-    }
-
-    /// The identity of the plan: stored with an index, and compared when it is opened.
-    pub fn spec(&self) -> &Spec {
-        &self.spec
     }
 
     /// Warnings about the plan.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// How signatures are made for an index in a file, given the seed in it; `None` if it is new.
+    pub(super) fn for_file(&self, stored: Option<u64>) -> Signing {
+        self.signing(self.seed.resolve(stored, &*self.algorithm, true))
+    }
+
+    /// How signatures are made for an index in memory.
+    pub(super) fn for_memory(&self) -> Signing {
+        self.signing(self.seed.resolve(None, &*self.algorithm, false))
+    }
+
+    fn signing(&self, seed: u64) -> Signing {
+        let (algorithm, tokenizer) = (Arc::clone(&self.algorithm), Arc::clone(&self.tokenizer));
+        let spec = Spec { text: self.text.clone(), ..Spec::new(&*algorithm, &*tokenizer, seed) };
+        Signing { algorithm, tokenizer, spec }
+    }
+}
+
+/// How the signatures of an index are made.
+pub(super) struct Signing {
+    pub algorithm: Arc<dyn Algorithm>,
+    tokenizer: Arc<dyn Tokenizer>,
+    pub spec: Spec,
+}
+
+impl Signing {
+    pub fn signer(&self) -> Signer {
+        Signer::new(&self.algorithm, &self.tokenizer, self.spec.seed)
     }
 }

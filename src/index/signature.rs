@@ -49,7 +49,7 @@ pub struct Signer {
 
 impl Signer {
     /// A signer for this algorithm, on tokens of this tokenizer.
-    pub fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
+    pub(super) fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
         Signer { algorithm, tokenizer, seed, scratch: Scratch::new(seed) }
     }

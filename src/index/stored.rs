@@ -1,7 +1,7 @@
 //! Reading an index: every frame from start to end. Damage is found in linear time.
 
 use super::entry::{Entry, Reads, SYNCED};
-use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault, is_unfinished};
+use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of, read_at};
 use super::shape::Shape;
 use crate::error::{Error, IndexFault};
@@ -28,17 +28,6 @@ pub(super) struct End {
     pub is_marked: bool,
     /// The number of bytes skipped.
     pub damaged: u64,
-}
-
-/// The header of an index. `None` if the file does not exist, or its header was never finished.
-pub(super) fn header_of(path: &Path) -> Result<Option<Value>, Error> {
-    let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-    match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error)),
-        Ok(file) if is_unfinished(&file).map_err(failed)? => Ok(None),
-        Ok(_) => Stored::open(path).map(|stored| Some(stored.header)),
-    }
 }
 
 /// The content of a file, to be read from start to end.
@@ -122,12 +111,17 @@ impl Stored {
         Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false, reads, credit: 0 })
     }
 
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The file, opened for reading.
     pub fn file(&self) -> &File {
         self.reader.get_ref()
     }
 
-    /// Checks that it was made with these settings.
+    /// Checks that it was made with these settings, given as a header.
     pub fn check(&self, header: &Value) -> Result<(), Error> {
         let (Value::Object(own), Value::Object(asked)) = (&self.header, header) else {
             return Err(damaged(&self.path, "damaged: the header is not a JSON object"));

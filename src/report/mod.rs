@@ -200,7 +200,7 @@ impl<W: Write> JsonLines<W> {
     /// # Errors
     /// As for [`pair`](Self::pair).
     pub fn cluster(&mut self, cluster: &Cluster<'_>) -> Result<(), Error> {
-        let Cluster { id, members, keep, members_at, keep_at } = cluster;
+        let Cluster { id, members, keep, members_at, keep_at, .. } = cluster;
         let shown = |places: &Option<Vec<At<'_>>>| Some(places.as_ref()?.iter().map(At::to_string).collect());
         let (members_at, keep_at) = (shown(members_at), shown(keep_at));
         self.line(&Record::Cluster { id: *id, size: members.len(), members, keep, members_at, keep_at })
@@ -268,15 +268,25 @@ mod tests {
             written(|w| w.pair(&pair).unwrap()),
             "{\"type\":\"pair\",\"a\":\"1\",\"b\":\"7\",\"similarity\":0.96875,\"measure\":\"hamming\",\"algo\":\"simhash\",\"distance\":2}\n"
         );
-        let cluster = Cluster { id: 1, members: vec!["a", "b", "c"], keep: vec!["a"], members_at: None, keep_at: None };
+        let cluster = Cluster {
+            id: 1,
+            members: vec!["a", "b", "c"],
+            keep: vec!["a"],
+            indices: vec![0, 1, 2],
+            keep_indices: vec![0],
+            members_at: None,
+            keep_at: None,
+        };
         assert_eq!(
             written(|w| w.cluster(&cluster).unwrap()),
             "{\"type\":\"cluster\",\"id\":1,\"size\":3,\"members\":[\"a\",\"b\",\"c\"],\"keep\":[\"a\"]}\n"
         );
         let verdict = Verdict {
             id: "b",
+            index: Some(1),
             keep: false,
             duplicate_of: Some(("a", Similarity::ratio(15, 16))),
+            duplicate_of_index: Some(0),
             cluster: Some(1),
             featureless: false,
             error: None,

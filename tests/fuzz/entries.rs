@@ -7,8 +7,7 @@
 
 use neardups::algorithm::{Entry, parameter::Settings};
 use neardups::check::{baseline, config};
-use neardups::filter::Plan;
-use neardups::index::{self, Index, Sync};
+use neardups::index::{self, Index, Plan, Seed, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
 use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source};
 use neardups::tokenizer::Word;
@@ -230,7 +229,7 @@ fn changed(mut file: Vec<u8>, changes: &[u8]) -> Vec<u8> {
 fn plan() -> Plan {
     let settings = Settings::from_pairs([("shingle", "2")]);
     let factory = Entry::by_name("minhash").and_then(|entry| entry.factory(settings)).expect("the settings are good");
-    Plan::new(&factory, Arc::new(Word), 0).expect("it goes with a stream")
+    Plan::new(&factory, Arc::new(Word)).expect("it goes with a stream").with_seed(Seed::Fixed(0))
 }
 
 fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), neardups::Error> {
@@ -240,8 +239,8 @@ fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repa
 /// An index of three documents.
 fn good(path: &Path) -> Vec<u8> {
     let plan = plan();
-    let mut signer = plan.signer();
     let mut index = open(path, &plan).expect("it is made").0;
+    let mut signer = index.signer();
     for text in ["a heron stood in the shallows", "the library opens at nine", "ten beech trees fell"] {
         index.decide(text, &signer.sign(text), 0).expect("it is written");
     }
@@ -284,7 +283,7 @@ pub fn index_entries(bytes: &[u8]) {
     let path = folder.path().join("index");
     std::fs::write(&path, &file).expect("a file can be written");
     let is_whole = index::inspect(&path, |_| Ok(())).is_ok_and(|summary| summary.torn.is_none());
-    let signature = plan.signer().sign(TEXT);
+    let signature = Index::in_memory(plan, index::Limits::default()).signer().sign(TEXT);
     for (mode, window) in [(index::Mode::Query, None), (index::Mode::Filter, Some(2)), (index::Mode::Filter, None)] {
         let limits = index::Limits { window, expire: window, ..index::Limits::default() };
         let options = index::Options { sync: Sync::Off, mode, limits, ..index::Options::default() };
@@ -335,12 +334,12 @@ fn algorithms() -> &'static [(Plan, Good)] {
 fn algorithm(name: &str, settings: &[(&'static str, &'static str)]) -> (Plan, Good) {
     let settings = Settings::from_pairs(settings.iter().copied());
     let factory = Entry::by_name(name).and_then(|entry| entry.factory(settings)).expect("the settings are good");
-    let plan = Plan::new(&factory, Arc::new(Word), 0).expect("it goes with a stream");
+    let plan = Plan::new(&factory, Arc::new(Word)).expect("it goes with a stream").with_seed(Seed::Fixed(0));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("index");
     let mut index = open(&path, &plan).expect("it is made").0;
     let start = index.bytes_stored() as usize;
-    index.decide("a", &plan.signer().sign(TEXT), 1).expect("it is written");
+    index.decide("a", &index.signer().sign(TEXT), 1).expect("it is written");
     index.commit().expect("it is written");
     let file = std::fs::read(&path).expect("it is there");
     let first = 60 + u32::from_le_bytes([file[16], file[17], file[18], file[19]]) as usize;

@@ -2,14 +2,14 @@
 
 use crate::support::scanning::factory;
 use neardups::Error;
-use neardups::filter::{Counts, IN_FLIGHT, Plan, Sink, filter};
-use neardups::index::{Decision, Index, Limits};
+use neardups::filter::{Counts, Filter, IN_FLIGHT, Sink};
+use neardups::index::{Decision, Index, Limits, Plan};
 use neardups::source::{Format, Live, Options};
 use neardups::tokenizer::{Tokenizer, Tokens, Whitespace};
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
@@ -94,12 +94,12 @@ impl Tokenizer for Panicking {
 }
 
 fn run(tokenizer: Arc<dyn Tokenizer>, limits: Limits, progress: &Arc<Progress>) -> (Result<Counts, Error>, usize) {
-    let plan = Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
+    let plan = Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer).unwrap();
     let mut index = Index::in_memory(&plan, limits);
     let options = Options { format: Format::Lines, ..Options::default() };
     let live = Live::new(Input(Arc::clone(progress)), "-", &options);
     let mut sink = Decided(Arc::clone(progress), 0);
-    let result = filter(live, &plan, &mut index, THREADS, &AtomicBool::new(false), &(), &mut sink);
+    let result = Filter::new(&mut index).threads(THREADS).run(live, &mut sink);
     (result, sink.1)
 }
 

@@ -131,7 +131,10 @@ fn number(id: &str) -> usize {
 
 fn verdicts(outcome: &Outcome, policy: KeepPolicy) -> Vec<(usize, Decided)> {
     let mut all = Vec::new();
+    let ids: Vec<&str> = outcome.documents().collect();
     for v in outcome.keep(policy).verdicts() {
+        assert_eq!(v.index.map(|index| ids[index]), Some(v.id));
+        assert_eq!(v.duplicate_of_index.map(|index| ids[index]), v.duplicate_of.map(|(id, _)| id));
         let duplicate_of = v.duplicate_of.map(|(id, s)| (number(id), s.value()));
         assert_eq!(v.keep, v.duplicate_of.is_none());
         all.push((number(v.id), Decided { keep: v.keep, duplicate_of, cluster: v.cluster }));
@@ -142,9 +145,12 @@ fn verdicts(outcome: &Outcome, policy: KeepPolicy) -> Vec<(usize, Decided)> {
 /// Members, and kept members.
 fn clusters(outcome: &Outcome, policy: KeepPolicy) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut all = Vec::new();
+    let ids: Vec<&str> = outcome.documents().collect();
     let numbers = |ids: &[&str]| ids.iter().map(|id| number(id)).collect::<Vec<_>>();
     for c in outcome.keep(policy).clusters() {
         assert_eq!(c.id, all.len() as u64 + 1);
+        let of = |indices: &[usize]| indices.iter().map(|&index| ids[index]).collect::<Vec<_>>();
+        assert_eq!((of(&c.indices), of(&c.keep_indices)), (c.members.clone(), c.keep.clone()));
         all.push((numbers(&c.members), numbers(&c.keep)));
     }
     all

@@ -6,8 +6,10 @@ use crate::support::scanning::{factory, outcome_with};
 use neardups::Error;
 use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{self, KeepPolicy};
-use neardups::filter::{Counts, Plan, Sink, filter};
-use neardups::index::{self, Decision, FORMAT_VERSION, Index, Limits, Mode, Options, Outdated, Repair, Sync};
+use neardups::filter::{Counts, Filter, Sink};
+use neardups::index::{
+    self, Decision, FORMAT_VERSION, Index, Limits, Mode, Options, Outdated, Plan, Repair, Seed, Signer, Sync,
+};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live};
 use neardups::tokenizer::Word;
@@ -17,7 +19,6 @@ use std::fs;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Keeps ids with what became of them.
 #[derive(Default)]
@@ -50,13 +51,18 @@ fn jsonl(documents: &[Text]) -> String {
 }
 
 fn plan(factory: &dyn AlgorithmFactory) -> Plan {
-    Plan::new(factory, Arc::new(Word), 0).unwrap()
+    Plan::new(factory, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0))
 }
 
-fn run(input: impl Read + Send + 'static, plan: &Plan, index: &mut Index, threads: usize) -> Vec<(String, Decision)> {
+/// Makes signatures for every index of this plan, which names its seed.
+fn signer(plan: &Plan) -> Signer {
+    in_memory(plan).signer()
+}
+
+fn run(input: impl Read + Send + 'static, index: &mut Index, threads: usize) -> Vec<(String, Decision)> {
     let live = Live::new(input, "-", &source::Options { format: Format::Jsonl, ..source::Options::default() });
     let mut kept = Kept::default();
-    filter(live, plan, index, threads, &AtomicBool::new(false), &(), &mut kept).unwrap();
+    Filter::new(index).threads(threads).run(live, &mut kept).unwrap();
     assert_eq!(kept.released, kept.decided.len());
     kept.decided
 }
@@ -84,7 +90,7 @@ fn a_stream_keeps_what_a_scan_keeps() {
         for seed in 0..6 {
             let documents = with_articles(related(&mut Random::new(seed), 120, 80));
             let plan = plan(&factory);
-            let decided = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1 + seed as usize % 3);
+            let decided = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1 + seed as usize % 3);
             let outcome =
                 outcome_with(&documents, &factory, &engine::Options { threads: 2, ..engine::Options::default() });
             let kept = outcome.keep(KeepPolicy::First);
@@ -134,18 +140,18 @@ proptest! {
     fn threads_pieces_and_restarts_do_not_show(seed: u64, threads in 1usize..5, piece in 1usize..3000, cut in 0usize..60) {
         let documents = related(&mut Random::new(seed), 60, 60);
         let plan = plan(&factory("minhash", &[("shingle", "3")]));
-        let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
+        let expected = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1);
         let folder = tempfile::tempdir().unwrap();
         let mut found = Vec::new();
         for part in [&documents[..cut], &documents[cut..]] {
             let mut index = open(&folder.path().join("seen"), &plan).unwrap().0;
             let input = Pieces(Cursor::new(jsonl(part).into_bytes()), piece);
-            found.extend(run(input, &plan, &mut index, threads));
+            found.extend(run(input, &mut index, threads));
         }
         prop_assert_eq!(&found, &expected);
         // All of it again: passed documents are stored under the same id; the others are duplicates as before.
         let mut index = open(&folder.path().join("seen"), &plan).unwrap().0;
-        for ((id, again), (_, first)) in run(Cursor::new(jsonl(&documents)), &plan, &mut index, 2).into_iter().zip(expected) {
+        for ((id, again), (_, first)) in run(Cursor::new(jsonl(&documents)), &mut index, 2).into_iter().zip(expected) {
             match first {
                 Decision::Fresh | Decision::Featureless => prop_assert_eq!(again, Decision::Known, "{}", id),
                 // Perhaps of one that passed later.
@@ -176,7 +182,7 @@ fn small(folder: &Path, plan: &Plan) -> (Vec<u8>, Vec<u64>) {
         let text = format!(
             "{{\"id\":\"d{number}\",\"text\":\"some words of document number {number} and of no other {number}\"}}\n"
         );
-        assert_eq!(run(Cursor::new(text), plan, &mut index, 1)[0].1, Decision::Fresh);
+        assert_eq!(run(Cursor::new(text), &mut index, 1)[0].1, Decision::Fresh);
         lengths.push(index.bytes_stored() - MARK);
     }
     (fs::read(path).unwrap(), lengths)
@@ -238,7 +244,8 @@ fn a_changed_byte_is_found() {
 
 /// Writes batches of ten documents. Returns where each ends.
 fn batches(path: &Path, plan: &Plan, batches: usize) -> Vec<u64> {
-    let (mut index, mut signer) = (open_with(path, plan, &Options::default()).unwrap().0, plan.signer());
+    let mut index = open_with(path, plan, &Options::default()).unwrap().0;
+    let mut signer = index.signer();
     let mut end = |batch: usize| {
         for number in 10 * batch..10 * batch + 10 {
             let text = format!("some words of document number {number} and of no other {number}");
@@ -286,9 +293,9 @@ fn an_index_of_this_version_opens_and_goes_on() {
         let summary = index::inspect(&path, |_| Ok(())).unwrap();
         assert_eq!((summary.version, summary.documents, summary.torn), (FORMAT_VERSION, fresh, None));
         let plan = plan(&factory(algorithm, &[]));
-        assert_eq!(summary.header, Value::Object(plan.spec().identity()));
         let mut index = open(&path, &plan).unwrap().0;
-        let mut signer = plan.signer();
+        assert_eq!(serde_json::to_value(&summary.header).unwrap(), Value::Object(index.spec().identity()));
+        let mut signer = index.signer();
         let known =
             documents.iter().filter(|(id, text)| index.decide(id, &signer.sign(text), 0).unwrap() == Decision::Known);
         assert_eq!(known.count() as u64, fresh, "{algorithm}");
@@ -330,14 +337,14 @@ proptest! {
     fn tables_on_the_disk_decide_the_same(seed: u64, tables in 0u64..60_000, cut in 0usize..80, which in 0usize..2) {
         let documents = related(&mut Random::new(seed), 80, 60);
         let plan = plan(&[factory("minhash", &[("shingle", "3")]), factory("simhash", &[("force", "true")])][which]);
-        let expected = run(Cursor::new(jsonl(&documents)), &plan, &mut in_memory(&plan), 1);
+        let expected = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seen");
         let options = Options { tables, sync: Sync::Off, ..Options::default() };
         let mut found = Vec::new();
         for part in [&documents[..cut], &documents[cut..]] {
             let mut index = open_with(&path, &plan, &options).unwrap().0;
-            found.extend(run(Cursor::new(jsonl(part)), &plan, &mut index, 1));
+            found.extend(run(Cursor::new(jsonl(part)), &mut index, 1));
         }
         prop_assert_eq!(&found, &expected);
         prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else stays");
@@ -353,7 +360,7 @@ proptest! {
         let options = Options { tables, sync: Sync::Off, mode: Mode::Add, ..Options::default() };
         let feed = |path: &Path, documents: &[Text], mode| {
             let mut index = open_with(path, &plan, &Options { mode, ..options.clone() }).unwrap().0;
-            run(Cursor::new(jsonl(documents)), &plan, &mut index, 1)
+            run(Cursor::new(jsonl(documents)), &mut index, 1)
         };
         let (first, rest) = documents.split_at(40);
         feed(&path, first, Mode::Add);
@@ -381,7 +388,7 @@ proptest! {
 #[test]
 fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
     let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
-    let signature = plan.signer().sign("the same words again and again and again");
+    let signature = signer(&plan).sign("the same words again and again and again");
     let most = index::MOST_OF_A_KEY;
     for tables in [1 << 16, 1 << 30] {
         let path = folder.path().join(tables.to_string());
@@ -406,7 +413,8 @@ fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
 
 /// A small index of documents that have nothing in common, at the times 0, 1, 2 and so on.
 fn with_times(path: &Path, plan: &Plan, documents: u64) {
-    let (mut index, mut signer) = (open_with(path, plan, &Options::default()).unwrap().0, plan.signer());
+    let mut index = open_with(path, plan, &Options::default()).unwrap().0;
+    let mut signer = index.signer();
     for number in 0..documents {
         let text = format!("some words of document number {number} and of no other {number}");
         assert_eq!(index.decide(&number.to_string(), &signer.sign(&text), number).unwrap(), Decision::Fresh);
@@ -435,7 +443,7 @@ fn what_was_removed_counts_once_when_it_is_forgotten_too() {
     // The window is of documents that are there.
     assert_eq!(index.len(), 5);
     for number in 100..300 {
-        let signature = plan.signer().sign(&format!("some words of document number {number} and of no other {number}"));
+        let signature = signer(&plan).sign(&format!("some words of document number {number} and of no other {number}"));
         assert_eq!(index.decide(&number.to_string(), &signature, 0).unwrap(), Decision::Fresh, "{number}");
         assert_eq!(index.len(), 5, "{number}");
     }
@@ -479,7 +487,7 @@ fn what_is_whole_is_salvaged() {
 fn what_was_added_never_comes_through() {
     let (plan, folder) = (plan(&factory("minhash", &[("shingle", "3")])), tempfile::tempdir().unwrap());
     let path = folder.path().join("seen");
-    let signature = plan.signer().sign("a page that nobody should ever see again, whoever asks for it");
+    let signature = signer(&plan).sign("a page that nobody should ever see again, whoever asks for it");
     let decide = |mode| {
         let mut index = open_with(&path, &plan, &Options { mode, ..Options::default() }).unwrap().0;
         let decision = index.decide("page", &signature, 0).unwrap();
@@ -512,7 +520,7 @@ fn readers_see_the_file_that_they_opened() {
     .unwrap();
     assert_eq!(seen, (1..20).map(|number| number.to_string()).collect::<Vec<_>>());
     for number in 0..20 {
-        let signature = plan.signer().sign(&format!("some words of document number {number} and of no other {number}"));
+        let signature = signer(&plan).sign(&format!("some words of document number {number} and of no other {number}"));
         let decision = reader.decide("other", &signature, 0).unwrap();
         assert_eq!(
             matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()),
@@ -533,8 +541,42 @@ fn a_header_that_was_torn_is_written_again_with_other_settings() {
         fs::write(&path, &bytes[..length]).unwrap();
         assert_eq!(index::header(&path).unwrap(), None);
         drop(open(&path, &other).unwrap_or_else(|error| panic!("{length}: {error}")));
-        assert_eq!(index::header(&path).unwrap(), Some(Value::Object(other.spec().identity())));
+        let header = index::header(&path).unwrap().unwrap();
+        assert_eq!(header.settings["shingle"], 4u64.into());
     }
+}
+
+#[test]
+fn a_new_index_draws_its_seed_and_an_existing_one_keeps_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let planned = |algorithm, seed| Plan::new(&factory(algorithm, &[]), Arc::new(Word)).unwrap().with_seed(seed);
+    let seed = |name: &str, plan: &Plan| {
+        let index = open(&path(name), plan).unwrap().0;
+        assert_eq!(index::header(&path(name)).unwrap().unwrap().seed, index.spec().seed);
+        index.spec().seed
+    };
+    let minhash = Plan::new(&factory("minhash", &[]), Arc::new(Word)).unwrap();
+    // By one plan, so that it is not the plan that draws.
+    let [a, b] = ["a", "b"].map(|name| seed(name, &minhash));
+    assert!(a != b && [a, b].iter().all(|seed| seed.to_string().len() == 19), "{a}, {b}");
+    assert_eq!(seed("a", &minhash), a);
+    assert_eq!(seed("b", &planned("minhash", Seed::Random)), b);
+    let text = "the quick brown fox jumps over the lazy dog near the bank";
+    for (times, expected) in [Decision::Fresh, Decision::Known].into_iter().enumerate() {
+        let mut index = open(&path("a"), &minhash).unwrap().0;
+        assert_eq!(index.decide("x", &index.signer().sign(text), 0).unwrap(), expected, "{times}");
+        index.seal().unwrap();
+    }
+    let refused = open(&path("a"), &planned("minhash", Seed::Fixed(7))).err().unwrap().to_string();
+    assert!(refused.contains("made with another seed"), "{refused}");
+    assert_eq!(seed("fixed", &planned("minhash", Seed::Fixed(7))), 7);
+    assert_eq!(seed("fixed", &minhash), 7);
+    // Its result depends on the seed.
+    assert_eq!(seed("simhash", &planned("simhash", Seed::Auto)), 0);
+    assert_ne!(seed("random", &planned("simhash", Seed::Random)), 0);
+    assert_eq!(in_memory(&minhash).spec().seed, 0);
+    assert_ne!(in_memory(&planned("minhash", Seed::Random)).spec().seed, 0);
 }
 
 #[test]
@@ -554,7 +596,7 @@ fn other_settings_are_refused_by_name() {
 #[test]
 fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
     let plan = plan(&factory("minhash", &[("shingle", "2")]));
-    let mut signer = plan.signer();
+    let mut signer = signer(&plan);
     let mut decide = |index: &mut Index, id: &str, text: &str, now| index.decide(id, &signer.sign(text), now);
     let with = |limits| Index::in_memory(&plan, limits);
     let text = |number: u64| format!("document {number} has words {number} of its own {number}");
@@ -586,7 +628,7 @@ fn forgetting_frees_memory_and_the_tables_are_made_again() {
     let limits = Limits { window: Some(50), max_documents: Some(50), ..Limits::default() };
     let path = folder.path().join("seen");
     let in_file = open_with(&path, &plan, &Options { limits, sync: Sync::Off, ..Options::default() });
-    let mut signer = plan.signer();
+    let mut signer = signer(&plan);
     for mut index in [Index::in_memory(&plan, limits), in_file.unwrap().0] {
         let text = |number: usize| (0..20).map(|i| format!("w{} ", 100 * number + i)).collect::<String>();
         for number in 0..4000 {

@@ -3,8 +3,7 @@
 
 use crate::support::random::Random;
 use crate::support::scanning::factory;
-use neardups::filter::Plan;
-use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Sync};
+use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Plan, Seed, Sync};
 use neardups::tokenizer::Word;
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +23,7 @@ type Fate = Option<(String, f64)>;
 
 fn plan() -> Plan {
     let settings = [("shingle", "1"), ("threshold", "0.5"), ("exact", "true")];
-    Plan::new(&factory("minhash", &settings), Arc::new(Word), 0).unwrap()
+    Plan::new(&factory("minhash", &settings), Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0))
 }
 
 fn words(text: &str) -> BTreeSet<&str> {
@@ -75,8 +74,8 @@ fn open(path: &Path, plan: &Plan, limits: Limits, sync: Sync) -> Index {
     Index::open(path, plan, &options).unwrap().0
 }
 
-fn decide(index: &mut Index, plan: &Plan, line: &Line) -> Fate {
-    match index.decide(&line.id, &plan.signer().sign(&line.text), line.now).unwrap() {
+fn decide(index: &mut Index, line: &Line) -> Fate {
+    match index.decide(&line.id, &index.signer().sign(&line.text), line.now).unwrap() {
         Decision::Duplicate { of, similarity } => Some((of, similarity.value())),
         _ => None,
     }
@@ -128,7 +127,7 @@ fn cut_anywhere_and_fed_again_from_any_line_that_may_have_arrived() {
             let (path, cut) = (folder.path().join(format!("{number}-{seed}")), folder.path().join("cut"));
             let mut index = open(&path, &plan, limits, sync);
             for (line, expected) in lines.iter().zip(&expected) {
-                assert_eq!(&decide(&mut index, &plan, line), expected, "{limits:?}, {seed}: {}", line.id);
+                assert_eq!(&decide(&mut index, line), expected, "{limits:?}, {seed}: {}", line.id);
                 if line.now % 30 == 0 {
                     index.commit().unwrap();
                 }
@@ -159,7 +158,7 @@ fn cut_anywhere_and_fed_again_from_any_line_that_may_have_arrived() {
                     for end in [(start + 3).min(next), lines.len()] {
                         let mut index = open(&cut, &plan, limits, sync);
                         for at in start..end.max(start) {
-                            let found = decide(&mut index, &plan, &lines[at]);
+                            let found = decide(&mut index, &lines[at]);
                             let what = format!("{limits:?}, seed {seed}, cut at {border}, fed from {start}");
                             assert_eq!(found, expected[at], "{what}: {at}");
                         }
@@ -189,7 +188,7 @@ fn what_arrives_is_the_same_however_often_it_is_killed_and_compacted() {
                 let mut index = open(&path, &plan, limits, sync);
                 let (mut decided, mut has_ended) = (Vec::new(), true);
                 for (at, line) in (start..).zip(&lines[start..]) {
-                    decided.push((at, decide(&mut index, &plan, line)));
+                    decided.push((at, decide(&mut index, line)));
                     if random.below(6) == 0 {
                         index.commit().unwrap();
                         if random.below(4) == 0 {
@@ -241,7 +240,7 @@ fn what_comes_after_the_end_of_a_run_is_decided_anew() {
     for seals in [false, true] {
         let path = folder.path().join(seals.to_string());
         let mut index = open(&path, &plan, limits, Sync::Off);
-        lines[..3].iter().for_each(|line| drop(decide(&mut index, &plan, line)));
+        lines[..3].iter().for_each(|line| drop(decide(&mut index, line)));
         if seals {
             index.seal().unwrap()
         } else {
@@ -249,7 +248,7 @@ fn what_comes_after_the_end_of_a_run_is_decided_anew() {
         }
         drop(index);
         // Unless it was interrupted: then it is the second line that is fed again.
-        let again = decide(&mut open(&path, &plan, limits, Sync::Off), &plan, &lines[3]);
+        let again = decide(&mut open(&path, &plan, limits, Sync::Off), &lines[3]);
         assert_eq!(again.is_none(), seals);
     }
 }
@@ -264,7 +263,7 @@ fn compacting_after_removing_changes_no_decision() {
         let limits = Limits { window: Some(1 + random.below(6) as u64), ..Limits::default() };
         let [removed, compacted] = ["removed", "compacted"].map(|name| folder.path().join(format!("{seed}-{name}")));
         let mut index = open(&removed, &plan, limits, Sync::Off);
-        lines[..20].iter().for_each(|line| drop(decide(&mut index, &plan, line)));
+        lines[..20].iter().for_each(|line| drop(decide(&mut index, line)));
         index.seal().unwrap();
         drop(index);
         let ids: BTreeSet<String> = (0..8).map(|_| format!("d{}", random.below(20))).collect();
@@ -284,7 +283,7 @@ fn compacting_after_removing_changes_no_decision() {
         // The remaining documents passed, whatever they are similar to now.
         for path in [&removed, &compacted] {
             let mut index = open(path, &plan, limits, Sync::Off);
-            expected.push(lines[20..].iter().map(|line| decide(&mut index, &plan, line)).collect::<Vec<_>>());
+            expected.push(lines[20..].iter().map(|line| decide(&mut index, line)).collect::<Vec<_>>());
         }
         assert_eq!(expected[0], expected[1], "seed {seed}");
         assert_eq!(expected[0], plainly_behind(&left, count, limits), "seed {seed}");
@@ -331,7 +330,7 @@ fn each_document_expires_by_its_own_time() {
             // What comes first would expire all: it is in the index when the others come.
             let mut index = open(&path, &plan, limits, Sync::Off);
             for (at, line) in lines.iter().enumerate() {
-                assert_eq!(decide(&mut index, &plan, line), expected[at], "seed {seed}, {reopens}: {at}");
+                assert_eq!(decide(&mut index, line), expected[at], "seed {seed}, {reopens}: {at}");
                 if reopens {
                     index.seal().unwrap();
                     drop(index);
@@ -350,18 +349,18 @@ fn tables_are_made_again_without_what_has_expired_anywhere() {
         let limits = Limits { expire: Some(100), window, ..Limits::default() };
         let mut index = Index::in_memory(&plan, limits);
         let future = Line { id: "future".into(), text: "from another time".into(), now: 1 << 30 };
-        assert_eq!(decide(&mut index, &plan, &future), None);
+        assert_eq!(decide(&mut index, &future), None);
         for number in 0..6_000u64 {
             let line = Line { id: format!("d{number}"), text: format!("word{number}"), now: number };
-            assert_eq!(decide(&mut index, &plan, &line), None, "{number}");
+            assert_eq!(decide(&mut index, &line), None, "{number}");
             let has_left = window.is_some_and(|window| number + 2 > window);
             assert_eq!(index.len(), 100.min(number + 1) + u64::from(!has_left), "{number}");
             if number % 500 == 499 {
                 let copy = |id: &str, text: String| Line { id: id.into(), text, now: number };
-                let last = decide(&mut index, &plan, &copy("copy", format!("word{}", number - 99)));
+                let last = decide(&mut index, &copy("copy", format!("word{}", number - 99)));
                 assert_eq!(last, Some((format!("d{}", number - 99), 1.0)));
                 if !has_left {
-                    let of = decide(&mut index, &plan, &copy("copy", future.text.clone()));
+                    let of = decide(&mut index, &copy("copy", future.text.clone()));
                     assert_eq!(of, Some(("future".into(), 1.0)));
                 }
             }

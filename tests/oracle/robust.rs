@@ -72,8 +72,7 @@ fn a_factory_that_follows_the_median_does_not_follow_the_order_of_the_documents(
 fn an_index_refuses_tokens_of_another_tokenizer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen");
-    let plan =
-        |tokenizer: Arc<dyn Tokenizer>| Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer, 0).unwrap();
+    let plan = |tokenizer: Arc<dyn Tokenizer>| Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer).unwrap();
     let open = |tokenizer| Index::open(&path, &plan(tokenizer), &neardups::index::Options::default());
     drop(open(Arc::new(Word)).unwrap());
     drop(open(Arc::new(Word)).unwrap());

@@ -327,7 +327,7 @@ impl ChainOver {
 fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
     let code = settings.choice(&ANTECEDENTS)?;
     let language = LANGUAGES.iter().find(|language| language.code == code).unwrap_or(&LANGUAGES[0]);
-    let number = |parameter| Ok(settings.integer(parameter)?.expect("never auto"));
+    let number = |parameter| Ok::<_, Error>(settings.integer(parameter)?.expect("never auto"));
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let over = if settings.choice(&CHAIN_OVER)? == "all" { ChainOver::All } else { ChainOver::Content };
     let (distance, chain) = (number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?);
