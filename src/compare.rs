@@ -91,7 +91,7 @@ impl Verdict {
 /// `seed` seeds the hashes.
 ///
 /// # Errors
-/// As for [`AlgorithmFactory::prepare`]. A refusal is not an error but a [`Verdict`].
+/// As for [`AlgorithmFactory::prepare`]. Also, a lexicon must have terms of this tokenizer and seed. A refusal is not an error but a [`Verdict`].
 ///
 /// # Cost
 /// That of scanning two documents on one thread.
@@ -116,7 +116,9 @@ pub fn compare(
     seed: u64,
 ) -> Result<Comparison, Error> {
     let median_tokens = median_tokens(texts, tokenizer, seed);
-    let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(median_tokens)?;
+    let prepared = factory.prepare(median_tokens)?;
+    prepared.check_terms(tokenizer, seed)?;
+    let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, .. } = prepared;
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());
     let tokenizer = own.as_deref().unwrap_or(tokenizer);
@@ -189,7 +191,9 @@ pub fn fingerprint(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Vec<u64>, Error> {
-    let PreparedAlgorithm { algorithm, tokenizer: own, refusal, .. } = factory.prepare(MEDIAN_TOKENS)?;
+    let prepared = factory.prepare(MEDIAN_TOKENS)?;
+    prepared.check_terms(tokenizer, seed)?;
+    let PreparedAlgorithm { algorithm, tokenizer: own, refusal, .. } = prepared;
     if let Some(refusal) = refusal {
         return Err(Error::Unsuitable(refusal));
     }

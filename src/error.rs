@@ -46,6 +46,7 @@ impl ErrorKind {
 
 /// Why an index cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IndexFault {
     /// It is damaged, or is not an index.
     Damaged,

@@ -218,7 +218,7 @@ pub struct Truth {
     pub ignored: PairSet,
 }
 
-/// The judgement of a predicted pair.
+/// The judgement of a predicted pair. Exhaustive: these three are all that labels can say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Labelled: right.
@@ -236,7 +236,7 @@ impl Truth {
         Truth { pairs, ignored }
     }
 
-    /// The judgement of a predicted pair.
+    /// The judgement of a predicted pair. Exhaustive: these three are all that labels can say.
     pub fn kind(&self, a: u32, b: u32) -> Kind {
         if self.pairs.contains(a, b) {
             Kind::Right
@@ -250,6 +250,7 @@ impl Truth {
 
 /// The counts of predicted pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scores {
     /// Pairs that should be found.
     pub labelled: u64,
@@ -368,6 +369,7 @@ fn pairs_within<L: Ord>(labels: &mut [L]) -> i128 {
 
 /// The measures of a result against the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The pairs.
     pub scores: Scores,
@@ -408,6 +410,7 @@ fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnM
 
 /// Labelled pairs of about the same similarity, and the number of them that were found.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Bin {
     /// The lower bound of the similarity.
     pub from: f64,
@@ -433,6 +436,7 @@ const BINS: usize = 20;
 
 /// The recall of the labelled pairs, by their similarity.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Bins {
     /// The bins that are not empty, ascending.
     pub bins: Vec<Bin>,
@@ -478,6 +482,7 @@ fn bins_of(pairs: impl Iterator<Item = (Option<Odds>, bool)>) -> Bins {
 
 /// The parameter that a sweep varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Swept {
     /// `--threshold`, from this one up to 1.
     Threshold(Threshold),

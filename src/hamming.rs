@@ -220,6 +220,7 @@ pub(crate) fn stated(bits: usize, distance: usize, cosine: f64) -> String {
 
 /// The cost of a number of blocks, for a self-join of `documents` fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BlockCost {
     /// The number of blocks.
     pub blocks: usize,

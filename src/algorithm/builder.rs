@@ -4,7 +4,10 @@
 //! resolves them like settings from the command line, so both have the same ranges, the same messages and the same
 //! results.
 
+use super::parameter::{Parameter, Settings};
+use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
+use std::sync::Arc;
 
 /// An exact number: a decimal or a fraction. An `f64` becomes the shortest decimal that reads back as the same `f64`,
 /// so `0.8` is four fifths, as on the command line.
@@ -37,8 +40,43 @@ impl From<Threshold> for Number {
     }
 }
 
+/// What a setter sets a parameter to.
+pub(super) enum Setting {
+    /// The text that would be typed.
+    Text(String),
+    /// The content of the file that would be typed.
+    Lexicon(Arc<Lexicon>),
+}
+
+impl From<&str> for Setting {
+    fn from(text: &str) -> Self {
+        Setting::Text(text.into())
+    }
+}
+
+impl From<String> for Setting {
+    fn from(text: String) -> Self {
+        Setting::Text(text)
+    }
+}
+
+impl From<Arc<Lexicon>> for Setting {
+    fn from(lexicon: Arc<Lexicon>) -> Self {
+        Setting::Lexicon(lexicon)
+    }
+}
+
+impl Setting {
+    pub fn put(self, parameter: &Parameter, settings: &mut Settings) {
+        match self {
+            Setting::Text(text) => settings.set(parameter.name, text),
+            Setting::Lexicon(lexicon) => settings.set_lexicon(lexicon),
+        }
+    }
+}
+
 /// Declares the parameters of a family, in the order of the help, and the builder that has a setter for each: its documentation, its
-/// name, its arguments, the parameter, and the text that it is set to.
+/// name, its arguments, the parameter, and the [`Setting`] that it is set to.
 macro_rules! parameters {
     (
         $(#[$builder:meta])*
@@ -59,7 +97,7 @@ macro_rules! parameters {
             $(
                 $(#[$setter])*
                 pub fn $name(mut self, $($argument: $type),*) -> Self {
-                    self.settings.set($parameter.name, $text);
+                    crate::algorithm::builder::Setting::from($text).put(&$parameter, &mut self.settings);
                     self
                 }
             )*
@@ -97,7 +135,7 @@ pub(super) fn sum(parts: impl IntoIterator<Item = usize>) -> String {
 mod tests {
     use super::super::imatch::IMatch;
     use super::super::minhash::{MinHash, sketch::Kind};
-    use super::super::parameter::{Parameter, Settings};
+    use super::super::parameter::LEXICON;
     use super::super::projection::RandomProjection;
     use super::super::shingles::ShingleHash;
     use super::super::simhash::SimHash;
@@ -128,13 +166,23 @@ mod tests {
         }
     }
 
+    fn lexicon() -> Arc<Lexicon> {
+        Lexicon::new(2, [(7, 1)]).into()
+    }
+
     /// Checks that a builder with every setter called has these settings, and all parameters of the family among them.
     fn check(built: impl Into<Settings>, entry: &str, typed: &[(&str, &str)]) {
         let built = built.into();
-        assert_eq!(built, Settings::from_pairs(typed.iter().copied()), "{entry}");
+        let mut expected = Settings::from_pairs(typed.iter().copied());
         let entry = super::super::Entry::by_name(entry).unwrap();
+        let uses_lexicon = entry.uses(LEXICON.name);
+        if uses_lexicon {
+            expected.set_lexicon(lexicon());
+        }
+        assert_eq!(built, expected, "{}", entry.name);
         entry.check(&built).unwrap();
-        assert_eq!(typed.len(), entry.parameters.len(), "{}: not every parameter is set here", entry.name);
+        let set = typed.len() + usize::from(uses_lexicon);
+        assert_eq!(set, entry.parameters.len(), "{}: not every parameter is set here", entry.name);
     }
 
     #[test]
@@ -161,7 +209,7 @@ mod tests {
             ],
         );
         let simhash = SimHash::builder().distance(3).cosine("0.98").recall(0.9).bits(128).grams([1, 2]);
-        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon("terms").blocks(9).force(true);
+        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon(lexicon()).blocks(9).force(true);
         check(
             simhash.drop_common(0.1),
             "simhash",
@@ -173,7 +221,6 @@ mod tests {
                 ("grams", "1+2"),
                 ("hash", "md5"),
                 ("weights", "idf"),
-                ("lexicon", "terms"),
                 ("blocks", "9"),
                 ("force", "true"),
                 ("drop-common", "0.1"),
@@ -181,20 +228,13 @@ mod tests {
         );
         let imatch = IMatch::builder().idf_low(0.2).idf_high(1.0).lexicons(5).drop_fraction(0.3).min_terms(3);
         check(
-            imatch.lexicon("terms"),
+            imatch.lexicon(lexicon()),
             "imatch",
-            &[
-                ("idf-low", "0.2"),
-                ("idf-high", "1"),
-                ("lexicons", "5"),
-                ("drop-fraction", "0.3"),
-                ("min-terms", "3"),
-                ("lexicon", "terms"),
-            ],
+            &[("idf-low", "0.2"), ("idf-high", "1"), ("lexicons", "5"), ("drop-fraction", "0.3"), ("min-terms", "3")],
         );
         let projection = RandomProjection::builder().agree(372).cosine(0.97).recall(0.99).projection_bits(384);
         check(
-            projection.weights(Weights::Binary).lexicon("terms").drop_common(0.1),
+            projection.weights(Weights::Binary).lexicon(lexicon()).drop_common(0.1),
             "projection",
             &[
                 ("agree", "372"),
@@ -202,7 +242,6 @@ mod tests {
                 ("recall", "0.99"),
                 ("projection-bits", "384"),
                 ("weights", "binary"),
-                ("lexicon", "terms"),
                 ("drop-common", "0.1"),
             ],
         );
@@ -263,6 +302,8 @@ mod tests {
             assert_eq!(messages[0], messages[1]);
         }
         assert!(SimHash::builder().grams([]).build().is_err());
+        let message = SimHash::builder().lexicon(lexicon()).build().err().unwrap().to_string();
+        assert_eq!(message, "a lexicon has no effect on simhash with these settings");
         assert!(SpotSigs::builder().antecedents("xx").build().is_err());
     }
 

@@ -2,9 +2,9 @@
 
 use super::drop_common::WithoutCommon;
 use super::parameter::{DROP_COMMON, LEXICON, Settings};
-use super::{Algorithm, Entry, Learned, Learns, Provenance, Row, RowKind, Totals};
+use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, Totals};
 use crate::error::Error;
-use crate::lexicon::Lexicon;
+use crate::lexicon::{FileIdentity, Lexicon};
 use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{self, Tokenizer};
 use std::fmt;
@@ -21,17 +21,33 @@ pub struct PreparedAlgorithm {
     pub warnings: Vec<String>,
     /// The reason why this algorithm should not run on these documents at all.
     pub refusal: Option<String>,
+    /// The file of the lexicon that the algorithm judges terms by, if there is one.
+    pub terms_of: Option<FileIdentity>,
 }
 
 impl PreparedAlgorithm {
     /// An algorithm without tokenizer, warnings or refusal.
     pub fn new(algorithm: impl Algorithm + 'static) -> Self {
-        PreparedAlgorithm { algorithm: Box::new(algorithm), tokenizer: None, warnings: Vec::new(), refusal: None }
+        PreparedAlgorithm {
+            algorithm: Box::new(algorithm),
+            tokenizer: None,
+            warnings: Vec::new(),
+            refusal: None,
+            terms_of: None,
+        }
     }
 
     /// Sets a tokenizer that the algorithm needs instead of the requested one.
     pub fn with_tokenizer(self, tokenizer: Arc<dyn Tokenizer>) -> Self {
         PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
+    }
+
+    /// Checks that the terms of its lexicon are tokens of the requested tokenizer, hashed with this seed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that says what differs.
+    pub fn check_terms(&self, tokenizer: &dyn Tokenizer, seed: u64) -> Result<(), Error> {
+        self.terms_of.as_ref().map_or(Ok(()), |terms| terms.check(&tokenizer.name(), seed))
     }
 
     /// Adds a warning for users; one sentence.
@@ -108,23 +124,13 @@ impl TableFactory {
         Ok(self)
     }
 
-    /// Sets a lexicon that gives the document frequencies of terms, instead of counting them in the documents. `cut_by`
-    /// names what cuts the documents into tokens: the [canonical name](tokenizer::canonical_name) of the tokenizer, and
-    /// how it was prepared.
+    /// Sets a lexicon that gives the document frequencies of terms, instead of counting them in the documents. Whatever
+    /// runs the algorithm checks that the terms come from the same tokenizer and seed.
     ///
-    /// # Errors The algorithm does not use a lexicon, or the terms of this one come from another tokenizer.
-    pub fn with_lexicon(mut self, lexicon: Arc<Lexicon>, cut_by: &str) -> Result<Self, Error> {
-        if (self.entry.prepare)(&self.settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
-            return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.entry.name)));
-        }
-        if let Some(origin) = lexicon.origin().filter(|origin| origin.tokenizer != cut_by) {
-            return Err(Error::Usage(format!(
-                "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{cut_by}': \
-                 `tokenizer`, `join-hyphens`, `fold`, `mask`, `stopwords` and `stem` must be the same for both",
-                origin.tokenizer
-            )));
-        }
-        self.settings.set_lexicon(lexicon);
+    /// # Errors The algorithm does not use a lexicon.
+    pub fn with_lexicon(mut self, lexicon: impl Into<Arc<Lexicon>>) -> Result<Self, Error> {
+        self.settings.set_lexicon(lexicon.into());
+        self.entry.check_lexicon(&self.settings)?;
         Ok(self)
     }
 
@@ -132,8 +138,8 @@ impl TableFactory {
     ///
     /// # Errors
     /// As for [`AlgorithmFactory::prepare`].
-    pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<Plan, Error> {
-        let PreparedAlgorithm { mut algorithm, tokenizer, warnings, refusal } = self.prepare(median_tokens)?;
+    pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<PlannedRun, Error> {
+        let PreparedAlgorithm { mut algorithm, tokenizer, warnings, refusal, .. } = self.prepare(median_tokens)?;
         algorithm.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens }));
         let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
         let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
@@ -146,7 +152,7 @@ impl TableFactory {
         forecast.notes.extend(warnings);
         forecast.notes.extend(refusal);
         let tokenizer = tokenizer.map(|tokenizer| tokenizer.name().into_owned());
-        Ok(Plan { parameters, tokenizer, forecast })
+        Ok(PlannedRun { parameters, tokenizer, forecast })
     }
 }
 
@@ -162,7 +168,10 @@ impl AlgorithmFactory for TableFactory {
             prepared.tokenizer = None;
         }
         match self.settings.lexicon() {
-            Some(lexicon) => prepared.algorithm.learn(&Learned::Terms(Arc::clone(lexicon))),
+            Some(lexicon) => {
+                prepared.algorithm.learn(&Learned::Terms(Arc::clone(lexicon)));
+                prepared.terms_of = lexicon.origin().cloned();
+            }
             None if self.settings.file(&LEXICON)?.is_some() => {
                 return Err(Error::Usage(
                     "`lexicon` names a file, which has to be read and given to the factory".into(),
@@ -185,7 +194,7 @@ impl AlgorithmFactory for TableFactory {
 /// The content of `dedup plan`: how the options resolve, what would be found, and what it would cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct PlannedRun {
     /// The [rows](Algorithm::rows) of the algorithm, without those that only a run reports.
     pub parameters: Vec<Row>,
     /// The tokenizer that the algorithm needs for documents of this length, if none was requested.

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds};
-pub use factory::{AlgorithmFactory, Forecast, Plan, PreparedAlgorithm, TableFactory};
+pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
@@ -312,7 +312,18 @@ impl Entry {
         let settings = settings.with_defaults(self.defaults);
         // Contradictory settings fail here, whatever the documents are.
         (self.prepare)(&settings, 0)?;
+        if settings.lexicon().is_some() {
+            self.check_lexicon(&settings)?;
+        }
         Ok(TableFactory { entry: self, settings })
+    }
+
+    /// Checks that the algorithm uses a lexicon with these settings.
+    fn check_lexicon(&self, settings: &Settings) -> Result<(), Error> {
+        if (self.prepare)(settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
+            return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.name)));
+        }
+        Ok(())
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.

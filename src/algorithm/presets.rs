@@ -355,15 +355,15 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::super::bands::Bands;
-    use super::super::{AlgorithmFactory, Origin, Plan};
+    use super::super::{AlgorithmFactory, Origin, PlannedRun};
     use super::*;
 
-    fn plan(name: &str, given: &[(&str, &str)], tokenizer: Option<&str>) -> Plan {
+    fn plan(name: &str, given: &[(&str, &str)], tokenizer: Option<&str>) -> PlannedRun {
         let preset = Preset::by_name(name).unwrap();
         preset.factory(Settings::from_pairs(given.iter().copied()), tokenizer).unwrap().plan(300, 1_000_000).unwrap()
     }
 
-    fn value(plan: &Plan, row: &str) -> String {
+    fn value(plan: &PlannedRun, row: &str) -> String {
         let row = plan.parameters.iter().find(|other| other.name == row);
         row.map(|row| format!("{}: {}", row.value, row.provenance)).unwrap_or_default()
     }

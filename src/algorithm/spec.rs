@@ -139,7 +139,7 @@ pub enum RowKind {
     Identity,
     /// The row follows from identity rows, and the records of a run report it.
     Stated,
-    /// The row led to identity rows or follows from them, and only a [plan](super::Plan) shows it.
+    /// The row led to identity rows or follows from them, and only a [plan](super::PlannedRun) shows it.
     Planned,
 }
 

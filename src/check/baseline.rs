@@ -36,6 +36,7 @@ fn known_version<'a, D: Deserializer<'a>>(version: D) -> Result<u32, D::Error> {
 /// identified by their paths.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(deny_unknown_fields, expecting = "an object with kind, paths, fingerprint and text")]
+#[non_exhaustive]
 pub struct Entry {
     /// `file`, `passage` or `paragraph`.
     pub kind: String,
@@ -81,6 +82,7 @@ impl Entry {
 
 /// The result of updating a baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Update {
     /// The baseline is not changed, because some files could not be read.
     Refused,

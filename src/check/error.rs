@@ -25,6 +25,7 @@ pub enum Error {
 
 /// The lists of globs of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum List {
     /// [`ignore_here`](super::Request::ignore_here).
     IgnoreHere,
@@ -38,6 +39,7 @@ pub enum List {
 
 /// Why a file is not a baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InvalidBaseline {
     /// The file.
     pub path: String,

@@ -13,6 +13,7 @@ use std::slice;
 /// Which findings make a check fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FailOn {
     /// Findings that are not accepted.
     #[default]

@@ -157,6 +157,7 @@ impl Page {
 
 /// The files that were read, and those that were not.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Tree {
     /// Ordered by path.
     pub pages: Vec<Arc<Page>>,

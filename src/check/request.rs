@@ -11,6 +11,7 @@ use std::path::PathBuf;
 /// Content that counts although it does not by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Counted {
     /// Blocks of code.
     Code,

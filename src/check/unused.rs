@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// A glob that matches none of the pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unused {
     /// The list that it is in.
     pub list: List,

@@ -121,7 +121,7 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
 
 fn export(path: &Path) -> Result<Status, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
-    inspect(path, |index::Entry { id, time }| {
+    inspect(path, |index::StoredDocument { id, time, .. }| {
         writeln!(out, "{}", json(&Document { r#type: "document", id, time })).map_err(cannot_write)
     })?;
     out.flush().map_err(cannot_write)?;

@@ -6,7 +6,7 @@ use super::status::usage_error;
 use neardups::Error;
 use neardups::algorithm::parameter::{LEXICON, Settings};
 use neardups::algorithm::presets::Preset;
-use neardups::algorithm::{Entry, TableFactory};
+use neardups::algorithm::{AlgorithmFactory, Entry, TableFactory};
 use neardups::lexicon::Lexicon;
 
 /// How documents are compared, resolved.
@@ -59,7 +59,10 @@ impl<'a> Method<'a> {
             None => Ok(factory),
             Some(path) => {
                 let lexicon = Lexicon::read(&path, self.typed.seed)?;
-                factory.with_lexicon(lexicon.into(), &self.tokens.tokenizer.name())
+                let factory = factory.with_lexicon(lexicon)?;
+                // Before any file is written.
+                factory.prepare(0)?.check_terms(&*self.tokens.tokenizer, self.typed.seed)?;
+                Ok(factory)
             }
         }
     }

@@ -9,7 +9,7 @@ use super::status::Status;
 use super::terminal::{bytes, count};
 use neardups::Error;
 use neardups::algorithm::presets::Preset;
-use neardups::algorithm::{Plan, Row};
+use neardups::algorithm::{PlannedRun, Row};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -90,7 +90,7 @@ fn as_json(
     preset: Option<&Preset>,
     documents: u64,
     tokens: u64,
-    plan: &Plan,
+    plan: &PlannedRun,
     preparation: Option<&Described>,
     tokenizer: Option<&str>,
 ) -> String {
@@ -126,7 +126,7 @@ fn about(preset: &Preset) -> String {
     out + &format!("  advice: {}\n\n", preset.advice)
 }
 
-fn as_table(algorithm: &str, documents: u64, plan: &Plan, steps: &[(&str, String, String)]) -> String {
+fn as_table(algorithm: &str, documents: u64, plan: &PlannedRun, steps: &[(&str, String, String)]) -> String {
     let mut out = String::new();
     let mut row = |line: std::fmt::Arguments<'_>| {
         writeln!(out, "{}", line.to_string().trim_end()).expect("writing to a string cannot fail");

@@ -33,7 +33,7 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
-    let plan = Plan::new(&factory, method.tokens.tokenizer)?.with_seed(seed);
+    let plan = Plan::new(&factory, method.tokens.tokenizer)?.with_seed(seed)?;
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
         PageText::All => plan,

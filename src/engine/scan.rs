@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// of `source`.
 ///
 /// # Errors
-/// The algorithm is refused for these documents, there are more than 2³² − 2 documents or 2³² pairs, or threads cannot
+/// The algorithm is refused for these documents, its lexicon has terms of another tokenizer or seed, there are more than 2³² − 2 documents or 2³² pairs, or threads cannot
 /// be started. Problems with single documents are not errors: they go to the observer and the counts.
 ///
 /// # Cost
@@ -91,6 +91,8 @@ impl<'a> Run<'a> {
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
     fn read(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let first = factory.prepare(0)?;
+        let Options { tokenizer, seed, .. } = self.reader.options;
+        first.check_terms(&**tokenizer, *seed)?;
         let learns = first.algorithm.learns().is_some();
         if factory.depends_on_length() || first.algorithm.compare_on() != CompareOn::Fingerprints || learns {
             self.sources.iter_mut().for_each(|side| side.source.keep_for_second_read());

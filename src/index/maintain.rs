@@ -1,6 +1,6 @@
 //! Operations on the file of an index as a whole.
 
-use super::entry;
+use super::entry::{Entry, Record};
 use super::file::{is_at, sync_folder};
 use super::header::Header;
 use super::log::Log;
@@ -37,7 +37,8 @@ pub struct Summary {
 
 /// A document of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+#[non_exhaustive]
+pub struct StoredDocument<'a> {
     /// Its id.
     pub id: &'a str,
     /// When it passed, in seconds since 1970.
@@ -52,13 +53,13 @@ pub struct Entry<'a> {
 ///
 /// # Cost
 /// The file is read twice. Memory: 8 bytes for each document that was removed.
-pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) -> Result<Summary, Error> {
+pub fn inspect(path: &Path, mut each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
     let mut stored = Stored::open(path)?;
     stored.reads.skips_evidence = true;
     let (gone, _) = removed(&mut stored, 0)?;
     let (mut documents, mut removed, mut featureless, mut times) = (0, 0, 0, None::<(u64, u64)>);
     let End { at: bytes, torn, .. } = stored.each(|place, entry, _| {
-        let entry::Entry::Document(record) = entry else { return Ok(()) };
+        let Entry::Document(record) = entry else { return Ok(()) };
         featureless += u64::from(record.kind == Kind::Featureless);
         let (first, last) = times.unwrap_or((record.time, record.time));
         times = Some((first.min(record.time), last.max(record.time)));
@@ -67,7 +68,7 @@ pub fn inspect(path: &Path, mut each: impl FnMut(Entry) -> Result<(), Error>) ->
             return Ok(());
         }
         documents += 1;
-        each(Entry { id: &record.id, time: record.time })
+        each(StoredDocument { id: &record.id, time: record.time })
     })?;
     let (header, version) = (Header::of(&stored)?, stored.version);
     Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
@@ -78,7 +79,7 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
     let (mut gone, mut tail) = (BTreeSet::new(), Tail::new(most));
     stored.each(|place, entry, _| {
         tail.read(place, &entry);
-        if let entry::Entry::Removed(places) = entry {
+        if let Entry::Removed(places) = entry {
             gone.extend(places);
         }
         Ok(())
@@ -88,6 +89,7 @@ fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Er
 
 /// The result of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Removed {
     /// The number of documents that were forgotten.
     pub documents: u64,
@@ -107,7 +109,7 @@ pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> 
     let (gone, _) = removed(&mut stored, 0)?;
     let (mut places, mut found) = (Vec::new(), BTreeSet::new());
     let end = stored.each(|place, entry, _| {
-        if let entry::Entry::Document(record) = entry
+        if let Entry::Document(record) = entry
             && ids.contains(&record.id)
             && !gone.contains(&place)
         {
@@ -136,6 +138,7 @@ pub struct Outdated {
 
 /// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compacted {
     /// The number of documents that were kept.
     pub documents: u64,
@@ -168,71 +171,18 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     stored.reads.skips_evidence = true;
     stored.salvages = outdated.damaged;
     let (gone, tail) = removed(&mut stored, KEPT_DECISIONS)?;
-    // Documents that are kept because others were dropped for them.
-    let mut originals: Vec<u64> =
-        tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
-    originals.sort_unstable();
-    originals.dedup();
-    let mut moved: Vec<Option<u64>> = vec![None; originals.len()];
-    let mut too_many = 0u64;
-    if let Some(window) = outdated.window {
-        stored.each(|place, entry, _| {
-            too_many += u64::from(matches!(entry, entry::Entry::Document(_)) && !gone.contains(&place));
-            Ok(())
-        })?;
-        too_many = too_many.saturating_sub(window);
-    }
+    let too_many = match outdated.window {
+        Some(window) => remaining(&mut stored, &gone)?.saturating_sub(window),
+        None => 0,
+    };
     let failed = |error| Error::io(format!("cannot replace the index {}", path.display()), error);
     let mut new = Replacement::new(path).map_err(failed)?;
     // Checked before the work, not only after it.
     new.check_exact().map_err(failed)?;
-    let mut log = Log::beside(&mut new, &stored.header)?;
-    let (mut documents, mut dropped) = (0, 0);
-    // The number of decisions logged since the last run began, and the first of them that is kept.
-    let (mut has_begun, mut count, first) = (false, 0u64, tail.count - tail.past().len() as u64);
-    let end = stored.each(|place, entry, bytes| {
-        match entry {
-            entry::Entry::Document(record) => {
-                let is_recent = has_begun && !record.is_added && count >= first;
-                count += u64::from(has_begun && !record.is_added);
-                let is_old = too_many > 0 || record.time < outdated.before;
-                let original = originals.binary_search(&place);
-                if gone.contains(&place) || (is_old && original.is_err()) {
-                    dropped += 1;
-                    if is_recent {
-                        log.note(Past { name: name(&record.id, record.sequence), original: None });
-                    }
-                } else {
-                    documents += 1;
-                    let now = log.copy(bytes);
-                    if let Ok(number) = original {
-                        moved[number] = Some(now);
-                    }
-                }
-                too_many -= u64::from(too_many > 0 && !gone.contains(&place));
-            }
-            entry::Entry::Notes(words) if words == [BEGIN] => {
-                if tail.is_on && place == tail.begin {
-                    has_begun = true;
-                    log.mark(BEGIN);
-                }
-            }
-            entry::Entry::Notes(words) if has_begun => {
-                for past in Past::all(&words) {
-                    let original =
-                        past.original.map(|place| originals.binary_search(&place).ok().and_then(|at| moved[at]));
-                    // The document that it was dropped for was removed: it is decided on again.
-                    if count >= first && original != Some(None) {
-                        log.note(Past { original: original.flatten(), ..past });
-                    }
-                    count += 1;
-                }
-            }
-            entry::Entry::Notes(_) => {}
-            entry::Entry::Removed(_) | entry::Entry::Synced => {}
-        }
-        if log.bytes_pending() > WRITTEN_AT_ONCE { log.commit(true) } else { Ok(()) }
-    })?;
+    let log = Log::beside(&mut new, &stored.header)?;
+    let mut rewriting = Rewriting::new(log, gone, tail, outdated.before, too_many);
+    let end = stored.each(|place, entry, bytes| rewriting.take(place, entry, bytes))?;
+    let Rewriting { mut log, documents, dropped, .. } = rewriting;
     let before = end.at + end.torn.map_or(0, |torn| torn.bytes);
     log.seal()?;
     let after = log.len();
@@ -243,6 +193,99 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     new.commit_exact().map_err(failed)?;
     sync_folder(&target);
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
+}
+
+/// The number of documents that were not removed.
+fn remaining(stored: &mut Stored, gone: &BTreeSet<u64>) -> Result<u64, Error> {
+    let mut documents = 0;
+    stored.each(|place, entry, _| {
+        documents += u64::from(matches!(entry, Entry::Document(_)) && !gone.contains(&place));
+        Ok(())
+    })?;
+    Ok(documents)
+}
+
+/// The entries of an old log on their way into a new one.
+struct Rewriting {
+    log: Log,
+    /// The places of removed documents.
+    gone: BTreeSet<u64>,
+    /// The last decisions of an interrupted run.
+    tail: Tail,
+    /// Documents that passed before this time are outdated, and so are this many of the next ones.
+    before: u64,
+    too_many: u64,
+    /// Outdated documents that are kept because others were dropped for them, and the new place of each.
+    originals: Vec<u64>,
+    moved: Vec<Option<u64>>,
+    /// Whether the run with the last decisions has begun, how many it has logged, and the first that is kept.
+    has_begun: bool,
+    count: u64,
+    first: u64,
+    documents: u64,
+    dropped: u64,
+}
+
+impl Rewriting {
+    fn new(log: Log, gone: BTreeSet<u64>, tail: Tail, before: u64, too_many: u64) -> Self {
+        let mut originals: Vec<u64> =
+            tail.past().filter_map(|past| past.original).filter(|place| !gone.contains(place)).collect();
+        originals.sort_unstable();
+        originals.dedup();
+        let (moved, first) = (vec![None; originals.len()], tail.count - tail.past().len() as u64);
+        let (has_begun, count, documents, dropped) = (false, 0, 0, 0);
+        Rewriting { log, gone, tail, before, too_many, originals, moved, has_begun, count, first, documents, dropped }
+    }
+
+    /// Takes over the next entry, if it is kept.
+    fn take(&mut self, place: u64, entry: Entry, bytes: &[u8]) -> Result<(), Error> {
+        match entry {
+            Entry::Document(record) => self.document(place, &record, bytes),
+            Entry::Notes(words) if words == [BEGIN] => {
+                if self.tail.is_on && place == self.tail.begin {
+                    self.has_begun = true;
+                    self.log.mark(BEGIN);
+                }
+            }
+            Entry::Notes(words) if self.has_begun => self.notes(&words),
+            Entry::Notes(_) | Entry::Removed(_) | Entry::Synced => {}
+        }
+        if self.log.bytes_pending() > WRITTEN_AT_ONCE { self.log.commit(true) } else { Ok(()) }
+    }
+
+    fn document(&mut self, place: u64, record: &Record, bytes: &[u8]) {
+        let is_decision = self.has_begun && !record.is_added;
+        let is_recent = is_decision && self.count >= self.first;
+        self.count += u64::from(is_decision);
+        let is_gone = self.gone.contains(&place);
+        let is_old = self.too_many > 0 || record.time < self.before;
+        let original = self.originals.binary_search(&place);
+        if is_gone || (is_old && original.is_err()) {
+            self.dropped += 1;
+            if is_recent {
+                self.log.note(Past { name: name(&record.id, record.sequence), original: None });
+            }
+        } else {
+            self.documents += 1;
+            let now = self.log.copy(bytes);
+            if let Ok(number) = original {
+                self.moved[number] = Some(now);
+            }
+        }
+        self.too_many -= u64::from(self.too_many > 0 && !is_gone);
+    }
+
+    fn notes(&mut self, words: &[u64]) {
+        for past in Past::all(words) {
+            let now = |place: u64| self.originals.binary_search(&place).ok().and_then(|at| self.moved[at]);
+            let original = past.original.map(now);
+            // The document that it was dropped for was removed: it is decided on again.
+            if self.count >= self.first && original != Some(None) {
+                self.log.note(Past { original: original.flatten(), ..past });
+            }
+            self.count += 1;
+        }
+    }
 }
 
 /// The maximum number of decisions of an interrupted run that are kept.

@@ -40,14 +40,13 @@ mod table;
 
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
-pub use maintain::{Compacted, Entry, Outdated, Removed, Summary, compact, inspect, remove};
+pub use maintain::{Compacted, Outdated, Removed, StoredDocument, Summary, compact, inspect, remove};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
-use crate::hash::combine;
 use crate::outline::{can_reach, parities};
 use crate::similarity::{Similarity, Threshold};
 use entry::Record;
@@ -66,10 +65,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use table::Table;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// When a document that passed is written to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sync {
     /// Before the next decision.
     Always,
@@ -121,6 +120,7 @@ pub struct Limits {
 
 /// How documents are processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// They are decided on, and those that pass are remembered.
     #[default]
@@ -160,6 +160,7 @@ pub const MOST_OF_A_KEY: usize = 1 << 14;
 
 /// The time that decisions took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pace {
     /// The number of decisions.
     pub decisions: u64,
@@ -749,9 +750,5 @@ const STALE_ALLOWED: usize = 1000;
 
 /// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
 fn id_tag(id: &str, sequence: u128) -> u32 {
-    (id_hash(id, sequence) >> 32) as u32
-}
-
-fn id_hash(id: &str, sequence: u128) -> u64 {
-    combine(xxh3_64(id.as_bytes()), sequence as u64)
+    (repeat::id_hash(id, sequence) >> 32) as u32
 }

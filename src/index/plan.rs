@@ -3,6 +3,7 @@
 use super::Signer;
 use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals};
 use crate::error::Error;
+use crate::lexicon::FileIdentity;
 use crate::tokenizer::Tokenizer;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -57,6 +58,7 @@ pub struct Plan {
     seed: Seed,
     text: Vec<(&'static str, &'static str)>,
     warnings: Vec<String>,
+    terms_of: Option<FileIdentity>,
 }
 
 impl fmt::Debug for Plan {
@@ -69,12 +71,13 @@ impl fmt::Debug for Plan {
 }
 
 impl Plan {
-    /// The plan of a factory, with [`Seed::Auto`].
+    /// The plan of a factory, with [`Seed::Auto`], or the seed of its lexicon.
     ///
     /// # Errors
-    /// The algorithm is refused, or must count the whole collection first.
+    /// The algorithm is refused, must count the whole collection first, or has a lexicon with terms of another tokenizer.
     pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>) -> Result<Self, Error> {
-        let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal } = factory.prepare(MEDIAN_TOKENS)?;
+        let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, terms_of } =
+            factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
             return Err(Error::Unsuitable(refusal));
         }
@@ -95,13 +98,28 @@ impl Plan {
             }
         }
         algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
-        let tokenizer = own.unwrap_or(tokenizer);
-        Ok(Plan { algorithm: algorithm.into(), tokenizer, seed: Seed::Auto, text: Vec::new(), warnings })
+        // The terms are hashed already.
+        let seed = terms_of.as_ref().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
+        if let Some(terms) = &terms_of {
+            terms.check(&tokenizer.name(), terms.seed)?;
+        }
+        let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));
+        Ok(Plan { algorithm, tokenizer, seed, text: Vec::new(), warnings, terms_of })
     }
 
     /// Sets the seed.
-    pub fn with_seed(self, seed: Seed) -> Self {
-        Plan { seed, ..self }
+    ///
+    /// # Errors
+    /// The terms of a lexicon were hashed with a seed, and this is another.
+    pub fn with_seed(self, seed: Seed) -> Result<Self, Error> {
+        match (&self.terms_of, seed) {
+            (None, _) => Ok(Plan { seed, ..self }),
+            (Some(_), Seed::Auto) => Ok(self),
+            (Some(terms), Seed::Fixed(seed)) => terms.check(&terms.tokenizer, seed).map(|()| self),
+            (Some(_), Seed::Random) => Err(Error::Usage(
+                "a random seed has no effect with a lexicon, whose terms were hashed with the seed that it was read with".into(),
+            )),
+        }
     }
 
     /// As before, for text that is selected by more than the options of algorithm and tokenizer.

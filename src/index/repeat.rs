@@ -30,8 +30,9 @@
 //! not know notes finds no documents there, and removes none.
 
 use super::entry::{Entry, NO_PLACE};
-use super::id_hash;
+use crate::hash::combine;
 use std::collections::VecDeque;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of decisions that a repetition may reach back, without a window.
 pub(super) const DECISIONS_KEPT: usize = 1 << 16;
@@ -41,6 +42,11 @@ pub(super) const BEGIN: u64 = u64::MAX - 1;
 
 /// All decisions were released.
 pub(super) const END: u64 = u64::MAX;
+
+/// The hash of a document's id and tokens.
+pub(super) fn id_hash(id: &str, sequence: u128) -> u64 {
+    combine(xxh3_64(id.as_bytes()), sequence as u64)
+}
 
 /// The hash of a document in a note: never [`BEGIN`] or [`END`], and never a place.
 pub(super) fn name(id: &str, sequence: u128) -> u64 {

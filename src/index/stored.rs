@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The incomplete end of a file, left by an interrupted write, which was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repair {
     /// The byte where the file was cut.
     pub at: u64,

@@ -17,7 +17,7 @@
 //! else: equal counts give equal files, on any number of threads. Terms are text and not hashes, so the file depends on
 //! no seed and no version of a hash.
 
-use super::{Lexicon, Origin};
+use super::{FileIdentity, Lexicon};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
@@ -214,7 +214,7 @@ impl Lexicon {
                 "the digest is {digest:?}, and that of what the file holds is {found:?}: it was changed"
             )));
         }
-        let origin = Origin { digest, tokenizer: header.tokenizer };
+        let origin = FileIdentity { digest, tokenizer: header.tokenizer, seed };
         Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin) })
     }
 }

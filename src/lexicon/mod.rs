@@ -2,11 +2,33 @@
 //!
 //! They are counted in a pass before fingerprints are made, then frozen. A fingerprint depends on the document, the
 //! parameters and the frozen counts, never on earlier documents. Alternatively, they are counted once and stored in a
-//! [`mod@file`].
+//! [`mod@file`]:
+//!
+//! ```
+//! use neardups::engine::{Options, count_terms};
+//! use neardups::lexicon::Lexicon;
+//! use neardups::source::Documents;
+//! use neardups::{IMatch, Scan};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("terms");
+//! let texts = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"];
+//! let mut collection = Documents::new(texts.iter().enumerate().map(|(id, text)| (id.to_string(), *text)));
+//! let (terms, _) = count_terms(&mut collection, &Options::default(), &())?;
+//! terms.write("word", 1, &mut std::fs::File::create(&path)?)?;
+//!
+//! let lexicon = Lexicon::read(&path, 0)?;
+//! assert_eq!((lexicon.documents(), lexicon.len()), (3, 9));
+//! let imatch = IMatch::builder().min_terms(2).lexicon(lexicon).build()?;
+//! let outcome = Scan::new(imatch).texts(&["a dog, a cat", "A cat? A dog!", "the log"])?;
+//! assert_eq!(outcome.pairs().map(|pair| pair.indices).collect::<Vec<_>>(), [(0, 1)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod file;
 mod table;
 
+use crate::error::Error;
 use crate::kernel::fetch::fetch;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -22,16 +44,39 @@ use table::{Table, spread};
 pub struct Lexicon {
     documents: u64,
     frequencies: Shards,
-    origin: Option<Origin>,
+    origin: Option<FileIdentity>,
 }
 
 /// The identity of the file that a lexicon was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+#[non_exhaustive]
+pub struct FileIdentity {
     /// The SHA-1 of the counts, in hexadecimal ([`mod@file`]).
     pub digest: String,
     /// The tokenizer that made the terms.
     pub tokenizer: String,
+    /// The seed that the terms were hashed with when the file was read.
+    pub seed: u64,
+}
+
+impl FileIdentity {
+    /// Checks that documents are cut into tokens by the same tokenizer, and hashed with the same seed.
+    pub(crate) fn check(&self, tokenizer: &str, seed: u64) -> Result<(), Error> {
+        if self.tokenizer != tokenizer {
+            return Err(Error::Usage(format!(
+                "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{tokenizer}': \
+                 `tokenizer`, `join-hyphens`, `fold`, `mask`, `stopwords` and `stem` must be the same for both",
+                self.tokenizer
+            )));
+        }
+        if self.seed != seed {
+            return Err(Error::Usage(
+                "the terms of the lexicon were hashed with another seed than documents are: read it with the same `seed`"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// The number of bits that select a shard: enough shards that counting threads rarely wait for each other.
@@ -79,7 +124,7 @@ impl Lexicon {
     }
 
     /// The identity of its file, if it was read from one.
-    pub fn origin(&self) -> Option<&Origin> {
+    pub fn origin(&self) -> Option<&FileIdentity> {
         self.origin.as_ref()
     }
 

@@ -96,6 +96,7 @@ use std::path::Path;
 
 /// A language that pages are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Markup {
     /// CommonMark with the extensions of GitHub (tables, task lists, strikethrough, footnotes, alerts), and containers that
     /// `:::` opens.
@@ -160,6 +161,7 @@ pub struct Options {
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// A heading of that level, 1 for the highest.
     Heading(u8),
@@ -186,6 +188,7 @@ pub struct Block {
 
 /// A mark that is unknown, or without its counterpart.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notice {
     /// An `ignore-start` that no `ignore-end` follows: from that line on, counted from 1, nothing counts.
     NeverEnds {

@@ -20,6 +20,7 @@ const STDIN: &str = "-";
 
 /// The number of files read, and of those left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Files read, including standard input.
     pub files: u64,

@@ -70,6 +70,7 @@ pub trait Tokenizer: Send + Sync {
 
 /// The data that a [`Tokens`] buffer keeps besides the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TokenDetail {
     /// The 64-bit hashes alone: all that most fingerprints need, and the fastest.
     Hashes,
@@ -293,7 +294,8 @@ impl Tokens {
 }
 
 /// One line of the table of tokenizers.
-pub struct Entry {
+#[non_exhaustive]
+pub struct TokenizerEntry {
     /// Its value for `--tokenizer`.
     pub name: &'static str,
     /// One line for `--help`.
@@ -308,43 +310,43 @@ pub struct Entry {
 }
 
 /// Every tokenizer, the default first.
-pub static TOKENIZERS: &[Entry] = &[
-    Entry {
+pub static TOKENIZERS: &[TokenizerEntry] = &[
+    TokenizerEntry {
         name: "word",
         summary: "runs of letters, marks, digits and _ after NFKC and case folding; each Han or Kana character and each grapheme of Thai, Lao, Khmer and Burmese is a token",
         size: None,
         overlapping: false,
         build: Some(|_| Box::new(Word)),
     },
-    Entry {
+    TokenizerEntry {
         name: "uax29",
         summary: "words by Unicode Standard Annex 29, after NFKC and case folding",
         size: None,
         overlapping: false,
         build: Some(|_| Box::new(Uax29)),
     },
-    Entry {
+    TokenizerEntry {
         name: "char",
         summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space",
         size: Some((4, 1..=64)),
         overlapping: true,
         build: Some(|n| Box::new(CharNgram::new(n))),
     },
-    Entry {
+    TokenizerEntry {
         name: "code",
         summary: "identifiers, numbers and single punctuation marks of source code; case counts",
         size: None,
         overlapping: false,
         build: Some(|_| Box::new(Code)),
     },
-    Entry {
+    TokenizerEntry {
         name: "whitespace",
         summary: "text between white space, unchanged",
         size: None,
         overlapping: false,
         build: Some(|_| Box::new(Whitespace)),
     },
-    Entry {
+    TokenizerEntry {
         name: "jieba",
         summary: "as word, but Chinese is cut into the words of a dictionary; only in programs built with --features jieba",
         size: None,
@@ -394,7 +396,7 @@ pub fn canonical_name(typed: &str) -> Result<String, Error> {
     Ok(if entry.size.is_some() { format!("{}:{size}", entry.name) } else { entry.name.to_string() })
 }
 
-fn find(typed: &str) -> Result<(&'static Entry, usize), Error> {
+fn find(typed: &str) -> Result<(&'static TokenizerEntry, usize), Error> {
     let (name, size) = match typed.split_once(':') {
         Some((name, size)) => (name, Some(size)),
         None => (typed, None),

@@ -229,7 +229,7 @@ fn changed(mut file: Vec<u8>, changes: &[u8]) -> Vec<u8> {
 fn plan() -> Plan {
     let settings = Settings::from_pairs([("shingle", "2")]);
     let factory = Entry::by_name("minhash").and_then(|entry| entry.factory(settings)).expect("the settings are good");
-    Plan::new(&factory, Arc::new(Word)).expect("it goes with a stream").with_seed(Seed::Fixed(0))
+    Plan::new(&factory, Arc::new(Word)).and_then(|plan| plan.with_seed(Seed::Fixed(0))).expect("it goes with a stream")
 }
 
 fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), neardups::Error> {
@@ -334,7 +334,9 @@ fn algorithms() -> &'static [(Plan, Good)] {
 fn algorithm(name: &str, settings: &[(&'static str, &'static str)]) -> (Plan, Good) {
     let settings = Settings::from_pairs(settings.iter().copied());
     let factory = Entry::by_name(name).and_then(|entry| entry.factory(settings)).expect("the settings are good");
-    let plan = Plan::new(&factory, Arc::new(Word)).expect("it goes with a stream").with_seed(Seed::Fixed(0));
+    let plan = Plan::new(&factory, Arc::new(Word))
+        .and_then(|plan| plan.with_seed(Seed::Fixed(0)))
+        .expect("it goes with a stream");
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("index");
     let mut index = open(&path, &plan).expect("it is made").0;

@@ -53,7 +53,7 @@ fn plain_lcs(a: &[u64], b: &[u64]) -> usize {
 /// Checks that a finding is correct.
 fn check(documents: &[Vec<u64>], finding: &Finding) {
     let options = Options::default();
-    let Finding { kind, a, b, matched, runs } = finding;
+    let Finding { kind, a, b, matched, runs, .. } = finding;
     let (one, other) = (&documents[a.document][a.words.clone()], &documents[b.document][b.words.clone()]);
     assert!((a.document, a.words.end) <= (b.document, b.words.start) || a.document < b.document, "{finding:?}");
     assert_eq!(runs.iter().map(|run| run.tokens).sum::<usize>(), *matched);

@@ -23,7 +23,7 @@ type Fate = Option<(String, f64)>;
 
 fn plan() -> Plan {
     let settings = [("shingle", "1"), ("threshold", "0.5"), ("exact", "true")];
-    Plan::new(&factory("minhash", &settings), Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0))
+    Plan::new(&factory("minhash", &settings), Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0)).unwrap()
 }
 
 fn words(text: &str) -> BTreeSet<&str> {
@@ -138,7 +138,7 @@ fn cut_anywhere_and_fed_again_from_any_line_that_may_have_arrived() {
             for border in borders(&bytes) {
                 fs::write(&cut, &bytes[..border]).unwrap();
                 let mut stored = 0usize;
-                let count = |_: index::Entry| {
+                let count = |_: index::StoredDocument| {
                     stored += 1;
                     Ok(())
                 };

@@ -5,8 +5,11 @@ use crate::support::plain::token_texts;
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with, pairs};
 use neardups::algorithm::TableFactory;
-use neardups::engine::{Options, count_terms};
+use neardups::compare::{compare, fingerprint};
+use neardups::engine::{Options, count_terms, scan};
+use neardups::index::{Index, Limits, Plan, Seed};
 use neardups::lexicon::Lexicon;
+use neardups::source::Documents;
 use neardups::tokenizer::{CharNgram, Tokenizer, Whitespace, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -44,7 +47,7 @@ impl Folder {
 }
 
 fn with_lexicon(factory: TableFactory, lexicon: Lexicon) -> TableFactory {
-    factory.with_lexicon(Arc::new(lexicon), "word").unwrap()
+    factory.with_lexicon(lexicon).unwrap()
 }
 
 #[test]
@@ -225,9 +228,30 @@ fn a_lexicon_goes_with_its_tokenizer_and_with_what_uses_it() {
     let lexicon = || Arc::new(folder.read(SMALL, 0).unwrap());
     let error =
         |result: Result<TableFactory, neardups::Error>| result.err().map(|error| error.to_string()).unwrap_or_default();
-    assert_eq!(error(factory("imatch", &[]).with_lexicon(lexicon(), "word")), "");
-    let other = error(factory("imatch", &[]).with_lexicon(lexicon(), "char:4"));
-    assert!(other.contains("'word'") && other.contains("'char:4'"), "{other}");
-    assert!(error(factory("simhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on simhash"));
-    assert!(error(factory("minhash", &[]).with_lexicon(lexicon(), "word")).contains("no effect on minhash"));
+    let imatch = factory("imatch", &[]).with_lexicon(lexicon()).unwrap();
+    // Wherever it is run.
+    let runs = |tokenizer: Arc<dyn Tokenizer>, seed: u64| {
+        let options = Options { tokenizer: Arc::clone(&tokenizer), seed, ..Options::default() };
+        let mut documents = Documents::new([("a", "the quick brown fox"), ("b", "the lazy dog")]);
+        let seeded = |plan: Plan| plan.with_seed(Seed::Fixed(seed));
+        [
+            scan(&mut documents, None, &imatch, &options, &()).map(drop),
+            compare(["the fox", "the dog"], &imatch, &*tokenizer, seed).map(drop),
+            fingerprint("the fox", &imatch, &*tokenizer, seed).map(drop),
+            Plan::new(&imatch, tokenizer).and_then(seeded).map(drop),
+        ]
+        .map(|result| result.err().map(|error| error.to_string()).unwrap_or_default())
+    };
+    assert_eq!(runs(Arc::new(Word), 0), ["", "", "", ""]);
+    for other in runs(Arc::new(CharNgram::new(4)), 0) {
+        assert!(other.contains("'word'") && other.contains("'char:4'"), "{other}");
+    }
+    for other in runs(Arc::new(Word), 1) {
+        assert!(other.contains("hashed with another seed"), "{other}");
+    }
+    let plan = Plan::new(&imatch, Arc::new(Word)).unwrap();
+    assert_eq!(Index::in_memory(&plan, Limits::default()).spec().seed, 0);
+    assert!(plan.with_seed(Seed::Random).is_err());
+    assert!(error(factory("simhash", &[]).with_lexicon(lexicon())).contains("no effect on simhash"));
+    assert!(error(factory("minhash", &[]).with_lexicon(lexicon())).contains("no effect on minhash"));
 }

@@ -45,10 +45,12 @@ use super::{
 use crate::error::Error;
 use crate::hash::{combine, mix};
 use crate::kernel::{Level, sketch::combine_all};
+use crate::lexicon::Lexicon;
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 use sha1::{Digest, Sha1};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use terms::{Class, Classes};
 
 /// The line of the table.
@@ -88,10 +90,9 @@ parameters! {
     drop_fraction(fraction: impl Into<Number>) DROP_FRACTION = fraction.into().0;
     /// The fewest terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
-    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
-    /// does not read the file: pass its content to
-    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
-    lexicon(path: impl Into<String>) LEXICON = path.into();
+    /// Takes document frequencies from this lexicon, instead of counting them in the documents. See
+    /// [`lexicon`](crate::lexicon) for an example.
+    lexicon(lexicon: impl Into<Arc<Lexicon>>) LEXICON = lexicon.into();
 }
 
 static IDF_LOW: Parameter = Parameter {

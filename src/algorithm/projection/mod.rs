@@ -37,9 +37,11 @@ use super::weights::{Weigher, Weights};
 use super::{Entry, Features, Forecast, PreparedAlgorithm, Provenance, Row};
 use crate::error::Error;
 use crate::hamming;
+use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
 use crate::tokenizer::Tokens;
 use cosine::{ProjectedCosine, Wanted};
+use std::sync::Arc;
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -78,10 +80,9 @@ parameters! {
     projection_bits(bits: usize) PROJECTION_BITS = bits.to_string();
     /// How much a token weighs; [`Weights::TermFrequency`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
-    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
-    /// does not read the file: pass its content to
-    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
-    lexicon(path: impl Into<String>) LEXICON = path.into();
+    /// Takes document frequencies from this lexicon, instead of counting them in the documents. See
+    /// [`lexicon`](crate::lexicon) for an example.
+    lexicon(lexicon: impl Into<Arc<Lexicon>>) LEXICON = lexicon.into();
     /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }

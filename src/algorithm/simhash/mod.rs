@@ -34,8 +34,10 @@ use super::weights::Weigher;
 use super::{Entry, Features, Forecast, PreparedAlgorithm, Provenance, Row};
 use crate::error::Error;
 use crate::hamming;
+use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
 use crate::tokenizer::{TokenDetail, Tokens};
+use std::sync::Arc;
 
 pub use super::weights::Weights;
 
@@ -79,10 +81,9 @@ parameters! {
     hash(hash: ShingleHash) HASH = hash.name();
     /// How much a feature weighs; [`Weights::Binary`] by default.
     weights(weights: Weights) WEIGHTS = weights.name();
-    /// Takes document frequencies from the lexicon in this file, instead of counting them in the documents. The builder
-    /// does not read the file: pass its content to
-    /// [`TableFactory::with_lexicon`](crate::algorithm::TableFactory::with_lexicon).
-    lexicon(path: impl Into<String>) LEXICON = path.into();
+    /// Takes document frequencies from this lexicon, instead of counting them in the documents. See
+    /// [`lexicon`](crate::lexicon) for an example.
+    lexicon(lexicon: impl Into<Arc<Lexicon>>) LEXICON = lexicon.into();
     /// The number of blocks that the bits are cut into for searching: more than the distance, and at most 64. By
     /// default the cheapest for the number of documents.
     blocks(blocks: usize) BLOCKS = blocks.to_string();

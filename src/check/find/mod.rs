@@ -119,7 +119,7 @@ impl Default for Options {
     }
 }
 
-/// The kind of a finding.
+/// The kind of a finding. Exhaustive: who acts on findings decides on each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Whole documents.
@@ -141,6 +141,7 @@ pub struct Place {
 
 /// A text that occurs in two places.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// Whether it is a file, a passage or a paragraph.
     pub kind: Kind,
@@ -169,6 +170,7 @@ impl Finding {
 
 /// The findings, and the effects of limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// Ordered by document and place: first `a`, then `b`.
     pub findings: Vec<Finding>,

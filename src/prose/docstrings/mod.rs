@@ -29,6 +29,7 @@ use std::path::Path;
 
 /// A programming language whose documentation can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Language {
     /// Docstrings of modules, classes and functions, as reStructuredText in the styles of Sphinx, NumPy and Google. Joined strings
     /// are none.

@@ -33,6 +33,7 @@ use stop_words::{StopList, StopWords};
 
 /// A step of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// Words hyphenated at the ends of lines are joined.
     JoinHyphens,
