@@ -1,5 +1,6 @@
 //! Dependencies between modules: a module uses only modules before it in the drawing at the head of `src/lib.rs`, the
-//! files of a module form no cycle, and only argument modules read what clap parsed.
+//! files of a module form no cycle, cycles through the file of the module itself are listed, and only argument modules
+//! read what clap parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,7 +44,7 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) {
 
 /// The modules that a file names by `crate::` or by the name of the crate, but for its tests and comments.
 fn used(source: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
-    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let code = source.split("\nmod tests").next().unwrap();
     let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let after = ["crate::", "neardups::"].into_iter().flat_map(|prefix| code.split(prefix).skip(1));
@@ -104,7 +105,7 @@ fn module_of(path: &Path) -> Module {
 /// The code of a file without its tests and comments.
 fn code(path: &Path) -> String {
     let source = fs::read_to_string(path).unwrap();
-    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let code = source.split("\nmod tests").next().unwrap();
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -245,6 +246,116 @@ fn files_of_a_module_form_no_circle() {
         }
     }
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+/// Folders whose own file (`mod.rs`, or the file of the same name) is in a circle with files in it: it defines what they
+/// implement or fill, and lists or calls them.
+const CIRCLES_THROUGH_PARENTS: &[&str] = &[
+    // The trait, and the table of what implements it.
+    "algorithm",
+    "tokenizer",
+    // The trait of sources, which delivers batches of the documents that it defines.
+    "source",
+    // A step of the work in a file of its own, on types or with functions of the parent.
+    "algorithm/minhash",
+    "check/find",
+    "source/decompress",
+    "source/html",
+];
+
+/// The code of a file without re-exports and declarations of modules; and the names that it re-exports from these
+/// modules, each with its module.
+fn without_reexports(code: &str, children: &BTreeSet<String>) -> (String, BTreeMap<String, String>) {
+    let (mut rest, mut exported) = (String::new(), BTreeMap::new());
+    for statement in code.split_inclusive(';') {
+        let words = statement.split('\n').filter(|line| !line.trim_start().starts_with("#[")).collect::<String>();
+        let words = words.trim_start();
+        let visible = words.strip_prefix("pub").map(|words| match words.strip_prefix('(') {
+            Some(scope) => scope.split_once(')').map_or("", |(_, words)| words).trim_start(),
+            None => words.trim_start(),
+        });
+        if let Some(used) = visible.and_then(|words| words.strip_prefix("use ")) {
+            let mut paths = Vec::new();
+            tree(used, Module::new(), &mut paths);
+            for path in paths.iter().filter(|path| children.contains(&path[0])) {
+                exported.insert(path[path.len() - 1].clone(), path[0].clone());
+            }
+        } else if !visible.unwrap_or(words).starts_with("mod ") {
+            rest += statement;
+        }
+    }
+    (rest, exported)
+}
+
+/// Whether code has a name as a word of its own, followed by something.
+fn names(code: &str, name: &str, followed_by: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "_:.".contains(c);
+    code.match_indices(name).any(|(at, _)| {
+        let behind = &code[at + name.len()..];
+        let ends = behind.starts_with(followed_by) && !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        !code[..at].ends_with(is_part) && ends
+    })
+}
+
+/// The own file of a folder, and the modules in it: what uses what. Types that the own file only re-exports belong to the
+/// module that defines them.
+fn graph_with_parent(parent: &Module, own: &Path, sources: &[PathBuf]) -> BTreeMap<String, BTreeSet<String>> {
+    const PARENT: &str = "its own file";
+    let below = |module: &Module| module.starts_with(parent) && module.len() > parent.len();
+    let modules: Vec<Module> = sources.iter().map(|path| module_of(path)).collect();
+    let children: BTreeSet<String> =
+        modules.iter().filter(|module| below(module)).map(|module| module[parent.len()].clone()).collect();
+    let (code_of_parent, exported) = without_reexports(&code(own), &children);
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let types = exported.iter().filter(|(name, _)| name.starts_with(char::is_uppercase));
+    let used = types.filter(|(name, _)| names(&code_of_parent, name, "")).map(|(_, child)| child);
+    let by_path = children.iter().filter(|child| names(&code_of_parent, child, "::"));
+    graph.entry(PARENT.into()).or_default().extend(used.chain(by_path).cloned());
+    for (path, module) in sources.iter().zip(&modules).filter(|(_, module)| below(module)) {
+        let child = &module[parent.len()];
+        let of_child = graph.entry(child.clone()).or_default();
+        for used in paths_used(&code(path), module).iter().filter(|used| below(used)) {
+            let name = &used[parent.len()];
+            let other = if children.contains(name) { name } else { exported.get(name).map_or(PARENT, |m| m) };
+            if other != child {
+                of_child.insert(other.to_string());
+            }
+        }
+    }
+    graph
+}
+
+#[test]
+fn circles_through_parents_are_known() {
+    let sources = sources();
+    let modules: BTreeSet<Module> = sources.iter().map(|path| module_of(path)).collect();
+    let (mut found, mut folders) = (BTreeSet::new(), 0);
+    for path in &sources {
+        let parent = module_of(path);
+        let has_children = modules.iter().any(|module| module.len() == parent.len() + 1 && module.starts_with(&parent));
+        if parent.is_empty() || path.ends_with("src/main.rs") || !has_children {
+            continue;
+        }
+        folders += 1;
+        if !circle(graph_with_parent(&parent, path, &sources)).is_empty() {
+            found.insert(parent.join("/"));
+        }
+    }
+    assert!(folders > 20, "{folders}");
+    let known: BTreeSet<String> = CIRCLES_THROUGH_PARENTS.iter().map(|folder| folder.to_string()).collect();
+    assert_eq!(found, known, "found, and known");
+}
+
+#[test]
+fn reexports_belong_to_their_modules() {
+    let children = ["a", "b"].map(String::from).into();
+    let code =
+        "mod a;\nmod b;\npub use a::{One, two};\n#[x]\npub(crate) use b::Three;\nuse b::four;\nfn f(_: One) {}\n";
+    let (rest, exported) = without_reexports(code, &children);
+    let exported: Vec<_> = exported.iter().map(|(name, child)| (&**name, &**child)).collect();
+    assert_eq!(exported, [("One", "a"), ("Three", "b"), ("two", "a")]);
+    assert_eq!(["One", "Three", "two"].map(|name| names(&rest, name, "")), [true, false, false]);
+    assert_eq!(["a", "b"].map(|child| names(&rest, child, "::")), [false, true]);
 }
 
 /// Otherwise a circle could go through the parent.

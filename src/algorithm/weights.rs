@@ -19,6 +19,7 @@ use super::parameter::{LEXICON, Origins, Settings, WEIGHTS};
 use super::{Features, Learned, Learns, Provenance, Row};
 use crate::error::Error;
 use crate::lexicon::Lexicon;
+use crate::tokenizer::Tokens;
 use std::sync::{Arc, LazyLock};
 
 /// How much a feature weighs.
@@ -141,6 +142,12 @@ impl Weigher {
             self.all = log2(lexicon.documents().saturating_add(1));
             self.lexicon = Some(Arc::clone(lexicon));
         }
+    }
+
+    /// Every token occurrence becomes a feature, unless the weights merge all occurrences into one.
+    pub fn occurrences(&self, tokens: &Tokens, features: &mut Features) {
+        features.hashes.extend_from_slice(tokens.hashes());
+        self.weigh(tokens.hashes(), std::iter::once(1), features);
     }
 
     /// Weighs features that are the hashes of all runs of `widths` tokens, one width after the other (a single one of all tokens

@@ -13,19 +13,13 @@ use super::{FieldPath, ProblemKind};
 
 mod flat;
 
+use flat::Record;
+
 /// The maximum number of field names in a message.
 const NAMES_SHOWN: usize = 8;
 
 /// The maximum length of a field name in a message.
 const NAME_CHARS: usize = 40;
-
-/// A record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record<'a> {
-    pub text: Cow<'a, str>,
-    /// `None` if it has none, or null.
-    pub id: Option<Cow<'a, str>>,
-}
 
 /// Why a line is not a record.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 //! Weights other than counts are whole numbers too, so a token of weight `w` is repeated `w` times. The cosine is then
 //! exactly that of the weights.
 
-use super::occurrences;
 use crate::algorithm::bands::Bands;
 use crate::algorithm::parameter::{COSINE, Origins, RECALL};
 use crate::algorithm::weights::{Weigher, Weights};
@@ -134,7 +133,7 @@ impl Algorithm for ProjectedCosine {
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        occurrences(&self.weigher, tokens, features);
+        self.weigher.occurrences(tokens, features);
         features.repeat_by_weight();
     }
 

@@ -144,17 +144,11 @@ impl RandomProjection {
     }
 }
 
-/// Every token occurrence is a feature, unless the weights merge all occurrences into one.
-fn occurrences(weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
-    features.hashes.extend_from_slice(tokens.hashes());
-    weigher.weigh(tokens.hashes(), std::iter::once(1), features);
-}
-
 impl Signs for Occurrences {
     const NAME: &'static str = "projection";
 
     fn features(&self, weigher: &Weigher, tokens: &Tokens, features: &mut Features) {
-        occurrences(weigher, tokens, features);
+        weigher.occurrences(tokens, features);
     }
 
     fn rows(&self, bits: usize, distance: usize, origins: &Origins) -> Vec<Row> {

@@ -4,11 +4,18 @@
 //! may be valid. A line that it accepts is also accepted by serde_json, with the same result. The gain: strings are
 //! skipped with vector instructions, and nothing is allocated.
 
-use super::Record;
 use crate::kernel::{Level, json::plain_prefix};
 use serde_core::de::IgnoredAny;
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::source) struct Record<'a> {
+    pub text: Cow<'a, str>,
+    /// `None` if it has none, or null.
+    pub id: Option<Cow<'a, str>>,
+}
 
 /// The text and the id of a line.
 pub(super) struct Found<'a> {
