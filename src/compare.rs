@@ -253,7 +253,7 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
     let fingerprints = documents.each_ref().map(|document| document.fingerprint.clone());
     let [a, b] = documents.each_ref().map(|document| evidence_of(CompareOn::Features, document));
     let mut evidence = Evidence {
-        features: documents.each_ref().map(|document| document.features.hashes.len()),
+        features: documents.each_ref().map(|document| document.features.count()),
         distinct: Overlap::of_sets(&a, &b),
         fingerprints,
         agreement: Vec::new(),

@@ -10,6 +10,9 @@ pub struct Features {
     pub hashes: Vec<u64>,
     /// One weight for each feature, parallel to `hashes`; or empty if every feature weighs 1.
     pub weights: Vec<u32>,
+    /// The number of features that the hashes are made of, where that is not the number of hashes: I-Match hashes many
+    /// terms to one digest.
+    pub made_of: Option<usize>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats) and [`first_of_each`](Self::first_of_each).
     pub(super) seen: Vec<u64>,
     /// The result of [`first_of_each`](Self::first_of_each).
@@ -27,6 +30,12 @@ impl Features {
     pub fn clear(&mut self) {
         self.hashes.clear();
         self.weights.clear();
+        self.made_of = None;
+    }
+
+    /// The number of features, repeats included.
+    pub fn count(&self) -> usize {
+        self.made_of.unwrap_or(self.hashes.len())
     }
 
     /// Makes all hashes distinct: the second occurrence of a hash becomes another feature, the third yet another, and

@@ -11,6 +11,7 @@ pub mod drop_common;
 mod explain;
 mod factory;
 mod features;
+mod form;
 pub mod imatch;
 pub mod minhash;
 pub mod parameter;
@@ -36,6 +37,7 @@ pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds};
 pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
+pub use form::FingerprintForm;
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
 /// What [`Algorithm::compare`] receives of the two documents.
@@ -127,12 +129,16 @@ pub struct Profile {
     /// reject candidates by their sizes and a few bits, so that many dissimilar documents that share a key do not cost
     /// the square of their number.
     pub jaccard: Option<Threshold>,
+    /// What a written fingerprint consists of.
+    pub form: FingerprintForm,
 }
 
 impl Profile {
-    /// A profile with this name, measure and comparison. The algorithm reads token hashes and makes any number of keys.
+    /// A profile with this name, measure and comparison. The algorithm reads token hashes, makes any number of keys, and
+    /// its fingerprints are written word by word.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
-        Profile { name, measure, reads: TokenDetail::Hashes, compare_on, tables: None, jaccard: None }
+        let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
+        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form }
     }
 
     /// Sets the detail of the tokens that the algorithm reads.
@@ -143,6 +149,11 @@ impl Profile {
     /// Sets the number of keys of each fingerprint.
     pub const fn with_tables(self, tables: usize) -> Self {
         Profile { tables: Some(tables), ..self }
+    }
+
+    /// Sets what a written fingerprint consists of.
+    pub const fn written_as(self, form: FingerprintForm) -> Self {
+        Profile { form, ..self }
     }
 
     /// Declares that the algorithm compares by the Jaccard similarity of features at this threshold.

@@ -4,7 +4,9 @@
 
 use super::parameter::Origins;
 use super::weights::{Weigher, Weights};
-use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
+use super::{
+    Agreement, Algorithm, CompareOn, Explain, Features, FingerprintForm, Learned, Learns, Profile, Provenance, Row,
+};
 use crate::hamming::{self, BlockTables};
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
@@ -77,7 +79,7 @@ impl<F> SignBits<F> {
 impl<F: Signs> Algorithm for SignBits<F> {
     fn profile(&self) -> Profile {
         let profile = Profile::new(F::NAME, "hamming", CompareOn::Fingerprints);
-        profile.reading(self.family.reads()).with_tables(self.tables.len())
+        profile.reading(self.family.reads()).with_tables(self.tables.len()).written_as(FingerprintForm::Bits(self.bits))
     }
 
     fn rows(&self) -> Vec<Row> {

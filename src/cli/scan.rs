@@ -14,13 +14,13 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
-use neardups::engine::{self, Counts, KeepPolicy, Outcome, Report, Verdict};
+use neardups::engine::{self, Counts, Fingerprints, KeepPolicy, Outcome, Report, Verdict};
 use neardups::hash;
-use neardups::report::JsonLines;
+use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -85,8 +85,12 @@ impl Request {
 /// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
-    if keep.is_some() && *emit == Emit::Pairs {
-        return Err(usage_error("--keep has no effect on pairs: add --emit clusters or --emit verdicts"));
+    if keep.is_some() && matches!(emit, Emit::Pairs | Emit::Fingerprints) {
+        let what = if *emit == Emit::Pairs { "pairs" } else { "fingerprints" };
+        return Err(usage_error(format!("--keep has no effect on {what}: use --emit clusters or --emit verdicts")));
+    }
+    if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
+        return Err(usage_error("--against has no effect on fingerprints: name its files as paths"));
     }
     if keep.is_some() && !arguments.against.is_empty() {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
@@ -133,14 +137,24 @@ fn scan(
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
-    let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
-    terminal.done();
-    let mut outcome = terminal.finish_rejects(outcome)?;
-    spell_all(&mut outcome.report.warnings);
-    outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    let (report, written) = match request.emit {
+        Emit::Fingerprints => {
+            let (mut report, written) = write_fingerprints(&mut input, request, &terminal)?;
+            warn(&mut report, &terminal);
+            (report, written)
+        }
+        _ => {
+            let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
+            terminal.done();
+            let mut outcome = terminal.finish_rejects(outcome)?;
+            warn(&mut outcome.report, &terminal);
+            let written = write(&outcome, request);
+            (outcome.report, written)
+        }
+    };
 
-    let Counts { documents, failed, skipped, .. } = outcome.report.counts;
-    let (written, closed, failure) = match write(&outcome, request) {
+    let Counts { documents, failed, skipped, .. } = report.counts;
+    let (written, closed, failure) = match written {
         Ok(written) => {
             let failure = input::check_not_empty(request.allow_empty, documents, failed, skipped).err();
             (written, false, failure)
@@ -151,18 +165,25 @@ fn scan(
     };
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
-        summarise(&terminal, &outcome.report, request, &written, input, started);
+        summarise(&terminal, &report, request, &written, input, started);
     }
-    warn_of_mistakes(&terminal, &outcome.report.counts, request);
+    warn_of_mistakes(&terminal, &report.counts, request);
     let error = failure.as_ref().map(Failure::from);
-    let stats = Stats { error, ..stats(&outcome.report, request, &written, input, started) };
+    let stats = Stats { error, ..stats(&report, request, &written, input, started) };
     write_stats(stats_file.take(), &stats, failure.as_ref())?;
     failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
 }
 
+/// Prints the warnings of a run, with parameters as options.
+fn warn(report: &mut Report, terminal: &Terminal) {
+    spell_all(&mut report.warnings);
+    report.warnings.iter().for_each(|warning| terminal.warning(warning));
+}
+
 /// Warns of input that was probably read in an unintended way.
 fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
-    if counts.documents == 1 && counts.references == 0 {
+    let compares = request.emit != Emit::Fingerprints;
+    if compares && counts.documents == 1 && counts.references == 0 {
         terminal.warning(
             "nothing was compared: the input is a single document (a list of file names is read as text, and so is JSON that is not one \
              object per line: jq -c '.[]' turns an array into lines)",
@@ -196,13 +217,39 @@ struct Written {
     dropped: Option<u64>,
 }
 
-fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
-    let failed = outcome.report.counts.failed;
-    if request.on_error == OnError::Fail && failed > 0 {
-        let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-        let why = io::Error::other(format!("{what} failed: no results were written"));
-        return Err(Error::input("--on-error fail", why));
+/// Refuses to write any result if records failed and `--on-error fail` was typed.
+fn check_failed(request: &Request, failed: u64) -> Result<(), Error> {
+    if request.on_error != OnError::Fail || failed == 0 {
+        return Ok(());
     }
+    let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
+    Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: no results were written"))))
+}
+
+/// Makes the fingerprints, and writes each as it is made.
+fn write_fingerprints(
+    input: &mut Input,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<(Report, Result<Written, Error>), Error> {
+    let fingerprints = Fingerprints::prepare(input, &request.factory, &request.engine, terminal)?;
+    let (mut out, mut written) = (BufWriter::with_capacity(1 << 16, std::io::stdout()), Written::default());
+    if let Err(error) = check_failed(request, fingerprints.failed()) {
+        let (report, _) = fingerprints.for_each(|_| Ok(()));
+        return Ok((report, Err(error)));
+    }
+    let (report, result) = fingerprints.for_each(|fingerprint| {
+        written.records += 1;
+        report::fingerprint(&mut out, fingerprint)
+    });
+    terminal.done();
+    terminal.finish_rejects(Ok(()))?;
+    let mut flushed = || out.flush().map_err(|error| Error::output("cannot write results", error));
+    Ok((report, result.and_then(|()| flushed()).map(|()| written)))
+}
+
+fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
+    check_failed(request, outcome.report.counts.failed)?;
     let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout()), outcome);
     let mut written = Written::default();
     match request.emit {
@@ -227,6 +274,7 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
                 out.verdict(&Verdict { keep, ..verdict })?;
             }
         }
+        Emit::Fingerprints => unreachable!("they are written as they are made"),
     }
     out.finish()?;
     Ok(written)
@@ -245,7 +293,10 @@ fn summarise(
     if references > 0 {
         found += &format!(" against {}", count(references));
     }
-    found += &format!(": {}", counted(pairs, "near-duplicate pair"));
+    found += &match request.emit {
+        Emit::Fingerprints => format!(": {}", counted(documents - featureless, "fingerprint")),
+        _ => format!(": {}", counted(pairs, "near-duplicate pair")),
+    };
     if let Some(clusters) = written.clusters {
         found += &format!(" in {}", counted(clusters, "cluster"));
     }
@@ -258,11 +309,13 @@ fn summarise(
     }
     terminal.line(&terminal::what_ran(report, &request.tokens));
     let seconds = started.elapsed().as_secs_f64();
+    let featureless = format!("{} with too few features", counted(featureless, "document"));
+    let done = match request.emit {
+        Emit::Fingerprints => featureless,
+        _ => format!("{}, {featureless}, {} compared", counted(copies, "exact copy"), counted(compared, "candidate")),
+    };
     terminal.line(&format!(
-        "{}, {} with too few features, {} compared; {} in {seconds:.2} s ({}/s)",
-        counted(copies, "exact copy"),
-        counted(featureless, "document"),
-        counted(compared, "candidate"),
+        "{done}; {} in {seconds:.2} s ({}/s)",
         bytes(read as f64),
         bytes(read as f64 / seconds.max(1e-9)),
     ));

@@ -22,6 +22,7 @@ mod arrange;
 mod columns;
 mod corpus;
 mod documents;
+mod fingerprints;
 mod group;
 mod portions;
 mod read;
@@ -30,7 +31,7 @@ mod scan;
 mod table;
 mod verify;
 
-use crate::algorithm::Row;
+use crate::algorithm::{PreparedAlgorithm, Row};
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{Tokenizer, Word};
 use std::path::PathBuf;
@@ -42,6 +43,7 @@ pub use crate::run::observer::{Estimate, Observer, Stage};
 pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
+pub use fingerprints::{Fingerprint, Fingerprints};
 pub use request::Scan;
 pub use scan::{count_terms, scan};
 
@@ -146,6 +148,18 @@ pub struct Report {
     pub rereadings: u64,
     /// Bytes of keys that went to a temporary file, because they did not fit the budget.
     pub spilled: u64,
+}
+
+impl Report {
+    /// Sets what is known of the algorithm.
+    fn describe(&mut self, prepared: &PreparedAlgorithm) {
+        let algorithm = &*prepared.algorithm;
+        self.algorithm = algorithm.name();
+        self.measure = algorithm.measure();
+        self.tokenizer = prepared.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
+        self.parameters = algorithm.parameters();
+        self.warnings.clone_from(&prepared.warnings);
+    }
 }
 
 /// One of the sources of a scan.

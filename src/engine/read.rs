@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports a problem, unless an earlier reading reported it.
-    fn report_once(&self, problem: &Problem) {
+    pub fn report_once(&self, problem: &Problem) {
         let known = xxh3_64(problem.to_string().as_bytes());
         if self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(known) {
             self.observer.problem(problem);
@@ -375,7 +375,7 @@ impl<'a> Reader<'a> {
         Scratch::new(self.options.seed)
     }
 
-    fn signer<'s>(&'s self, prepared: &'s PreparedAlgorithm) -> Signer<'s> {
+    pub fn signer<'s>(&'s self, prepared: &'s PreparedAlgorithm) -> Signer<'s> {
         Signer::new(prepared, &*self.options.tokenizer, self.options.seed)
     }
 
@@ -558,7 +558,7 @@ fn columns_of(prepared: &PreparedAlgorithm) -> Option<usize> {
 }
 
 /// The lower median of the numbers other than 0; 0 if there are none.
-fn median_of(lengths: &[u32]) -> usize {
+pub(super) fn median_of(lengths: &[u32]) -> usize {
     median(&mut lengths.iter().copied().filter(|&length| length > 0).collect::<Vec<_>>())
 }
 

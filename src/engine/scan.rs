@@ -238,11 +238,7 @@ impl<'a> Run<'a> {
     fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
         let Run { mut report, clock, .. } = self;
         let algorithm = &*prepared.algorithm;
-        report.algorithm = algorithm.name();
-        report.measure = algorithm.measure();
-        report.tokenizer = prepared.tokenizer.as_ref().map(|tokenizer| tokenizer.name().into_owned());
-        report.parameters = algorithm.parameters();
-        report.warnings.clone_from(&prepared.warnings);
+        report.describe(&prepared);
         let Counts { documents, references, featureless, .. } = report.counts;
         report.warnings.extend(algorithm.warnings(documents + references, featureless));
         report.warnings.extend(corpus.repeated_ids());
@@ -273,7 +269,7 @@ pub fn count_terms(
 }
 
 /// The algorithm prepared for documents of this median length, unless it is refused.
-fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
+pub(super) fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
     let prepared = factory.prepare(median_tokens)?;
     match prepared.refusal {
         Some(refusal) => Err(Error::Unsuitable(refusal)),
@@ -282,7 +278,11 @@ fn finalize(factory: &dyn AlgorithmFactory, median_tokens: usize) -> Result<Prep
 }
 
 /// Counts until the algorithm has learned everything it must know about the collection.
-fn learned(reader: &Reader<'_>, sources: &mut [Side<'_>], factory: &dyn AlgorithmFactory) -> Result<Counted, Error> {
+pub(super) fn learned(
+    reader: &Reader<'_>,
+    sources: &mut [Side<'_>],
+    factory: &dyn AlgorithmFactory,
+) -> Result<Counted, Error> {
     reader.observer.stage(Stage::Counting);
     let mut counted = reader.count(sources, Choice::Sampled(factory))?;
     let chosen = finalize(factory, counted.median_tokens)?;

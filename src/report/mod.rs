@@ -1,6 +1,6 @@
 //! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
-use crate::engine::{At, Cluster, Outcome, Pair, Portion, Verdict};
+use crate::engine::{At, Cluster, Fingerprint, Outcome, Pair, Portion, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
 use crate::run::ordered::{self, Room};
@@ -45,6 +45,45 @@ enum Record<'a> {
         duplicate_of_at: Option<String>,
     },
 }
+
+/// The record of a fingerprint. The fingerprint is `null` if the document has none.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "fingerprint")]
+struct FingerprintRecord<'a> {
+    id: &'a str,
+    algo: &'a str,
+    fingerprint: Option<String>,
+    features: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+/// Writes one `fingerprint` record. `out` should be buffered.
+///
+/// # Errors
+/// [`Error::Output`] if it cannot be written.
+pub fn fingerprint(out: &mut impl Write, fingerprint: &Fingerprint<'_>) -> Result<(), Error> {
+    let Fingerprint { id, algorithm, features, error, at, .. } = *fingerprint;
+    let is_featureless = error.is_none() && fingerprint.words.is_empty();
+    let record = FingerprintRecord {
+        id,
+        algo: algorithm,
+        fingerprint: fingerprint.hex(),
+        features,
+        note: is_featureless.then_some(NO_FEATURES),
+        error,
+        at: at.map(|at| at.to_string()),
+    };
+    serde_json::to_writer(&mut *out, &record).map_err(|e| cannot_write(e.into()))?;
+    out.write_all(b"\n").map_err(cannot_write)
+}
+
+/// The note on a document that the algorithm cannot compare.
+const NO_FEATURES: &str = "no features";
 
 /// Pair records. There can be very many, so they are put together from parts, with the fields in a fixed order. Future
 /// versions may add fields at the end.
@@ -217,7 +256,7 @@ impl<W: Write> JsonLines<W> {
             duplicate_of: verdict.duplicate_of.map(|(id, _)| id),
             similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
             cluster: verdict.cluster,
-            note: verdict.featureless.then_some("no features"),
+            note: verdict.featureless.then_some(NO_FEATURES),
             error: verdict.error,
             at: verdict.at.map(|at| at.to_string()),
             duplicate_of_at: verdict.duplicate_of_at.map(|at| at.to_string()),

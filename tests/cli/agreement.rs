@@ -138,6 +138,11 @@ fn verdicts_and_rejects_account_for_every_record() {
         for rejected in rejected {
             assert_eq!(rejected.content.as_ref(), lines.get(rejected.record.unwrap() as usize - 1));
         }
+        let fingerprints = if options.contains("--memory") { "-j1" } else { options };
+        let run = shell.dedup(&format!("scan a.jsonl --emit fingerprints -q {fingerprints}"));
+        let fingerprints = records::fingerprints(&run.stdout);
+        let seen = fingerprints.iter().map(|fingerprint| (&fingerprint.id, &fingerprint.error, &fingerprint.at));
+        assert!(seen.eq(verdicts.iter().map(|verdict| (&verdict.id, &verdict.error, &verdict.at))), "{options}");
         // Of each of the two texts one document is kept, at most.
         let kept = verdicts.iter().filter(|verdict| verdict.keep && verdict.error.is_none()).count();
         assert!(kept <= 2 || options.contains("spotsigs"), "{kept} of two texts are kept: {options}");

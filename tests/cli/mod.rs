@@ -78,6 +78,7 @@ cases!(
     compare,
     eval,
     filter,
+    fingerprints,
     formats,
     #[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
     full_disk,

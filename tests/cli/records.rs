@@ -60,6 +60,31 @@ pub struct Verdict {
     pub duplicate_of_at: Option<String>,
 }
 
+/// A record of `--emit fingerprints`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    r#type: String,
+    pub id: String,
+    algo: String,
+    pub fingerprint: Option<String>,
+    pub features: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+impl Fingerprint {
+    fn check(&self) -> bool {
+        let is_hex = |hex: &String| !hex.is_empty() && hex.bytes().all(|byte| b"0123456789abcdef".contains(&byte));
+        self.fingerprint.as_ref().is_none_or(|hex| is_hex(hex) && self.features > 0)
+            && self.fingerprint.is_none() == (self.note.is_some() || self.error.is_some())
+    }
+}
+
 /// A line of `--rejects`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -503,6 +528,7 @@ pub enum Record {
     Pair(Pair),
     Cluster(Cluster),
     Verdict(Verdict),
+    Fingerprint(Fingerprint),
     Plan(Plan),
     Rejected(Rejected),
     Stats(Stats),
@@ -520,6 +546,7 @@ pub fn parse(line: &str) -> Record {
         "pair" => Record::Pair(checked(line, Pair::check)),
         "cluster" => Record::Cluster(checked(line, Cluster::check)),
         "verdict" => Record::Verdict(checked(line, Verdict::check)),
+        "fingerprint" => Record::Fingerprint(checked(line, Fingerprint::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -547,6 +574,7 @@ macro_rules! all {
 all!(pairs, Pair);
 all!(clusters, Cluster);
 all!(verdicts, Verdict);
+all!(fingerprints, Fingerprint);
 all!(rejected, Rejected);
 all!(plans, Plan);
 all!(stats, Stats);

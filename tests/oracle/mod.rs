@@ -13,6 +13,7 @@ mod custom;
 mod determinism;
 mod estimator;
 mod filter;
+mod fingerprints;
 mod fixtures;
 mod hamming;
 mod imatch;

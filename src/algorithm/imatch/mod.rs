@@ -380,6 +380,7 @@ impl Algorithm for IMatch {
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let among_others = self.filter(tokens, features);
+        features.made_of = Some(features.weighted.len());
         let Features { hashes, weighted: terms, bytes, words, .. } = features;
         let min_terms = self.parameters.min_terms;
         if terms.len() < min_terms {

@@ -3,7 +3,7 @@
 use super::Shingles;
 use crate::algorithm::parameter::{Origins, THRESHOLD};
 use crate::algorithm::prefix::Prefix;
-use crate::algorithm::{Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Row};
+use crate::algorithm::{Algorithm, CompareOn, Explain, Features, FingerprintForm, Learned, Learns, Profile, Row};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least};
 use crate::tokenizer::Tokens;
 
@@ -39,7 +39,7 @@ impl ExactJoin {
 impl Algorithm for ExactJoin {
     fn profile(&self) -> Profile {
         let profile = Profile::new("exact", "jaccard", CompareOn::Features);
-        profile.reading(self.shingles.hash.reads()).with_jaccard(self.threshold)
+        profile.reading(self.shingles.hash.reads()).with_jaccard(self.threshold).written_as(FingerprintForm::Elements)
     }
 
     fn rows(&self) -> Vec<Row> {

@@ -31,7 +31,8 @@ use super::builder::{Number, parameters};
 use super::parameter::{DROP_COMMON, Origins, Parameter, Settings, THRESHOLD, Values};
 use super::prefix::Prefix;
 use super::{
-    Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, Learns, PreparedAlgorithm, Profile, Row,
+    Algorithm, CompareOn, Entry, Explain, Features, FingerprintForm, Forecast, Learned, Learns, PreparedAlgorithm,
+    Profile, Row,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
@@ -229,7 +230,8 @@ impl SpotSigs {
 
 impl Algorithm for SpotSigs {
     fn profile(&self) -> Profile {
-        Profile::new("spotsigs", "jaccard", CompareOn::Multisets).with_jaccard(self.threshold)
+        let profile = Profile::new("spotsigs", "jaccard", CompareOn::Multisets);
+        profile.with_jaccard(self.threshold).written_as(FingerprintForm::Elements)
     }
 
     fn rows(&self) -> Vec<Row> {

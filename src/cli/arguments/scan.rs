@@ -54,12 +54,14 @@ pub enum Emit {
     Pairs,
     Clusters,
     Verdicts,
+    Fingerprints,
 }
 
 const EMITS: &[(&str, Emit, &str)] = &[
     ("pairs", Emit::Pairs, "every pair at or above the threshold"),
     ("clusters", Emit::Clusters, "the groups connected by pairs, and which members to keep"),
     ("verdicts", Emit::Verdicts, "for each record, whether to keep it, and what it is a duplicate of"),
+    ("fingerprints", Emit::Fingerprints, "the fingerprint of each document, to store and compare elsewhere"),
 ];
 
 /// `dedup scan`.

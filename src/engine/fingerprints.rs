@@ -1,0 +1,282 @@
+//! The fingerprints of the documents of a source as a result of their own.
+//!
+//! ```text
+//! survey   lengths, ids that repeat, records that cannot be read     one reading
+//! learn    what the algorithm must know about the collection         a reading each
+//! sign     texts → fingerprints, in input order                      one reading
+//! ```
+
+use super::read::{Numbered, Reader, median_of};
+use super::scan::{finalize, learned};
+use super::{Counts, Observer, Options, Report, Side, Stage};
+use crate::algorithm::{Algorithm, AlgorithmFactory, FingerprintForm, PreparedAlgorithm, Profile};
+use crate::error::Error;
+use crate::run::ordered::workers;
+use crate::run::sign::{Scratch, Signer, evidence};
+use crate::source::{Place, Problem, Severity, Source};
+use std::collections::HashSet;
+use std::time::Instant;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The fingerprint of a document, or a record that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fingerprint<'a> {
+    /// The id of the document. For a record whose id could not be read, its location.
+    pub id: &'a str,
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// What the words are.
+    pub form: FingerprintForm,
+    /// The fingerprint in this form. Empty if the document has too few features, or could not be read.
+    pub words: &'a [u64],
+    /// The number of features, repeats included.
+    pub features: usize,
+    /// Why the record could not be read.
+    pub error: Option<&'a str>,
+    /// The location, if ids repeat in this run.
+    pub at: Option<&'a Place>,
+}
+
+impl Fingerprint<'_> {
+    /// The fingerprint as text; `None` if there is none.
+    pub fn hex(&self) -> Option<String> {
+        (!self.words.is_empty()).then(|| self.form.write(self.words))
+    }
+}
+
+/// Prepared to make the fingerprints of a source: its documents were read once.
+pub struct Fingerprints<'a> {
+    reader: Reader<'a>,
+    sides: [Side<'a>; 1],
+    prepared: PreparedAlgorithm,
+    median_tokens: usize,
+    failed: u64,
+    repeated: Option<Repeated>,
+    started: Instant,
+}
+
+/// Documents whose id an earlier one has.
+struct Repeated {
+    count: u64,
+    /// The first of them.
+    id: String,
+    place: Place,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// Reads the source, and prepares the algorithm for documents of their median length.
+    ///
+    /// # Errors
+    /// The algorithm is refused for these documents, or a temporary file cannot be written.
+    ///
+    /// # Cost
+    /// One reading, and one for each thing that the algorithm learns. Memory: 16 bytes for each document.
+    pub fn prepare(
+        source: &'a mut dyn Source,
+        factory: &dyn AlgorithmFactory,
+        options: &'a Options,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
+        let started = Instant::now();
+        let reader = Reader::new(options, workers(options.threads), observer);
+        source.keep_for_second_read();
+        let mut sides = [Side { reference: false, source }];
+        observer.stage(Stage::Counting);
+        let Survey { lengths, failed, repeated, .. } = survey(&reader, &mut sides)?;
+        let median_tokens = median_of(&lengths);
+        let chosen = finalize(factory, median_tokens)?;
+        let prepared = match chosen.algorithm.learns() {
+            Some(_) => learned(&reader, &mut sides, factory)?.prepared,
+            None => chosen,
+        };
+        Ok(Fingerprints { reader, sides, prepared, median_tokens, failed, repeated, started })
+    }
+
+    /// The number of files and records that could not be read.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Reads the source again, and passes the fingerprint of each document to a function, in input order. Also passes
+    /// each record that could not be read. The function's first error ends the run. Returns the report of what was
+    /// passed, and that error.
+    ///
+    /// # Errors
+    /// That of the function.
+    ///
+    /// # Cost
+    /// One reading. Memory does not grow with the number of documents.
+    pub fn for_each(
+        mut self,
+        mut each: impl FnMut(&Fingerprint<'_>) -> Result<(), Error>,
+    ) -> (Report, Result<(), Error>) {
+        let Fingerprints { reader, sides, prepared, repeated, .. } = &mut self;
+        reader.observer.stage(Stage::Reading);
+        let (mut report, mut counts) = (Report::default(), Counts::default());
+        report.describe(prepared);
+        let (algorithm, form) = (prepared.algorithm.name(), prepared.algorithm.profile().form);
+        let ids_repeat = repeated.is_some();
+        let result = reader.in_parallel(
+            sides,
+            |_| Ok(()),
+            |(), numbered, scratch| sign(reader, prepared, numbered, scratch),
+            |Part { documents, bytes }: Part| {
+                for document in documents {
+                    if let Some(problem) = &document.problem {
+                        counts.problem(problem);
+                        reader.report_once(problem);
+                        if !problem.kind.is_rejection() {
+                            continue;
+                        }
+                    } else {
+                        counts.documents += 1;
+                        counts.tokens += document.tokens as u64;
+                        counts.featureless += u64::from(document.words.is_empty());
+                        counts.unnamed += u64::from(document.place.names(&document.id));
+                        reader.observer.progress(0, 1);
+                    }
+                    each(&Fingerprint {
+                        id: &document.id,
+                        algorithm,
+                        form,
+                        words: &document.words,
+                        features: document.features,
+                        error: document.problem.as_ref().map(|problem| &*problem.message),
+                        at: ids_repeat.then_some(&document.place),
+                    })?;
+                }
+                counts.bytes += bytes;
+                reader.observer.progress(bytes, 0);
+                Ok(())
+            },
+        );
+        counts.repeated_ids = repeated.as_ref().map_or(0, |repeated| repeated.count);
+        report.median_tokens = self.median_tokens;
+        report.warnings.extend(self.prepared.algorithm.warnings(counts.documents, counts.featureless));
+        report.warnings.extend(self.repeated.as_ref().map(Repeated::warning));
+        report.counts = counts;
+        report.timings = vec![("read", self.started.elapsed())];
+        (report, result)
+    }
+}
+
+impl Repeated {
+    fn warning(&self) -> String {
+        let documents = if self.count == 1 { "1 document has" } else { &format!("{} documents have", self.count) };
+        format!(
+            "{documents} an id that an earlier one has, such as '{}' of {}: the records that are written carry places too \
+             (`id-field` names another field for ids)",
+            self.id, self.place,
+        )
+    }
+}
+
+/// What one reading says about the source.
+#[derive(Default)]
+struct Survey {
+    /// Length of each document in tokens of the requested tokenizer.
+    lengths: Vec<u32>,
+    failed: u64,
+    repeated: Option<Repeated>,
+    /// Hashes of the ids.
+    ids: HashSet<u64>,
+}
+
+impl Survey {
+    fn add(&mut self, id: String, place: Place) {
+        if self.ids.insert(xxh3_64(id.as_bytes())) {
+            return;
+        }
+        let repeated = self.repeated.get_or_insert(Repeated { count: 0, id, place });
+        repeated.count += 1;
+    }
+}
+
+fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> {
+    let mut survey = Survey::default();
+    reader.in_parallel(
+        sides,
+        |_| Ok(()),
+        |(), numbered, scratch| {
+            let (mut documents, mut problems) = (Vec::new(), Vec::new());
+            numbered.batch.documents(&mut |document| match document {
+                Ok(document) => {
+                    reader.options.tokenizer.tokenize(&document.text, &mut scratch.tokens);
+                    let length = scratch.tokens.len().try_into().unwrap_or(u32::MAX);
+                    documents.push((document.id.into_owned(), document.place, length));
+                }
+                Err(problem) => problems.push(problem),
+            });
+            (numbered.batch.bytes_read(), documents, problems)
+        },
+        |(bytes, documents, problems)| {
+            reader.observer.progress(bytes, documents.len() as u64);
+            for (id, place, length) in documents {
+                survey.add(id, place);
+                survey.lengths.push(length);
+            }
+            for problem in problems {
+                survey.failed += u64::from(problem.severity == Severity::Failed);
+                if let Some(id) = problem.id.filter(|_| problem.kind.is_rejection()) {
+                    survey.add(id, problem.place);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    Ok(survey)
+}
+
+/// The documents and problems of a batch.
+struct Part {
+    documents: Vec<Document>,
+    bytes: u64,
+}
+
+/// A document with its fingerprint, or a problem in its place.
+struct Document {
+    id: String,
+    place: Place,
+    words: Vec<u64>,
+    features: usize,
+    tokens: usize,
+    problem: Option<Problem>,
+}
+
+fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, scratch: &mut Scratch) -> Part {
+    let (signer, algorithm) = (reader.signer(prepared), &*prepared.algorithm);
+    let mut documents = Vec::new();
+    numbered.batch.documents(&mut |document| {
+        documents.push(match document {
+            Ok(document) => {
+                signer.cut(&document.text, scratch);
+                signer.features(scratch);
+                let features = scratch.features.count();
+                let words = written(algorithm, &signer, scratch);
+                let (id, tokens) = (document.id.into_owned(), scratch.tokens.len());
+                Document { id, place: document.place, words, features, tokens, problem: None }
+            }
+            Err(problem) => {
+                let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+                let place = problem.place.clone();
+                Document { id, place, words: Vec::new(), features: 0, tokens: 0, problem: Some(problem) }
+            }
+        });
+    });
+    Part { documents, bytes: numbered.batch.bytes_read() }
+}
+
+/// The words that are written of a document, given its features.
+fn written(algorithm: &dyn Algorithm, signer: &Signer<'_>, scratch: &mut Scratch) -> Vec<u64> {
+    if !signer.keys(scratch, &mut Vec::new()) {
+        return Vec::new();
+    }
+    let Profile { form, compare_on, .. } = algorithm.profile();
+    if form != FingerprintForm::Elements {
+        return scratch.fingerprint.clone();
+    }
+    let hashes = &mut scratch.features.hashes;
+    let length = evidence(compare_on, hashes);
+    hashes[..length].to_vec()
+}
