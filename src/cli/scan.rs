@@ -14,7 +14,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
-use neardups::engine::{self, Counts, Fingerprints, KeepPolicy, Outcome, Report, Verdict};
+use neardups::engine::{self, Counts, Fingerprints, Hosts, KeepPolicy, MOST_HOSTS, Outcome, Report, Verdict};
 use neardups::hash;
 use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
@@ -37,6 +37,7 @@ struct Request {
     engine: engine::Options,
     emit: Emit,
     keep: KeepPolicy,
+    host_depth: usize,
     on_error: OnError,
     rejects: Option<PathBuf>,
     allow_empty: bool,
@@ -74,6 +75,7 @@ impl Request {
             tokens,
             emit: arguments.emit,
             keep: arguments.keep.unwrap_or_default(),
+            host_depth: arguments.host_depth.unwrap_or_default() as usize,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
             allow_empty: input.allow_empty,
@@ -85,12 +87,15 @@ impl Request {
 /// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
-    if keep.is_some() && matches!(emit, Emit::Pairs | Emit::Fingerprints) {
-        let what = if *emit == Emit::Pairs { "pairs" } else { "fingerprints" };
+    if keep.is_some() && !matches!(emit, Emit::Clusters | Emit::Verdicts) {
+        let what = emit.name();
         return Err(usage_error(format!("--keep has no effect on {what}: use --emit clusters or --emit verdicts")));
     }
     if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
         return Err(usage_error("--against has no effect on fingerprints: name its files as paths"));
+    }
+    if arguments.host_depth.is_some() && *emit != Emit::Hosts {
+        return Err(usage_error("--host-depth has an effect only on hosts: add --emit hosts"));
     }
     if keep.is_some() && !arguments.against.is_empty() {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
@@ -167,6 +172,7 @@ fn scan(
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);
     }
+    written.warnings.iter().for_each(|warning| terminal.warning(warning));
     warn_of_mistakes(&terminal, &report.counts, request);
     let error = failure.as_ref().map(Failure::from);
     let stats = Stats { error, ..stats(&report, request, &written, input, started) };
@@ -215,6 +221,21 @@ struct Written {
     records: u64,
     clusters: Option<u64>,
     dropped: Option<u64>,
+    /// About what was left out.
+    warnings: Vec<String>,
+}
+
+/// Warns of documents that no pair of hosts counts.
+fn warnings_of_hosts(hosts: &Hosts) -> impl Iterator<Item = String> {
+    let nameless = (hosts.nameless > 0).then(|| {
+        let documents = counted(hosts.nameless, "document");
+        format!("{documents} without a host: the id is neither a URL nor a path with a folder; --id-field names the field of ids")
+    });
+    let left_out = (hosts.left_out > 0).then(|| {
+        let texts = counted(hosts.left_out, "distinct text");
+        format!("{texts} on more than {} hosts, not counted", count(MOST_HOSTS as u64))
+    });
+    nameless.into_iter().chain(left_out)
 }
 
 /// Refuses to write any result if records failed and `--on-error fail` was typed.
@@ -273,6 +294,14 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
                 let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
                 out.verdict(&Verdict { keep, ..verdict })?;
             }
+        }
+        Emit::Hosts => {
+            let hosts = outcome.hosts(request.host_depth);
+            for pair in hosts.pairs() {
+                written.records += 1;
+                out.hosts(&pair)?;
+            }
+            written.warnings.extend(warnings_of_hosts(&hosts));
         }
         Emit::Fingerprints => unreachable!("they are written as they are made"),
     }

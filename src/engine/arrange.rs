@@ -122,7 +122,7 @@ pub(crate) struct Portion {
 
 /// The result of a scan.
 pub struct Outcome {
-    corpus: Corpus,
+    pub(super) corpus: Corpus,
     /// Sorted by (a, b).
     edges: Vec<Edge>,
     neighbours: Neighbours,
@@ -231,11 +231,15 @@ impl Outcome {
         })
     }
 
+    /// The groups that are similar to a group.
+    pub(super) fn similar_groups(&self, group: u32) -> impl Iterator<Item = u32> {
+        self.neighbours.edges(group).iter().map(move |&number| self.edges[number as usize].other_than(group))
+    }
+
     /// The number of documents similar to those of a group, the group included.
     #[cfg(feature = "report")]
     fn partners(&self, group: u32) -> usize {
-        let edges = self.neighbours.edges(group).iter().map(|&number| self.edges[number as usize].other_than(group));
-        edges.chain([group]).map(|group| self.corpus.members(group).len()).sum()
+        self.similar_groups(group).chain([group]).map(|group| self.corpus.members(group).len()).sum()
     }
 
     /// Fills `partners` with the later documents that are similar to this one, in input order.

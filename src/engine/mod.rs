@@ -24,6 +24,7 @@ mod corpus;
 mod documents;
 mod fingerprints;
 mod group;
+mod hosts;
 mod portions;
 mod read;
 mod request;
@@ -44,6 +45,7 @@ pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
+pub use hosts::{HostPair, Hosts, MOST_HOSTS, host_of};
 pub use request::Scan;
 pub use scan::{count_terms, scan};
 

@@ -1,6 +1,6 @@
 //! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
-use crate::engine::{At, Cluster, Fingerprint, Outcome, Pair, Portion, Verdict};
+use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
 use crate::run::ordered::{self, Room};
@@ -43,6 +43,16 @@ enum Record<'a> {
         at: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         duplicate_of_at: Option<String>,
+    },
+    Hosts {
+        a: &'a str,
+        b: &'a str,
+        pages_a: u64,
+        of_a: u64,
+        share_a: f64,
+        pages_b: u64,
+        of_b: u64,
+        share_b: f64,
     },
 }
 
@@ -261,6 +271,17 @@ impl<W: Write> JsonLines<W> {
             at: verdict.at.map(|at| at.to_string()),
             duplicate_of_at: verdict.duplicate_of_at.map(|at| at.to_string()),
         })
+    }
+
+    /// Writes one `hosts` record.
+    ///
+    /// # Errors
+    /// As for [`pair`](Self::pair).
+    pub fn hosts(&mut self, hosts: &HostPair<'_>) -> Result<(), Error> {
+        let HostPair { a, b, pages: (pages_a, pages_b), of: (of_a, of_b), .. } = *hosts;
+        let share = |pages: u64, of: u64| pages as f64 / of as f64;
+        let (share_a, share_b) = (share(pages_a, of_a), share(pages_b, of_b));
+        self.line(&Record::Hosts { a, b, pages_a, of_a, share_a, pages_b, of_b, share_b })
     }
 
     /// Flushes the stream.

@@ -148,3 +148,24 @@ fn verdicts_and_rejects_account_for_every_record() {
         assert!(kept <= 2 || options.contains("spotsigs"), "{kept} of two texts are kept: {options}");
     }
 }
+
+#[test]
+fn hosts_count_the_documents_of_pairs() {
+    let shell = Shell::new();
+    let run = |emit: &str| shell.dedup(&format!("scan {FOLDERS} --emit {emit} --threshold 0.5 -q")).stdout;
+    let pairs = records::pairs(&run("pairs"));
+    let folder = |id: &str| id.rsplit_once('/').expect("a file in a folder").0.to_string();
+    let hosts = records::hosts(&run("hosts"));
+    assert!(hosts.len() > 2);
+    for host in hosts {
+        let on = |from: &str, to: &str| {
+            let either = pairs.iter().flat_map(|pair| [(&pair.a, &pair.b), (&pair.b, &pair.a)]);
+            let documents = either.filter(|(one, other)| folder(one) == from && folder(other) == to);
+            documents.map(|(one, _)| one).collect::<BTreeSet<_>>().len() as u64
+        };
+        assert_eq!((on(&host.a, &host.b), on(&host.b, &host.a)), (host.pages_a, host.pages_b));
+    }
+}
+
+/// Folders with releases of the same pages.
+const FOLDERS: &str = "fixtures/markdown/docs fixtures/english/docs";

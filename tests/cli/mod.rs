@@ -85,6 +85,7 @@ cases!(
     hashes,
     help,
     help_topics,
+    hosts,
     #[cfg_attr(not(feature = "main-content"), ignore = "needs the feature main-content")]
     html,
     imatch,

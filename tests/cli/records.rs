@@ -85,6 +85,28 @@ impl Fingerprint {
     }
 }
 
+/// A record of `--emit hosts`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hosts {
+    r#type: String,
+    pub a: String,
+    pub b: String,
+    pub pages_a: u64,
+    of_a: u64,
+    share_a: f64,
+    pub pages_b: u64,
+    of_b: u64,
+    share_b: f64,
+}
+
+impl Hosts {
+    fn check(&self) -> bool {
+        let share = |pages: u64, of: u64, share: f64| pages <= of && share == pages as f64 / of as f64;
+        share(self.pages_a, self.of_a, self.share_a) && share(self.pages_b, self.of_b, self.share_b)
+    }
+}
+
 /// A line of `--rejects`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -529,6 +551,7 @@ pub enum Record {
     Cluster(Cluster),
     Verdict(Verdict),
     Fingerprint(Fingerprint),
+    Hosts(Hosts),
     Plan(Plan),
     Rejected(Rejected),
     Stats(Stats),
@@ -547,6 +570,7 @@ pub fn parse(line: &str) -> Record {
         "cluster" => Record::Cluster(checked(line, Cluster::check)),
         "verdict" => Record::Verdict(checked(line, Verdict::check)),
         "fingerprint" => Record::Fingerprint(checked(line, Fingerprint::check)),
+        "hosts" => Record::Hosts(checked(line, Hosts::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
         "point" | "best" => Record::Point(checked(line, SweepPoint::check)),
@@ -575,6 +599,7 @@ all!(pairs, Pair);
 all!(clusters, Cluster);
 all!(verdicts, Verdict);
 all!(fingerprints, Fingerprint);
+all!(hosts, Hosts);
 all!(rejected, Rejected);
 all!(plans, Plan);
 all!(stats, Stats);

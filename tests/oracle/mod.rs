@@ -16,6 +16,7 @@ mod filter;
 mod fingerprints;
 mod fixtures;
 mod hamming;
+mod hosts;
 mod imatch;
 mod interrupted;
 mod lexicon;

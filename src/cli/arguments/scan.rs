@@ -4,7 +4,7 @@ use super::input::{self, Input, OnError};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
-use super::values::{Defaulted, choice, chosen, path, values};
+use super::values::{Defaulted, choice, chosen, path, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub struct Arguments {
     pub emit: Emit,
     /// `--keep`, if it was typed.
     pub keep: Option<KeepPolicy>,
+    /// `--host-depth`, if it was typed.
+    pub host_depth: Option<u64>,
     /// Options of the input.
     pub input: Input,
     /// `--on-error`.
@@ -40,6 +42,7 @@ impl Arguments {
             method: Method::new(given),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
             keep: chosen(given, "keep", KEEP_POLICIES),
+            host_depth: value(given, "host-depth").copied(),
             input: Input::new(given),
             on_error: input::on_error(given),
             run: Run::new(given),
@@ -55,6 +58,14 @@ pub enum Emit {
     Clusters,
     Verdicts,
     Fingerprints,
+    Hosts,
+}
+
+impl Emit {
+    /// What is typed for it.
+    pub fn name(self) -> &'static str {
+        EMITS.iter().find(|&&(_, emit, _)| emit == self).map_or("", |&(name, ..)| name)
+    }
 }
 
 const EMITS: &[(&str, Emit, &str)] = &[
@@ -62,6 +73,7 @@ const EMITS: &[(&str, Emit, &str)] = &[
     ("clusters", Emit::Clusters, "the groups connected by pairs, and which members to keep"),
     ("verdicts", Emit::Verdicts, "for each record, whether to keep it, and what it is a duplicate of"),
     ("fingerprints", Emit::Fingerprints, "the fingerprint of each document, to store and compare elsewhere"),
+    ("hosts", Emit::Hosts, "which hosts or folders repeat which, and how much of each"),
 ];
 
 /// `dedup scan`.
@@ -102,6 +114,18 @@ pub fn command() -> Command {
                     "Report only pairs of a document with one of this reference (a file or folder). The reference comes first in \
                      input order, so its document is always the a of a pair; all of it is kept. Documents are not compared with each other. \
                      The same id may occur on both sides. May be repeated.",
+                ),
+        )
+        .arg(
+            Arg::new("host-depth")
+                .long("host-depth")
+                .value_name("N")
+                .value_parser(whole_number(0..=100))
+                .help("Folders of a path that belong to the host, for --emit hosts [default: 0]")
+                .long_help(
+                    "Folders of a path that belong to the host, for --emit hosts. The host of a document is that of its id, if this is a URL \
+                     (--id-field url), and up to N folders after it. For other ids it is the first N folders of the path, or with 0 the folder \
+                     that the document is in.",
                 ),
         )
         .args(tokens::args())

@@ -1,0 +1,220 @@
+//! Which sites repeat which: the pairs of a scan, counted by the hosts or folders of their documents.
+
+use super::arrange::Outcome;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+/// The maximum number of hosts that one text may be on. What is on more of them says nothing about two of them, and
+/// would take the square of their number.
+pub const MOST_HOSTS: usize = 1000;
+
+/// Two hosts that have near-duplicates of each other. `a` comes first in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostPair<'a> {
+    /// The name of the one that comes first.
+    pub a: &'a str,
+    /// The name of the other.
+    pub b: &'a str,
+    /// The documents of each that have a near-duplicate on the other.
+    pub pages: (u64, u64),
+    /// All documents of each.
+    pub of: (u64, u64),
+}
+
+/// The hosts of a scan; see [`Outcome::hosts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hosts {
+    names: Vec<String>,
+    documents: Vec<u64>,
+    /// The documents of the first host that have a near-duplicate on the second, and the reverse; in the order of
+    /// [`pairs`](Self::pairs).
+    pairs: Vec<((u32, u32), (u64, u64))>,
+    /// The number of documents whose id has no host.
+    pub nameless: u64,
+    /// The number of texts on more than [`MOST_HOSTS`] hosts, which were not counted.
+    pub left_out: u64,
+}
+
+impl Hosts {
+    /// The pairs of hosts: those with most repeated documents on both sides together first, then in input order.
+    pub fn pairs(&self) -> impl ExactSizeIterator<Item = HostPair<'_>> {
+        self.pairs.iter().map(|&((a, b), pages)| {
+            let [a, b] = [a as usize, b as usize];
+            HostPair { a: &self.names[a], b: &self.names[b], pages, of: (self.documents[a], self.documents[b]) }
+        })
+    }
+}
+
+/// The host that an id names. The host of a URL, in lower case and without user and default port, followed by at most
+/// `depth` folders of its path. Of another id, the folders before the last `/`: at most `depth`, or all if `depth` is
+/// 0. `None` if there are none.
+pub fn host_of(id: &str, depth: usize) -> Option<Cow<'_, str>> {
+    let Some((scheme, rest)) = id.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
+        let (folders, _) = id.rsplit_once('/')?;
+        let most = if depth == 0 { usize::MAX } else { depth };
+        return Some(Cow::Borrowed(leading(folders, most))).filter(|folders| !folders.is_empty());
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    let host = host.strip_suffix(port).unwrap_or(host).trim_end_matches('.').to_lowercase();
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| leading(folders.trim_start_matches('/'), depth));
+    match (host.is_empty(), folders.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some(host.into()),
+        (false, false) => Some(format!("{host}/{folders}").into()),
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// The first folders of a path.
+fn leading(folders: &str, count: usize) -> &str {
+    match count {
+        0 => "",
+        _ => folders.match_indices('/').nth(count - 1).map_or(folders, |(end, _)| &folders[..end]),
+    }
+}
+
+/// The hosts of each group: `hosts[ends[g − 1]..ends[g]]`, ascending, each with its documents in the group.
+struct Grouped {
+    hosts: Vec<(u32, u32)>,
+    ends: Vec<usize>,
+}
+
+impl Grouped {
+    fn of(&self, group: u32) -> &[(u32, u32)] {
+        let start = group.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.hosts[start..self.ends[group as usize]]
+    }
+}
+
+/// Hosts are numbered in input order, those of the reference first.
+struct Numbering {
+    hosts: Hosts,
+    /// Hosts below this number are of the reference.
+    references: u32,
+    /// The number of each document's host; `NAMELESS` if it has none.
+    of: Vec<u32>,
+}
+
+const NAMELESS: u32 = u32::MAX;
+
+impl Outcome {
+    /// Counts the pairs by the hosts of their documents, which their ids name; see [`host_of`]. Pairs within one host
+    /// do not count. With a reference, the first host of each pair is of the reference, and the other of the documents.
+    ///
+    /// # Cost
+    /// Linear in the documents, and in the pairs of distinct texts times the hosts that a text is on, at most
+    /// [`MOST_HOSTS`]. Memory: some 12 bytes for each document, and some 50 for each host and each pair of hosts.
+    pub fn hosts(&self, depth: usize) -> Hosts {
+        let Numbering { mut hosts, references, of } = self.numbered_hosts(depth);
+        let grouped = self.grouped_hosts(&of);
+        let against = self.corpus.against();
+        let is_pair = |a: u32, b: u32| if against { (a < references) != (b < references) } else { a != b };
+        let mut repeated: HashMap<(u32, u32), u64> = HashMap::new();
+        for group in 0..self.corpus.distinct() as u32 {
+            let Some(others) = self.hosts_around(group, &grouped) else {
+                hosts.left_out += 1;
+                continue;
+            };
+            for &(host, documents) in grouped.of(group) {
+                for &other in others.iter().filter(|&&other| is_pair(host, other)) {
+                    *repeated.entry((host, other)).or_default() += u64::from(documents);
+                }
+            }
+        }
+        let pages = |a, b| repeated.get(&(a, b)).copied().unwrap_or(0);
+        let pairs: BTreeSet<_> = repeated.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+        hosts.pairs = pairs.into_iter().map(|(a, b)| ((a, b), (pages(a, b), pages(b, a)))).collect();
+        hosts.pairs.sort_by_key(|&(_, (a, b))| Reverse(a + b));
+        hosts
+    }
+
+    fn numbered_hosts(&self, depth: usize) -> Numbering {
+        let mut numbering = Numbering { hosts: Hosts::default(), references: 0, of: Vec::new() };
+        let mut numbers: HashMap<(bool, Cow<'_, str>), u32> = HashMap::new();
+        for document in self.corpus.documents_read() {
+            let Some(name) = host_of(self.corpus.id(document), depth) else {
+                numbering.hosts.nameless += 1;
+                numbering.of.push(NAMELESS);
+                continue;
+            };
+            let is_reference = self.corpus.is_reference(document);
+            let next = numbering.hosts.names.len() as u32;
+            let number = *numbers.entry((is_reference, name)).or_insert_with_key(|(_, name)| {
+                numbering.hosts.names.push(name.to_string());
+                numbering.hosts.documents.push(0);
+                next
+            });
+            numbering.references += u32::from(is_reference && number == next);
+            numbering.hosts.documents[number as usize] += 1;
+            numbering.of.push(number);
+        }
+        numbering
+    }
+
+    fn grouped_hosts(&self, host_of: &[u32]) -> Grouped {
+        let mut grouped = Grouped { hosts: Vec::new(), ends: Vec::new() };
+        let mut own = Vec::new();
+        for group in 0..self.corpus.distinct() as u32 {
+            let members = self.corpus.members(group).iter();
+            own.clear();
+            own.extend(members.map(|&document| host_of[document as usize]).filter(|&host| host != NAMELESS));
+            own.sort_unstable();
+            grouped.hosts.extend(own.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)));
+            grouped.ends.push(grouped.hosts.len());
+        }
+        grouped
+    }
+
+    /// The hosts of a group and of the groups similar to it; `None` if they are too many.
+    fn hosts_around(&self, group: u32, grouped: &Grouped) -> Option<BTreeSet<u32>> {
+        let mut around = BTreeSet::new();
+        for group in [group].into_iter().chain(self.similar_groups(group)) {
+            if grouped.of(group).len() > MOST_HOSTS {
+                return None;
+            }
+            around.extend(grouped.of(group).iter().map(|&(host, _)| host));
+            if around.len() > MOST_HOSTS {
+                return None;
+            }
+        }
+        Some(around)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_ids() {
+        let table = [
+            ("https://Example.com/a/b/page.html", 0, Some("example.com")),
+            ("https://Example.com/a/b/page.html", 1, Some("example.com/a")),
+            ("https://Example.com/a/b/page.html", 9, Some("example.com/a/b")),
+            ("http://me:secret@example.com.:80?q=/x/", 3, Some("example.com")),
+            ("https://example.com:8443/a/", 1, Some("example.com:8443/a")),
+            ("http://example.com/page#a/b", 1, Some("example.com")),
+            ("http:///a/b", 1, None),
+            ("docs/1.0/guide/a.md", 0, Some("docs/1.0/guide")),
+            ("docs/1.0/guide/a.md", 2, Some("docs/1.0")),
+            ("docs/1.0/guide/a.md", 7, Some("docs/1.0/guide")),
+            ("a.jsonl:7", 0, None),
+            ("/a", 0, None),
+            ("not a scheme://x/y", 0, Some("not a scheme://x")),
+            ("", 0, None),
+        ];
+        for (id, depth, expected) in table {
+            assert_eq!(host_of(id, depth).as_deref(), expected, "{id} {depth}");
+        }
+    }
+}
