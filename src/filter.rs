@@ -53,6 +53,7 @@ impl Counts {
                 self.featureless += 1;
             }
             Decision::Duplicate { .. } => self.duplicates += 1,
+            Decision::Nearest(nearest) => self.featureless += u64::from(nearest.is_featureless),
         }
     }
 }

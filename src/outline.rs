@@ -38,6 +38,13 @@ pub(crate) fn can_reach(jaccard: Option<Threshold>, a: (u32, &Parities), b: (u32
     a.0 > 0 && b.0 > 0 && jaccard.is_none_or(may)
 }
 
+/// An upper bound of the Jaccard similarity of two sets, or multisets, by their sizes and parities.
+pub(crate) fn jaccard_at_most(a: (u32, &Parities), b: (u32, &Parities)) -> f64 {
+    let (sizes, apart) = (a.0 as usize + b.0 as usize, differ_in_at_least(a.1, b.1));
+    let shared = (sizes.saturating_sub(apart) / 2).min(a.0.min(b.0) as usize);
+    if shared == 0 { 0.0 } else { shared as f64 / (sizes - shared) as f64 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +69,11 @@ mod tests {
             }
             prop_assert!(differ_in_at_least(&parities(&a), &parities(&b)) <= only_a + apart.len());
             prop_assert_eq!(differ_in_at_least(&parities(&a), &parities(&a)), 0);
+            let sizes = a.len() + b.len();
+            let shared = (sizes - only_a - apart.len()) / 2;
+            let jaccard = if sizes > shared { shared as f64 / (sizes - shared) as f64 } else { 0.0 };
+            let bound = jaccard_at_most((a.len() as u32, &parities(&a)), (b.len() as u32, &parities(&b)));
+            prop_assert!(jaccard <= bound, "{jaccard} of {bound}");
         }
     }
 

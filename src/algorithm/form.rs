@@ -14,10 +14,14 @@ pub enum FingerprintForm {
     /// What the algorithm compares, 16 digits each: the hashes of all features, ascending. Sets have no repeats. The
     /// fingerprint itself serves only to find candidates.
     Elements,
+    /// As before, but only 44 bits of each hash, in 11 digits: what an index stores.
+    StoredElements,
 }
 
 /// Hexadecimal digits of a word.
 const DIGITS: usize = 16;
+/// Hexadecimal digits of 44 bits.
+const STORED_DIGITS: usize = 11;
 
 impl FingerprintForm {
     /// Writes a fingerprint, or the elements if those are the form.
@@ -58,6 +62,7 @@ impl FingerprintForm {
         match self {
             FingerprintForm::Bits(bits) => bits.saturating_sub(64 * at).clamp(4, 64).div_ceil(4),
             FingerprintForm::Words | FingerprintForm::Elements => DIGITS,
+            FingerprintForm::StoredElements => STORED_DIGITS,
         }
     }
 }
@@ -75,6 +80,8 @@ mod tests {
             assert_eq!(bits.read(wrong), None, "{wrong}");
         }
         assert_eq!(FingerprintForm::Words.read(""), Some(vec![]));
+        assert_eq!(FingerprintForm::StoredElements.write(&[1, (1 << 44) - 1]), "00000000001fffffffffff");
+        assert_eq!(FingerprintForm::StoredElements.read("00000000001fffffffffff"), Some(vec![1, (1 << 44) - 1]));
         for wrong in ["00", "000000000000000G", "+000000000000001", "000000000000000A", "é00000000000000"] {
             assert_eq!(FingerprintForm::Words.read(wrong), None, "{wrong}");
         }

@@ -9,7 +9,8 @@ use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
-    self, Compacted, Decision, Header, Index, Mode, Outdated, Removed, Summary, compact, inspect, remove,
+    self, Compacted, Decision, Header, Index, Mode, Nearest, Neighbour, Outdated, Removed, StoredDocument, Summary,
+    compact, inspect, remove,
 };
 use neardups::source::{Live, Problem};
 use neardups::{Error, IndexFault};
@@ -44,6 +45,9 @@ struct Document<'a> {
     r#type: &'static str,
     id: &'a str,
     time: u64,
+    /// With `--fingerprints`; `null` without features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<Option<String>>,
 }
 
 /// Runs one of its commands.
@@ -51,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let path = &*arguments.file;
     let mut outputs = Outputs::new();
     outputs.writes(path, "the index")?;
-    if let Action::Query(signing, _) | Action::Add(signing) = &arguments.action {
+    if let Action::Query(signing, ..) | Action::Add(signing) = &arguments.action {
         outputs.reads_documents(&[], false)?;
         outputs.reads_method(&signing.method)?;
     }
@@ -59,10 +63,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.action {
         Action::Stats => stats(path),
         Action::Verify => verify(path, &terminal),
-        Action::Export => export(path),
-        Action::Query(signing, limits) => {
-            let options = index::Options { mode: Mode::Query, limits: *limits, ..index::Options::default() };
-            stream(path, signing, options, &mut Verdicts::default(), &terminal).map(|(.., status)| status)
+        Action::Export { fingerprints } => export(path, *fingerprints),
+        Action::Query(signing, limits, top) => {
+            let mode = top.map_or(Mode::Query, Mode::Nearest);
+            let options = index::Options { mode, limits: *limits, ..index::Options::default() };
+            stream(path, signing, options, &mut Answers { is_nearest: top.is_some(), lines: Vec::new() }, &terminal)
+                .map(|(.., status)| status)
         }
         Action::Add(signing) => add(path, signing, &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
@@ -119,11 +125,17 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     }
 }
 
-fn export(path: &Path) -> Result<Status, Error> {
+fn export(path: &Path, has_fingerprints: bool) -> Result<Status, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
-    inspect(path, |index::StoredDocument { id, time, .. }| {
-        writeln!(out, "{}", json(&Document { r#type: "document", id, time })).map_err(cannot_write)
-    })?;
+    let mut write = |document: StoredDocument<'_>| {
+        let StoredDocument { id, time, .. } = document;
+        let fingerprint = has_fingerprints.then(|| document.hex());
+        writeln!(out, "{}", json(&Document { r#type: "document", id, time, fingerprint })).map_err(cannot_write)
+    };
+    match has_fingerprints {
+        true => index::export(path, &mut write)?,
+        false => inspect(path, &mut write)?,
+    };
     out.flush().map_err(cannot_write)?;
     Ok(Status::Done)
 }
@@ -171,34 +183,93 @@ struct Unread<'a> {
     error: &'a str,
 }
 
-/// Prints a verdict for each record that has a document, or could not be read.
-#[derive(Default)]
-struct Verdicts(Vec<u8>);
+/// The documents most similar to one.
+#[derive(Serialize)]
+struct Neighbours<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    neighbours: Vec<Similar<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    /// Why the record could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// Whether not all documents under a key were compared.
+    #[serde(skip_serializing_if = "is_false")]
+    capped: bool,
+}
 
-impl Sink for Verdicts {
+#[derive(Serialize)]
+struct Similar<'a> {
+    id: &'a str,
+    similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl<'a> Neighbours<'a> {
+    fn new(id: &'a str, nearest: &'a Nearest) -> Self {
+        let similar = |neighbour: &'a Neighbour| Similar {
+            id: &neighbour.id,
+            similarity: neighbour.similarity.value(),
+            distance: neighbour.distance,
+        };
+        Neighbours {
+            note: nearest.is_featureless.then_some("no features"),
+            capped: nearest.is_capped,
+            neighbours: nearest.neighbours.iter().map(similar).collect(),
+            ..Neighbours::unread(id, None)
+        }
+    }
+
+    fn unread(id: &'a str, error: Option<&'a str>) -> Self {
+        Neighbours { r#type: "neighbours", id, neighbours: Vec::new(), note: None, error, capped: false }
+    }
+}
+
+/// Prints a verdict, or the most similar documents, for each record that has a document, or could not be read.
+struct Answers {
+    is_nearest: bool,
+    lines: Vec<u8>,
+}
+
+impl Answers {
+    fn add<T: Serialize>(&mut self, record: &T) {
+        self.lines.extend_from_slice(json(record).as_bytes());
+        self.lines.push(b'\n');
+    }
+}
+
+impl Sink for Answers {
     fn passed(&mut self, _record: &[u8]) -> Result<(), Error> {
         Ok(())
     }
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        self.0.extend_from_slice(json(&Verdict::new(id, decision)).as_bytes());
-        self.0.push(b'\n');
+        match decision {
+            Decision::Nearest(nearest) => self.add(&Neighbours::new(id, nearest)),
+            decision => self.add(&Verdict::new(id, decision)),
+        }
         Ok(())
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
         let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
-        self.0.extend_from_slice(
-            json(&Unread { r#type: "verdict", id: &id, keep: true, error: &problem.message }).as_bytes(),
-        );
-        self.0.push(b'\n');
+        match self.is_nearest {
+            true => self.add(&Neighbours::unread(&id, Some(&problem.message))),
+            false => self.add(&Unread { r#type: "verdict", id: &id, keep: true, error: &problem.message }),
+        }
         Ok(())
     }
 
     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {
         let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.0).and_then(|()| stdout.flush());
-        self.0.clear();
+        let written = stdout.write_all(&self.lines).and_then(|()| stdout.flush());
+        self.lines.clear();
         written.map_err(cannot_write)
     }
 }

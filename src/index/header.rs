@@ -2,7 +2,7 @@
 
 use super::file::{damaged, is_unfinished};
 use super::stored::Stored;
-use crate::algorithm;
+use crate::algorithm::{self, FingerprintForm};
 use crate::error::Error;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -60,6 +60,14 @@ impl Header {
     pub(super) fn of(stored: &Stored) -> Result<Self, Error> {
         let object = stored.header.as_object();
         object.and_then(Header::from_object).ok_or_else(|| damaged(stored.path(), "damaged: the header is incomplete"))
+    }
+
+    /// What the words of a stored fingerprint are.
+    pub(super) fn form(&self) -> FingerprintForm {
+        match self.settings.get("bits") {
+            Some(algorithm::Value::Integer(bits)) => FingerprintForm::Bits(*bits as usize),
+            _ => FingerprintForm::Words,
+        }
     }
 
     fn from_object(object: &Map<String, Value>) -> Option<Self> {

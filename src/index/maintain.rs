@@ -7,6 +7,7 @@ use super::log::Log;
 use super::repeat::{BEGIN, Past, Tail, name};
 use super::shape::Kind;
 use super::stored::{End, Repair, Stored};
+use crate::algorithm::FingerprintForm;
 use crate::error::Error;
 use crate::replace::Replacement;
 use std::collections::BTreeSet;
@@ -43,6 +44,17 @@ pub struct StoredDocument<'a> {
     pub id: &'a str,
     /// When it passed, in seconds since 1970.
     pub time: u64,
+    /// What is compared: its fingerprint, or its features. Empty if it has too few features, and for [`inspect`].
+    pub words: &'a [u64],
+    /// What the words are.
+    pub form: FingerprintForm,
+}
+
+impl StoredDocument<'_> {
+    /// What is compared, as text; `None` if there is nothing.
+    pub fn hex(&self) -> Option<String> {
+        (!self.words.is_empty()).then(|| self.form.write(self.words))
+    }
 }
 
 /// Reads an index from start to end, checks every checksum, and passes each document that was not removed to a
@@ -53,10 +65,31 @@ pub struct StoredDocument<'a> {
 ///
 /// # Cost
 /// The file is read twice. Memory: 8 bytes for each document that was removed.
-pub fn inspect(path: &Path, mut each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
+pub fn inspect(path: &Path, each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
+    read(path, true, each)
+}
+
+/// As [`inspect`], with what is compared of each document.
+///
+/// # Errors
+/// As for [`inspect`].
+///
+/// # Cost
+/// As for [`inspect`]; decoding features takes most of the time.
+pub fn export(path: &Path, each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
+    read(path, false, each)
+}
+
+fn read(
+    path: &Path,
+    skips_evidence: bool,
+    mut each: impl FnMut(StoredDocument) -> Result<(), Error>,
+) -> Result<Summary, Error> {
     let mut stored = Stored::open(path)?;
+    let header = Header::of(&stored)?;
     stored.reads.skips_evidence = true;
     let (gone, _) = removed(&mut stored, 0)?;
+    stored.reads.skips_evidence = skips_evidence;
     let (mut documents, mut removed, mut featureless, mut times) = (0, 0, 0, None::<(u64, u64)>);
     let End { at: bytes, torn, .. } = stored.each(|place, entry, _| {
         let Entry::Document(record) = entry else { return Ok(()) };
@@ -68,9 +101,11 @@ pub fn inspect(path: &Path, mut each: impl FnMut(StoredDocument) -> Result<(), E
             return Ok(());
         }
         documents += 1;
-        each(StoredDocument { id: &record.id, time: record.time })
+        let Record { id, time, kind, evidence: words, .. } = &record;
+        let form = if *kind == Kind::Features { FingerprintForm::StoredElements } else { header.form() };
+        each(StoredDocument { id, time: *time, words, form })
     })?;
-    let (header, version) = (Header::of(&stored)?, stored.version);
+    let version = stored.version;
     Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
 }
 

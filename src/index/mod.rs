@@ -29,6 +29,7 @@ mod frame;
 mod header;
 mod log;
 mod maintain;
+mod nearest;
 mod outlines;
 mod plan;
 mod repeat;
@@ -40,14 +41,15 @@ mod table;
 
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
-pub use maintain::{Compacted, Outdated, Removed, StoredDocument, Summary, compact, inspect, remove};
+pub use maintain::{Compacted, Outdated, Removed, StoredDocument, Summary, compact, export, inspect, remove};
+pub use nearest::{Nearest, Neighbour, Wanted};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
-use crate::outline::{can_reach, parities};
+use crate::outline::{can_reach, jaccard_at_most, parities};
 use crate::similarity::{Similarity, Threshold};
 use entry::Record;
 use file::folder_of;
@@ -57,6 +59,7 @@ use outlines::Outlines;
 use plan::Signing;
 use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
@@ -96,6 +99,8 @@ pub enum Decision {
         /// Their exact similarity.
         similarity: Similarity,
     },
+    /// No decision, but the most similar documents; with [`Mode::Nearest`].
+    Nearest(Nearest),
 }
 
 impl Decision {
@@ -127,8 +132,18 @@ pub enum Mode {
     Filter,
     /// They are decided on, and none is remembered. Another process may write to the file at the same time.
     Query,
+    /// The most similar documents are looked up, and none is remembered. Another process may write to the file at the
+    /// same time.
+    Nearest(Wanted),
     /// All are remembered without a decision, except those that are in the index already.
     Add,
+}
+
+impl Mode {
+    /// Whether the file is only read.
+    fn only_reads(self) -> bool {
+        matches!(self, Mode::Query | Mode::Nearest(_))
+    }
 }
 
 /// Options for opening an index in a file.
@@ -256,7 +271,7 @@ impl Index {
     /// # Cost
     /// The log is read once.
     pub fn open(path: &Path, plan: &Plan, options: &Options) -> Result<(Self, Option<Repair>), Error> {
-        let asked = options.mode == Mode::Query;
+        let asked = options.mode.only_reads();
         let new = || Value::Object(plan.for_file(None).spec.identity());
         let (log, mut stored) = if asked { Log::open_to_read(path) } else { Log::open(path, new) }?;
         let signing = plan.for_file(seed_of(&stored.header));
@@ -400,6 +415,9 @@ impl Index {
             return Ok(decision);
         }
         self.forget(now)?;
+        if let Mode::Nearest(wanted) = self.mode {
+            return self.nearest(signature, wanted).map(Decision::Nearest);
+        }
         if self.is_known(id, signature)? {
             self.note(id, signature, None);
             return Ok(Decision::Known);
@@ -413,10 +431,71 @@ impl Index {
             self.note(id, signature, Some(place));
             return Ok(Decision::Duplicate { of, similarity });
         }
-        if self.mode != Mode::Query {
+        if !self.mode.only_reads() {
             self.keep(id, signature, now)?;
         }
         Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
+    }
+
+    /// The most similar documents. Nothing is remembered.
+    ///
+    /// # Errors
+    /// The log or the tables cannot be read.
+    ///
+    /// # Cost
+    /// A look-up for each key, and a comparison for each document that shares one, or for every document. Of sets, only
+    /// those are read whose sizes and outlines allow them to be among the most similar.
+    pub fn nearest(&mut self, signature: &Signature, wanted: Wanted) -> Result<Nearest, Error> {
+        if signature.featureless {
+            return Ok(Nearest { is_featureless: true, ..Nearest::default() });
+        }
+        let (mut candidates, is_capped) = match wanted.is_exhaustive {
+            true => ((self.gone..self.places.len() as u32).filter(|&document| self.has(document)).collect(), false),
+            false => self.sharing_a_key(signature)?,
+        };
+        candidates.sort_unstable();
+        candidates.dedup();
+        let bound = |document| Ok((self.most_possible(document, signature)?, document));
+        let bounded = candidates.into_iter().map(bound).collect::<Result<_, Error>>()?;
+        let algorithm = Arc::clone(&self.algorithm);
+        let best = nearest::ranked(bounded, wanted.most, |document| {
+            let stored = self.evidence(document)?;
+            Ok(if stored.is_empty() { None } else { algorithm.similarity(&stored, &signature.evidence) })
+        })?;
+        let neighbour = |(similarity, document)| {
+            let id = self.log.read(self.places[document as usize])?.id;
+            Ok(Neighbour { id, similarity, distance: algorithm.distance(similarity) })
+        };
+        let neighbours = best.into_iter().map(neighbour).collect::<Result<_, Error>>()?;
+        Ok(Nearest { neighbours, is_featureless: false, is_capped })
+    }
+
+    /// The documents that share a key, and whether there are more under one key than are looked at.
+    fn sharing_a_key(&self, signature: &Signature) -> Result<(Vec<u32>, bool), Error> {
+        let (mut candidates, mut is_capped) = (Vec::new(), false);
+        for &tag in &signature.tags {
+            let counts = |document| self.has(document);
+            let found = self.keys.find(tag, MOST_OF_A_KEY, counts, |document| candidates.push(document));
+            is_capped |= found.map_err(cannot_read)?;
+        }
+        Ok((candidates, is_capped))
+    }
+
+    /// An upper bound of the similarity of a document.
+    fn most_possible(&mut self, document: u32, signature: &Signature) -> Result<f64, Error> {
+        if self.jaccard.is_none() || self.algorithm.compare_on() == CompareOn::Fingerprints {
+            return Ok(1.0);
+        }
+        let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
+        Ok(jaccard_at_most((size, &own), (signature.evidence.len() as u32, &signature.parities)))
+    }
+
+    /// What is compared of a document.
+    fn evidence(&mut self, document: u32) -> Result<Cow<'_, [u64]>, Error> {
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
+            return Ok(Cow::Borrowed(self.fingerprint(document)));
+        }
+        Ok(Cow::Owned(self.log.read(self.places[document as usize])?.evidence))
     }
 
     /// Whether this run logs its decisions, so that they can be repeated after an interruption.
@@ -489,7 +568,7 @@ impl Index {
     /// The log cannot be written.
     pub fn commit(&mut self) -> Result<(), Error> {
         match self.mode {
-            Mode::Query => Ok(()),
+            Mode::Query | Mode::Nearest(_) => Ok(()),
             Mode::Filter | Mode::Add => self.log.commit(self.sync != Sync::Off),
         }
     }
@@ -500,7 +579,7 @@ impl Index {
     /// The log cannot be written.
     pub fn seal(&mut self) -> Result<(), Error> {
         match self.mode {
-            Mode::Query => Ok(()),
+            Mode::Query | Mode::Nearest(_) => Ok(()),
             Mode::Filter | Mode::Add => {
                 // All decided records have left, unless decisions in the log have not been repeated yet.
                 if self.is_noting() && self.is_noted && self.repetition.is_none() {
@@ -679,9 +758,7 @@ impl Index {
     fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
         let at = document as usize;
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-            let fingerprint = &self.fingerprints[start..self.ends[at] as usize];
-            return Ok(self.algorithm.compare(fingerprint, &signature.evidence));
+            return Ok(self.algorithm.compare(self.fingerprint(document), &signature.evidence));
         }
         let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
         if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
@@ -689,6 +766,13 @@ impl Index {
         }
         let stored = self.log.read(self.places[at])?;
         Ok(self.algorithm.compare(&stored.evidence, &signature.evidence))
+    }
+
+    /// The fingerprint of a document, if fingerprints are compared.
+    fn fingerprint(&self, document: u32) -> &[u64] {
+        let at = document as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        &self.fingerprints[start..self.ends[at] as usize]
     }
 
     /// Enters a document of the log into the tables.

@@ -69,9 +69,12 @@ impl Signer {
         let evidence = if compare_on == CompareOn::Fingerprints {
             scratch.fingerprint.clone()
         } else {
-            let hashes = &mut scratch.features.hashes;
-            let length = sign::evidence(compare_on, hashes);
-            cut(&hashes[..length])
+            // Cutting sorts: the order of what is cut does not matter.
+            if compare_on == CompareOn::Features {
+                scratch.features.weights.clear();
+                scratch.features.remove_repeats();
+            }
+            cut(&scratch.features.hashes)
         };
         Signature {
             sequence,

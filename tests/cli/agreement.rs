@@ -169,3 +169,42 @@ fn hosts_count_the_documents_of_pairs() {
 
 /// Folders with releases of the same pages.
 const FOLDERS: &str = "fixtures/markdown/docs fixtures/english/docs";
+
+#[test]
+fn each_document_of_an_index_is_its_own_nearest() {
+    let shell = Shell::new();
+    let lines: Vec<String> =
+        (0..30).map(|number| format!(r#"{{"id":"{number}","text":"text of {number} and {}"}}"#, number / 3)).collect();
+    shell.write("a.jsonl", lines.join("\n") + "\n");
+    shell.sh("dedup index add x.idx --shingle 1 -q < a.jsonl");
+    for options in ["--top 1", "--top 3 --exhaustive"] {
+        let run = shell.sh(&format!("dedup index query x.idx --shingle 1 -q {options} < a.jsonl"));
+        let answers = records::neighbours(&run.stdout);
+        assert_eq!(answers.len(), 30);
+        for answer in answers {
+            let exact = answer.neighbours.iter().filter(|neighbour| neighbour.id == answer.id).count();
+            // Texts such as that of 0, whose words are those of others, come first by their place.
+            assert!(exact == 1 || answer.neighbours.len() == 1, "{}: {:?}", answer.id, answer.neighbours);
+        }
+    }
+}
+
+#[test]
+fn an_index_exports_the_fingerprints_of_a_scan() {
+    let shell = Shell::new();
+    let lines: Vec<String> =
+        (0..20).map(|number| format!(r#"{{"id":"{number}","text":"text of {number} and {}"}}"#, number * 7)).collect();
+    shell.write("a.jsonl", lines.join("\n") + "\n");
+    for algorithm in ["simhash --bits 128", "projection", "projection --cosine 0.9"] {
+        shell.sh(&format!("dedup index add x.idx --algo {algorithm} -q < a.jsonl"));
+        let stored = records::documents(&shell.sh("dedup index export x.idx --fingerprints; rm x.idx").stdout);
+        let stored: Vec<_> = stored.into_iter().map(|document| (document.id, document.fingerprint)).collect();
+        let force = if algorithm.starts_with("simhash") { "--force" } else { "" };
+        let run = shell.sh(&format!("dedup scan a.jsonl --algo {algorithm} {force} -q --emit fingerprints"));
+        let made = records::fingerprints(&run.stdout);
+        let made: Vec<_> = made.into_iter().map(|document| (document.id, document.fingerprint)).collect();
+        let compares_bits = !algorithm.contains("cosine");
+        assert_eq!(stored.len(), 20);
+        assert_eq!(stored == made, compares_bits, "{algorithm}: the features are stored where those are compared");
+    }
+}

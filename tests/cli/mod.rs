@@ -93,6 +93,7 @@ cases!(
     jieba,
     lexicon,
     limits,
+    nearest,
     #[cfg_attr(feature = "jieba", ignore = "tests the message of a build without the feature jieba")]
     no_jieba,
     output,

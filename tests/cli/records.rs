@@ -107,6 +107,51 @@ impl Hosts {
     }
 }
 
+/// A record of `dedup index export`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    r#type: String,
+    pub id: String,
+    time: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}
+
+/// A record of `dedup index query --top`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbours {
+    r#type: String,
+    pub id: String,
+    pub neighbours: Vec<Neighbour>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capped: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbour {
+    pub id: String,
+    similarity: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+}
+
+impl Neighbours {
+    fn check(&self) -> bool {
+        let similarities: Option<Vec<f64>> =
+            self.neighbours.iter().map(|neighbour| similarity(&neighbour.similarity)).collect();
+        similarities.is_some_and(|all| all.is_sorted_by(|a, b| a >= b))
+            && (self.neighbours.is_empty() || self.note.is_none() && self.error.is_none())
+            && self.capped != Some(false)
+    }
+}
+
 /// A line of `--rejects`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -552,6 +597,8 @@ pub enum Record {
     Verdict(Verdict),
     Fingerprint(Fingerprint),
     Hosts(Hosts),
+    Neighbours(Neighbours),
+    Document(Document),
     Plan(Plan),
     Rejected(Rejected),
     Stats(Stats),
@@ -570,6 +617,8 @@ pub fn parse(line: &str) -> Record {
         "cluster" => Record::Cluster(checked(line, Cluster::check)),
         "verdict" => Record::Verdict(checked(line, Verdict::check)),
         "fingerprint" => Record::Fingerprint(checked(line, Fingerprint::check)),
+        "document" => Record::Document(checked(line, |document: &Document| document.time > 0)),
+        "neighbours" => Record::Neighbours(checked(line, Neighbours::check)),
         "hosts" => Record::Hosts(checked(line, Hosts::check)),
         "eval" if line.contains(",\"refused\":") => Record::Refusal(checked(line, |_| true)),
         "eval" => Record::Eval(checked(line, Eval::check)),
@@ -599,7 +648,9 @@ all!(pairs, Pair);
 all!(clusters, Cluster);
 all!(verdicts, Verdict);
 all!(fingerprints, Fingerprint);
+all!(documents, Document);
 all!(hosts, Hosts);
+all!(neighbours, Neighbours);
 all!(rejected, Rejected);
 all!(plans, Plan);
 all!(stats, Stats);

@@ -21,6 +21,7 @@ mod imatch;
 mod interrupted;
 mod lexicon;
 mod metamorphic;
+mod nearest;
 mod prepared;
 mod projection;
 mod published;

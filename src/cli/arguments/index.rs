@@ -4,7 +4,7 @@ use super::run;
 use super::signing::{self, Signing, forgetting_args};
 use super::values::{duration, path, switch, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::index::Limits;
+use neardups::index::{Limits, Wanted};
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -21,9 +21,12 @@ pub struct Arguments {
 pub enum Action {
     Stats,
     Verify,
-    Export,
-    /// With `--window` and `--expire`.
-    Query(Box<Signing>, Limits),
+    Export {
+        /// `--fingerprints`.
+        fingerprints: bool,
+    },
+    /// With `--window` and `--expire`, and what `--top` asks for.
+    Query(Box<Signing>, Limits, Option<Wanted>),
     Add(Box<Signing>),
     Remove {
         ids: Vec<String>,
@@ -47,8 +50,14 @@ impl Arguments {
         let action = match name {
             "stats" => Action::Stats,
             "verify" => Action::Verify,
-            "export" => Action::Export,
-            "query" => Action::Query(Signing::new(given).into(), signing::forgetting(given)),
+            "export" => Action::Export { fingerprints: switch(given, "fingerprints") },
+            "query" => {
+                let top = value(given, "top").map(|&most: &u64| Wanted {
+                    most: usize::try_from(most).unwrap_or(usize::MAX),
+                    is_exhaustive: switch(given, "exhaustive"),
+                });
+                Action::Query(Signing::new(given).into(), signing::forgetting(given), top)
+            }
             "add" => Action::Add(Signing::new(given).into()),
             "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
             "compact" => Action::Compact {
@@ -88,16 +97,42 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("export")
                 .about("Prints the id of each document and the time when it was passed, as JSON lines")
-                .arg(file()),
+                .arg(file())
+                .arg(
+                    Arg::new("fingerprints")
+                        .long("fingerprints")
+                        .action(ArgAction::SetTrue)
+                        .help("Print what is compared too: fingerprints, or 44 bits of each feature, in hexadecimal"),
+                ),
         )
         .subcommand(
             Command::new("query")
                 .about("Prints for each document on standard input whether it would be passed; remembers nothing")
                 .long_about(
                     "Prints for each document on standard input whether it would be passed: one verdict each, as JSON lines. The index is \
-                     not changed, and may be in use meanwhile. Requires the options that the index was made with.",
+                     not changed, and may be in use meanwhile. Requires the options that the index was made with.\n\n\
+                     With --top K, prints the most similar documents instead, whatever the threshold.",
                 )
                 .arg(file())
+                .arg(
+                    Arg::new("top")
+                        .long("top")
+                        .value_name("K")
+                        .value_parser(whole_number(1..=1_000_000))
+                        .help("Print the K most similar documents, with their exact similarities")
+                        .long_help(
+                            "Print the K most similar documents, with their exact similarities, whatever the threshold. Those that share a key \
+                             with the document are compared: all at or above the threshold, as far as the algorithm finds them, and others by \
+                             chance, the more similar the more probably.",
+                        ),
+                )
+                .arg(
+                    Arg::new("exhaustive")
+                        .long("exhaustive")
+                        .action(ArgAction::SetTrue)
+                        .requires("top")
+                        .help("With --top, compare every document: nothing is missed, in time linear in the index"),
+                )
                 .args(forgetting_args())
                 .args(signing::args()),
         )
