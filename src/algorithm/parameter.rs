@@ -372,9 +372,9 @@ pub static RECALL: Parameter = Parameter {
     values: Values::Probability,
     help: "Probability that a pair exactly at the threshold is found",
     details: "MinHash: the bands are chosen so that a pair at the threshold is found with at least this probability, whatever the length of its \
-              documents, and pairs above it more surely; what is reported is verified exactly, so a higher recall costs time, never \
-              precision. SimHash, random projection: goes with --cosine, and holds also for copies that differ by a single inserted, removed \
-              or replaced word, provided that no few words outweigh all others of a document together.",
+              documents; pairs above the threshold are found with a higher one. Reported pairs are verified exactly, so a higher recall costs \
+              time, not precision. SimHash and random projection: only with `cosine`. It also holds for copies that differ by one inserted, \
+              removed or replaced word, unless a few words outweigh all others of a document.",
 };
 
 /// `--cosine`.
@@ -384,9 +384,9 @@ pub static COSINE: Parameter = Parameter {
     default: "auto",
     values: Values::AutoThreshold,
     help: "Look for pairs of this cosine similarity",
-    details: "SimHash: takes the least distance that a pair at this cosine keeps with probability --recall (8 for 0.98 at recall 0.9), \
-              instead of --distance. Random projection: reports the pairs whose exact cosine of token counts is at least this, each \
-              found with probability --recall or more, instead of --agree; the counts are those of --weights.",
+    details: "SimHash: takes the least distance that a pair at this cosine keeps with probability `recall` (8 for 0.98 at recall 0.9), \
+              instead of `distance`. Random projection: reports the pairs whose exact cosine of token counts is at least this, each \
+              found with probability `recall` or more, instead of `agree`; the counts are those of `weights`.",
 };
 
 /// `--weights`.
@@ -402,7 +402,7 @@ pub static WEIGHTS: Parameter = Parameter {
     help: "How much a feature weighs",
     details: "Term frequencies are what the plain recipe uses. They make common words decide: documents of 1,000 tokens that have \
               nothing else in common are then about 6 bits apart instead of 28, in a simulation. idf reads the documents once more, to \
-              count terms, and a fingerprint then depends on all of them; or takes the counts of --lexicon. It weighs \
+              count terms, and a fingerprint then depends on all of them; or takes the counts of `lexicon`. It weighs \
               7·(1 + ln tf)·ln((N+1)/df)/ln(N+1), rounded; a run of tokens is as rare as its rarest token.",
 };
 
@@ -413,9 +413,9 @@ pub static LEXICON: Parameter = Parameter {
     default: "none",
     values: Values::File,
     help: "Judge terms by this lexicon, instead of counting those of the documents",
-    details: "A file that dedup lexicon build has written, compressed or not, for the same tokenizer. The result for two documents then \
+    details: "A file made by `count_terms`, compressed or not, for the same tokenizer. The result for two documents then \
               does not depend on others, and the documents are read once. Terms that are not in it are taken for the rarest: they do not \
-              count for I-Match, and weigh most with --weights idf. Without that, SimHash and random projection do not use it.",
+              count for I-Match, and weigh most with `weights idf`. Without that, SimHash and random projection do not use it.",
 };
 
 /// `--hash`.
@@ -426,14 +426,14 @@ pub static HASH: Parameter = Parameter {
     values: Values::Choice(&[
         (
             "xxh3",
-            "hashes of the tokens (XXH3 beyond 16 bytes), combined; the fastest, and the only one that follows --seed",
+            "hashes of the tokens (XXH3 beyond 16 bytes), combined; the fastest, and the only one that depends on `seed`",
         ),
-        ("md5", "the last 8 bytes of the MD5 of the tokens joined by a space, big-endian; what 1e0ng/simhash takes"),
-        ("sha1", "the first 8 bytes of their SHA-1, little-endian; what text-dedup takes"),
+        ("md5", "the last 8 bytes of the MD5 of the tokens joined by a space, big-endian; as in 1e0ng/simhash"),
+        ("sha1", "the first 8 bytes of their SHA-1, little-endian; as in text-dedup"),
     ]),
-    help: "Hash of a run of tokens: xxh3, md5 or sha1",
-    details: "md5 and sha1 give the fingerprints that other tools give of the same runs of tokens, and are slower. Which pairs \
-              MinHash reports does not depend on it, up to chance; SimHash fingerprints do.",
+    help: "Hash function for runs of tokens: xxh3, md5 or sha1",
+    details: "With md5 and sha1 the fingerprints are those that other tools compute for the same runs of tokens; both are slower. \
+              For SimHash, the fingerprints depend on the hash function. For MinHash, it only affects which pairs are missed by chance.",
 };
 
 /// `--drop-common`.

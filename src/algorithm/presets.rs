@@ -33,10 +33,10 @@ pub struct Preset {
 const EVERY_CANDIDATE: &str =
     "there every candidate counts as a duplicate; here each is verified by its exact similarity";
 const TOKENS: &str = "tokens and normalisation are ours, so that features are not the same to the letter";
-const CURVE: &str = "A pair at the threshold is found with the probability that the curve gives; --recall 0.99 instead of its bands \
+const CURVE: &str = "A pair at the threshold is found with the probability that the curve gives; `recall 0.99` instead of its bands \
                      and rows finds nearly all of them.";
-const TRAINING: &str = "Made for training data, where some duplicates do little harm. For search, law or news give --recall 0.99 or \
-                        --exact besides, which take the place of its bands and rows.";
+const TRAINING: &str = "Made for training data, where some duplicates do little harm. For search, law or news give `recall 0.99` or \
+                        `exact` besides, which take the place of its bands and rows.";
 
 /// Every preset, by age.
 pub static PRESETS: &[Preset] = &[
@@ -75,7 +75,7 @@ pub static PRESETS: &[Preset] = &[
         source: "Manku, Jain & Das Sarma, WWW 2007",
         differs: &["features are distinct words and pairs of words, each weighing 1; there they have weights", TOKENS],
         advice: "For documents of 300 words and more with tiny edits. Of pairs that differ in 2 % of their words it finds about a quarter, \
-                 --distance 6 three quarters.",
+                 `distance 6` three quarters.",
     },
     Preset {
         name: "spotsigs-reference",
@@ -89,7 +89,7 @@ pub static PRESETS: &[Preset] = &[
             "a spot includes its antecedent; there it is the chain alone",
             "antecedents are English ones; there the list also has a few French and Spanish articles",
         ],
-        advice: "The default of --algo spotsigs, chains of 2 words at 0.5, follows the examples of the paper instead.",
+        advice: "The default of `algo spotsigs`, chains of 2 words at 0.5, follows the examples of the paper instead.",
     },
     Preset {
         name: "imatch-reference",
@@ -102,7 +102,7 @@ pub static PRESETS: &[Preset] = &[
             "terms are joined by a separator; there by nothing, so that other terms can make the same digest",
             "terms of a single document never count; below 1,000 documents the band is judged as if there were 1,000",
         ],
-        advice: "One term that counts and differs loses a pair; --lexicons 10 finds nearly all such pairs.",
+        advice: "One term that counts and differs loses a pair; `lexicons 10` finds nearly all such pairs.",
     },
     Preset {
         name: "gopher",
@@ -111,7 +111,7 @@ pub static PRESETS: &[Preset] = &[
         tokenizer: None,
         settings: &[("threshold", "0.8"), ("shingle", "13")],
         source: "Rae et al. 2021 (Gopher), A.1.1",
-        differs: &["the paper gives no bands and rows: here they follow from --recall", TOKENS],
+        differs: &["the paper gives no bands and rows: here they follow from `recall`", TOKENS],
         advice: "Runs of 13 words are strict: a document needs 129 words for one changed word to leave it at 0.8.",
     },
     Preset {

@@ -241,7 +241,7 @@ fn read_page(file: Named, options: &prose::Options) -> Read {
         return if file.given { Err(format!("{}: {what}", file.name)) } else { Ok(None) };
     }
     if file.given && is_data(&file.path) {
-        return Err(format!("{}: records, not a page of documentation (dedup scan compares records)", file.name));
+        return Err(format!("{}: records, not a page of documentation (a scan compares records)", file.name));
     }
     let text = match source::page_text(&bytes, file.markup == Markup::Html) {
         Some((text, repair)) => Some((text.into_owned(), repair)),

@@ -4,7 +4,7 @@ use super::arguments::compare::Arguments;
 use super::input;
 use super::json::{Ordered, json};
 use super::method::Method;
-use super::spelling::{spell_all, spelled};
+use super::spelling::{self, spell_all, spelled};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
@@ -168,7 +168,7 @@ fn read(
         let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
         return Err(Error::input(
             format!("cannot compare {shown}{line}"),
-            io::Error::other(terminal::escaped(&spelled(&problem.message))),
+            io::Error::other(terminal::escaped(&spelling::of_problem(problem))),
         ));
     }
     problems.iter().for_each(|problem| terminal.problem(problem));

@@ -177,7 +177,7 @@ fn scan(
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
         input::check_not_empty(request.allow_empty, documents, failed, skipped)?;
         if outcome.report.counts.repeated_ids > 0 {
-            outcome.report.warnings.iter().for_each(|warning| terminal.warning(warning));
+            outcome.report.warnings.iter().for_each(|warning| terminal.warning(&spelled(warning)));
             return Err(usage_error(
                 "labels identify documents by id, and some documents have the same id: name another field with --id-field \
                  (--id-field none uses positions as ids, FILE:LINE)",
@@ -245,7 +245,10 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         table.row(row);
         ran.push(terminal::what_ran(report, &request.tokens));
         // Reported with the algorithm that they are about.
-        report.warnings.iter().for_each(|warning| progress.warning(&format!("{}: {warning}", report.algorithm)));
+        report
+            .warnings
+            .iter()
+            .for_each(|warning| progress.warning(&format!("{}: {}", report.algorithm, spelled(warning))));
         failed |= report.counts.failed > 0;
         summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
     }
@@ -285,7 +288,7 @@ fn run_sweep(
     let (terminal, outcome) = scan(input, factory, request, true);
     let outcome = outcome?;
     let report = &outcome.report;
-    report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    report.warnings.iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let numbers = evaluate::numbers(&outcome);
     let truth = truth(request, &numbers, Some(&terminal))?;
     let points = Sweep::new(&outcome, &numbers, &truth).points(swept);

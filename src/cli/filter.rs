@@ -7,6 +7,7 @@ use super::files::OutFile;
 use super::json::json;
 use super::outputs::Outputs;
 use super::problems::Rejects;
+use super::spelling::{self, spelled};
 use super::standard_output::refuse_closed_output;
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
@@ -116,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant) -> Result<Status, Error> {
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
     let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
-    request.plan.warnings().iter().for_each(|warning| terminal.warning(warning));
+    request.plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let mut index = open_index(request, &terminal)?;
     let duplicates = request.duplicates.as_deref().map(Duplicates::open).transpose()?;
     let stop = stop_on_signals();
@@ -381,7 +382,7 @@ impl Sink for Output<'_> {
 
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
         let failed = |what: &str| {
-            let why = io::Error::other(format!("{problem}{what}"));
+            let why = io::Error::other(format!("{}: {}{what}", problem.place, spelling::of_problem(problem)));
             Err(Error::input(format!("--on-error {}", self.on_error.name()), why))
         };
         match (self.on_error, record) {

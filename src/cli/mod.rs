@@ -68,7 +68,7 @@ pub fn run() -> ExitCode {
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             match matches.subcommand_name() {
-                Some("check") => terminal::plain_error(error.kind(), &error.to_string()),
+                Some("check") => terminal::error_of_check(&error),
                 _ => terminal::error(&error),
             }
             Status::Failed.into()

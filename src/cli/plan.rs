@@ -11,6 +11,7 @@ use neardups::Error;
 use neardups::algorithm::presets::Preset;
 use neardups::algorithm::{PlannedRun, Row};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -68,8 +69,8 @@ struct Provenance {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    differs: &'static [&'static str],
-    advice: &'static str,
+    differs: Vec<Cow<'static, str>>,
+    advice: Cow<'static, str>,
 }
 
 #[derive(Serialize)]
@@ -108,8 +109,8 @@ fn as_json(
             name,
             summary,
             source,
-            differs,
-            advice,
+            differs: differs.iter().map(|differs| spelled(differs)).collect(),
+            advice: spelled(advice),
         }),
         preparation,
         tokenizer,
@@ -121,9 +122,9 @@ fn as_json(
 fn about(preset: &Preset) -> String {
     let mut out = format!("preset {}: {}\n\n  source: {}\n", preset.name, preset.summary, preset.source);
     for differs in preset.differs {
-        out += &format!("  differs: {differs}\n");
+        out += &format!("  differs: {}\n", spelled(differs));
     }
-    out + &format!("  advice: {}\n\n", preset.advice)
+    out + &format!("  advice: {}\n\n", spelled(preset.advice))
 }
 
 fn as_table(algorithm: &str, documents: u64, plan: &PlannedRun, steps: &[(&str, String, String)]) -> String {

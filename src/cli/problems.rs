@@ -2,6 +2,7 @@
 //! records in the file of `--rejects`.
 
 use super::files::{cannot_write, open_to_append, replacement};
+use super::spelling;
 use crate::readable::count;
 use neardups::Error;
 use neardups::replace::Replacement;
@@ -139,7 +140,7 @@ impl Rejects {
             record: problem.place.line,
             id: problem.id.as_deref(),
             kind: problem.kind.name(),
-            error: &problem.message,
+            error: &spelling::of_problem(problem),
             content: content.as_deref(),
         };
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);

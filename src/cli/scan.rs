@@ -8,7 +8,7 @@ use super::json::Ordered;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
-use super::spelling::spell_all;
+use super::spelling::{self, spell_all};
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
@@ -292,7 +292,8 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
                 // A file that was skipped on purpose is not an error, and its records must not be deleted.
                 let is_failed = verdict.error.is_some() && !verdict.is_skipped;
                 let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
-                out.verdict(&Verdict { keep, ..verdict })?;
+                let error = verdict.error.map(spelling::of_rejection);
+                out.verdict(&Verdict { keep, error: error.as_deref(), ..verdict })?;
             }
         }
         Emit::Hosts => {

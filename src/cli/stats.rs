@@ -1,7 +1,7 @@
 //! The file of `--stats`, which is also written when a run fails.
 
 use super::files::OutFile;
-use super::spelling::spelled;
+use super::spelling;
 use super::status::Status;
 use super::terminal;
 use neardups::Error;
@@ -16,7 +16,7 @@ pub struct Failure {
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
-        Failure { kind: error.kind().name(), message: spelled(&error.to_string()).into_owned() }
+        Failure { kind: error.kind().name(), message: spelling::of_error(error) }
     }
 }
 

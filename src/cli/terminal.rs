@@ -2,7 +2,7 @@
 
 use super::preparation::Tokenization;
 use super::problems::{Problems, Rejects};
-use super::spelling::spelled;
+use super::spelling;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use neardups::algorithm::Value;
@@ -20,11 +20,18 @@ const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Reports the error that ends the program: its kind, then the message.
 pub fn error(error: &Error) {
-    plain_error(error.kind(), &spelled(&error.to_string()));
+    print_error(error.kind(), &spelling::of_error(error));
 }
 
-/// [`error`] with the message as it is: in messages of `check`, backticks quote `dedup.toml`.
-pub fn plain_error(kind: ErrorKind, message: &str) {
+/// As [`error`], for `check`: in its messages on the request, backticks quote `dedup.toml`.
+pub fn error_of_check(error: &Error) {
+    match error {
+        Error::Usage(message) => print_error(error.kind(), message),
+        error => self::error(error),
+    }
+}
+
+fn print_error(kind: ErrorKind, message: &str) {
     print_line(Styled::label(RED, "error:").text(&format!(" {}: {message}", kind.name())));
 }
 
@@ -185,9 +192,9 @@ impl Terminal {
         self.bar.suspend(|| print_line(Styled::label(RED, "failed:").text(" ").text(message)));
     }
 
-    /// Prints a warning.
+    /// Prints a warning, as it is.
     pub fn warning(&self, message: &str) {
-        self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(&spelled(message)));
+        self.unless_quiet(Styled::label(YELLOW, "warning:").text(" ").text(message));
     }
 
     fn unless_quiet(&self, line: Styled) {
@@ -250,7 +257,7 @@ impl Observer for Terminal {
 
     fn problem(&self, problem: &Problem) {
         if self.problems.add(problem) {
-            self.print_problem(problem.severity, &format!("{}: {}", problem.place, spelled(&problem.message)));
+            self.print_problem(problem.severity, &format!("{}: {}", problem.place, spelling::of_problem(problem)));
         }
     }
 }

@@ -195,7 +195,7 @@ impl Spilled {
 
 fn cannot_write(folder: &Path, error: io::Error) -> Error {
     Error::io(
-        format!("cannot write keys to a temporary file in {} (`temp-dir` names another folder)", folder.display()),
+        format!("cannot write keys to a temporary file in {} (choose another with `temp-dir`)", folder.display()),
         error,
     )
 }

@@ -818,7 +818,7 @@ impl Index {
         let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
         frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
             Error::io(
-                format!("cannot move tables of the index to {} (`temp-dir` names another folder)", folder.display()),
+                format!("cannot move tables of the index to {} (choose another with `temp-dir`)", folder.display()),
                 error,
             )
         })

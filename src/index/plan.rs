@@ -87,7 +87,7 @@ impl Plan {
             Some(Learns::Terms) => {
                 return Err(Error::Usage(format!(
                     "{} must know in how many documents terms are: give it a lexicon of documents like these with `lexicon` \
-                     (dedup lexicon build makes one)",
+                     (`count_terms` makes one)",
                     algorithm.name()
                 )));
             }

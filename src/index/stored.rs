@@ -89,13 +89,15 @@ impl Stored {
         let version = word(12);
         if version < FORMAT_VERSION {
             let message = format!(
-                "has format version {version}, whose hashes are no longer made, and holds no texts to make others of: make a new index of \
-                 the documents that were let through (this program reads version {FORMAT_VERSION})"
+                "this index has format version {version}, and only version {FORMAT_VERSION} can be read; it cannot be converted, because it has \
+                 hashes of the documents and not their texts: make a new index from the documents that were passed"
             );
             return Err(fault(path, IndexFault::Options, &message));
         }
         if version > FORMAT_VERSION {
-            let message = format!("has format version {version}; this program reads version {FORMAT_VERSION}");
+            let message = format!(
+                "this index has format version {version}, and only versions up to {FORMAT_VERSION} can be read: use a newer version of dedup"
+            );
             return Err(fault(path, IndexFault::Options, &message));
         }
         if word(16) > MAX_HEADER {
@@ -136,7 +138,8 @@ impl Stored {
         }
         if names.iter().all(|name| *name == "seed") {
             // Someone who knows the seed can craft texts that collide.
-            let message = "made with another seed: leave `seed` out to take that of the index, or use another index";
+            let message =
+                "this index was made with another `seed`: use its seed, which `index::header` shows, or another index";
             return Err(fault(&self.path, IndexFault::Options, message));
         }
         names.retain(|name| *name != "seed");
@@ -213,7 +216,7 @@ impl Stored {
     }
 
     fn damaged_at(&self, place: u64, what: &str) -> Error {
-        let advice = "dedup index compact --salvage keeps what is whole";
+        let advice = "`Outdated::damaged` keeps what is whole";
         damaged(&self.path, &format!("damaged at byte {place}: {what} ({advice})"))
     }
 

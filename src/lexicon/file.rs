@@ -248,7 +248,7 @@ impl<R: Read> Lines<'_, R> {
     fn header(&mut self) -> Result<Header, Error> {
         let none = |lines: &Self, why: &str| {
             let start: String = String::from_utf8_lossy(&lines.bytes).trim_end().chars().take(60).collect();
-            let example = r#"{"type":"lexicon","version":1,…}, as dedup lexicon build writes"#;
+            let example = r#"{"type":"lexicon","version":1,…}"#;
             lines.wrong(format!("not a lexicon{why}: expected a first line such as {example}, not {start:?}"))
         };
         if !self.next(LONGEST_HEADER)? {

@@ -83,7 +83,7 @@ fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r
         }
     }
     if start == WARC_MAGIC {
-        return Err(io::Error::other("this is an archive: read it with `format warc`"));
+        return Err(io::Error::other("this is an archive (read it with `format warc`)"));
     }
     Ok(Box::new(Cursor::new(start).chain(input)))
 }
@@ -508,7 +508,7 @@ mod tests {
             let chunks = Live::new(Dripping(input, piece), "-", &options).open();
             chunks.err().map(|error| error.to_string())
         };
-        let message = Some("this is an archive: read it with `format warc`".to_owned());
+        let message = Some("this is an archive (read it with `format warc`)".to_owned());
         for piece in [1, 3, 1000] {
             assert_eq!(open(archive.as_bytes(), Format::Auto, piece), message);
             assert_eq!(open(&gzip(archive.as_bytes()), Format::Auto, piece), message);

@@ -68,7 +68,7 @@ pub static FORMATS: &[FormatName] = &[
         format: Format::Jsonl,
         name: "jsonl",
         aliases: &["ndjson"],
-        help: "each line is a JSON object, the text in --text-field",
+        help: "each line is a JSON object, the text in `text-field`",
     },
     FormatName { format: Format::Csv, name: "csv", aliases: &[], help: "comma-separated, with a header row" },
     FormatName { format: Format::Tsv, name: "tsv", aliases: &[], help: "tab-separated, with a header row" },

@@ -348,7 +348,7 @@ pub static TOKENIZERS: &[TokenizerEntry] = &[
     },
     TokenizerEntry {
         name: "jieba",
-        summary: "as word, but Chinese is cut into the words of a dictionary; only in programs built with --features jieba",
+        summary: "as word, but Chinese is cut into the words of a dictionary; only in programs built with the feature jieba",
         size: None,
         overlapping: false,
         #[cfg(feature = "jieba")]
@@ -379,9 +379,7 @@ pub fn by_name(typed: &str) -> Result<Box<dyn Tokenizer>, Error> {
     let (entry, size) = find(typed)?;
     let build = entry.build.ok_or_else(|| {
         let (name, names) = (entry.name, names());
-        let expected = format!(
-            "one of {names}: this build is without {name}; cargo install --path . --features {name} makes one that has it"
-        );
+        let expected = format!("one of {names}: this build lacks {name}, which needs the feature {name}");
         Error::parameter("tokenizer", typed, expected)
     })?;
     Ok(build(size))
@@ -530,7 +528,7 @@ mod tests {
             let message = by_name(entry.name).err().map(|error| error.to_string());
             assert_eq!(message.is_none(), entry.build.is_some(), "{}", entry.name);
             if let Some(message) = message {
-                assert!(message.contains(&format!("--features {}", entry.name)), "{message}");
+                assert!(message.contains(&format!("needs the feature {}", entry.name)), "{message}");
                 assert!(message.contains("one of word, uax29, char, code, whitespace: "), "{message}");
             }
         }

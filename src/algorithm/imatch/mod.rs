@@ -59,7 +59,7 @@ pub const ENTRY: Entry = Entry {
     aliases: &["i-match"],
     summary: "SHA-1 digests of the informative terms, under one lexicon and randomized parts of it; all pairs with an equal one, exactly",
     advice: "For large collections of copies that differ in their order of words, in common words, and in a term or two besides. Reads \
-             the collection twice, because what is informative depends on all of it (or once, with --lexicon). Below 1,000 \
+             the collection twice, because what is informative depends on all of it (or once, with `lexicon`). Below 1,000 \
              documents this is imprecise, and a warning is given. Finds few pairs that differ in more than three informative terms; minhash does.",
     parameters: PARAMETERS,
     defaults: &[],

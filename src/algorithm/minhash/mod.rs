@@ -61,7 +61,7 @@ pub const ENTRY: Entry = Entry {
     aliases: &[],
     summary: "word shingles, MinHash signatures and bands; verified by exact Jaccard similarity",
     advice: "The default, for nearly every text. Reported pairs are exactly at or above the threshold; a pair at the threshold is found \
-             with probability --recall, and one above it more surely. Weak on very short documents and on quotations inside longer ones.",
+             with probability `recall`, and one above it more surely. Weak on very short documents and on quotations inside longer ones.",
     parameters: PARAMETERS,
     defaults: &[],
     refuses: &[],
@@ -141,14 +141,14 @@ static SKETCH: Parameter = Parameter {
         ("classic", "one independent hash function a slot"),
         (
             "datasketch",
-            "bit by bit what the MinHash of datasketch 2 makes by default of the same shingles, joined by a space; takes --hash sha1",
+            "bit for bit the default MinHash of datasketch 2 of the same shingles, joined by a space; uses `hash sha1`",
         ),
-        ("datasketch1", "the same for datasketch 1, whose scheme datasketch 2 calls legacy"),
+        ("datasketch1", "the same for datasketch 1; datasketch 2 calls this scheme legacy"),
     ]),
-    help: "How signatures are made",
-    details: "Signatures of one cannot be compared with those of another. With independent slots a pair is found with probability \
-              1 - (1 - J^r)^b. The slots of fss depend on each other: on documents of up to some hundred shingles it finds more of the \
-              pairs where that is above .6, and fewer where it is below. dedup plan shows the curve for a length of the documents.",
+    help: "How signatures are computed: fss, classic, datasketch or datasketch1",
+    details: "Signatures of different kinds cannot be compared. With independent slots (classic), a pair of similarity J is found with \
+              probability 1 - (1 - J^r)^b, for b bands of r rows. The slots of fss are not independent: for documents of up to a few hundred \
+              shingles it finds more of the pairs where this probability is above .6, and fewer where it is below. A plan shows the curve for a length of the documents.",
 };
 static BANDS: Parameter = Parameter {
     name: "bands",
@@ -156,7 +156,7 @@ static BANDS: Parameter = Parameter {
     default: "auto",
     values: Values::AutoInteger(1..=4096),
     help: "Bands of the signature",
-    details: "auto takes what --recall needs. More bands find more (and compare more).",
+    details: "auto takes what `recall` needs. More bands find more (and compare more).",
 };
 static ROWS: Parameter = Parameter {
     name: "rows",
@@ -164,7 +164,7 @@ static ROWS: Parameter = Parameter {
     default: "auto",
     values: Values::AutoInteger(1..=256),
     help: "Slots in a band",
-    details: "auto takes as many as --hashes allows. More rows compare fewer dissimilar pairs, and need more bands.",
+    details: "auto takes as many as `hashes` allows. More rows compare fewer dissimilar pairs, and need more bands.",
 };
 static HASHES: Parameter = Parameter {
     name: "hashes",
@@ -183,9 +183,10 @@ static SUPERSHINGLES: Parameter = Parameter {
     default: "off",
     values: Values::Groups(1..=32, 1..=256),
     help: "Report pairs by equal supershingles: M hashes of L minima each",
-    details: "6x14 is what Henzinger compared other ways with: 84 minima, 48 bytes a document. Instead of --threshold, --recall and \
-              bands: no Jaccard similarity is computed, and which pairs are reported follows a curve that plan prints; half of those \
-              at 0.91 are. --sketch classic takes the minima by the letter.",
+    details: "Replaces `threshold`, `recall` and bands: two documents are a pair if enough supershingles are equal \
+              (`min-supershingles`), and no Jaccard similarity is computed. The plan shows the probability that a pair is reported: with \
+              6x14 it is one half at a similarity of 0.91. 6x14 (84 minima, 48 bytes a document) is the setting that Henzinger evaluated. \
+              With `sketch classic` the minima are computed as in the original paper.",
 };
 static MIN_SUPERSHINGLES: Parameter = Parameter {
     name: "min-supershingles",
@@ -193,7 +194,7 @@ static MIN_SUPERSHINGLES: Parameter = Parameter {
     default: "2",
     values: Values::Integer(1..=32),
     help: "Least number of supershingles in common",
-    details: "Goes with --supershingles. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
+    details: "Only with `supershingles`. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
 };
 
 static COUNT_REPEATS: Parameter = Parameter {

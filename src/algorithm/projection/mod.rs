@@ -49,8 +49,8 @@ pub const ENTRY: Entry = Entry {
     aliases: &["random-projection"],
     summary: "signs of random projections of token counts; all pairs that agree in enough bits, or by exact cosine",
     advice: "For long documents with tiny edits, wherever in the text: word order does not count. Its default (372 of 384 bits agree, a \
-             cosine of 0.995) is strict, and takes some 200 words to bear one changed word; --cosine is looser, and verified exactly. \
-             Common words count most, unless --weights idf is given.",
+             cosine of 0.995) is strict, and takes some 200 words to bear one changed word; `cosine` is looser, and verified exactly. \
+             Common words count most, unless `weights idf` is given.",
     parameters: PARAMETERS,
     defaults: &[(&WEIGHTS, "tf")],
     refuses: &[],
@@ -94,7 +94,7 @@ static AGREE: Parameter = Parameter {
     values: Values::AutoInteger(1..=1024),
     help: "Least number of bits in which a reported pair agrees",
     details: "auto is 31 of each 32 bits: 372 of 384, as in Henzinger's comparison, where it corresponds to a cosine of 0.995. At least 7 of \
-              8; --cosine does for looser pairs.",
+              8; `cosine` does for looser pairs.",
 };
 static PROJECTION_BITS: Parameter = Parameter {
     name: "projection-bits",
@@ -102,7 +102,7 @@ static PROJECTION_BITS: Parameter = Parameter {
     default: "384",
     values: Values::Multiple(64, 64..=1024),
     help: "Random projections, a bit of the fingerprint each",
-    details: "More bits follow the cosine more closely. With --cosine they are the most that bands may use: more bits compare fewer \
+    details: "More bits follow the cosine more closely. With `cosine` they are the most that bands may use: more bits compare fewer \
               unrelated pairs.",
 };
 

@@ -108,7 +108,7 @@ static BITS: Parameter = Parameter {
     default: "64",
     values: Values::Choice(&[("64", "8 bytes a document"), ("128", "16 bytes a document, half the noise")]),
     help: "Bits of the fingerprint",
-    details: "With 128 bits the same similarity is twice the distance: raise --distance along.",
+    details: "With 128 bits the same similarity is twice the distance: raise `distance` along.",
 };
 static GRAMS: Parameter = Parameter {
     name: "grams",

@@ -49,7 +49,7 @@ pub const ENTRY: Entry = Entry {
     aliases: &["spot-sigs"],
     summary: "short chains of words after stop words; all pairs by exact multiset Jaccard similarity",
     advice: "For prose inside pages that differ around it: menus and link lists have few stop words, so they hardly count. Finds every \
-             pair at or above the threshold. Give the language with --antecedents; documents with too few spots (lists, code, another \
+             pair at or above the threshold. Give the language with `antecedents`; documents with too few spots (lists, code, another \
              language) are compared with nothing, and counted.",
     parameters: PARAMETERS,
     defaults: &[(&THRESHOLD, "0.5")],
@@ -100,7 +100,7 @@ static ANTECEDENTS: Parameter = Parameter {
     ]),
     help: "Language of the stop words that spots hang on",
     details: "en follows the paper and its reference program. The lists of de, fr, es and zh are ours, made after the same pattern. For zh, \
-              whose tokens are single characters, --spot-chain 3 is stricter.",
+              whose tokens are single characters, `spot-chain 3` is stricter.",
 };
 static SPOT_DISTANCE: Parameter = Parameter {
     name: "spot-distance",

@@ -1,5 +1,6 @@
 //! Which documents are read, and how: shared flags.
 
+use super::super::spelling::spelled_help;
 use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switch, value, values, whole_number};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -89,7 +90,7 @@ pub fn args() -> Vec<Arg> {
     vec![
         choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
             .value_parser(PossibleValuesParser::new(
-                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.help).aliases(f.aliases.iter().copied())),
+                FORMATS.iter().map(|f| PossibleValue::new(f.name).help(spelled_help(f.help).into_owned()).aliases(f.aliases.iter().copied())),
             ))
             .default_value("auto"),
         field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),

@@ -1,5 +1,6 @@
 //! `--algo`, `--preset` and a flag for each parameter, made from the tables of algorithms and presets.
 
+use super::super::spelling::spelled_help;
 use super::tokens::{ALGORITHM_OPTIONS, Tokens};
 use super::values::{Defaulted, is_typed, switch, value};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
@@ -49,7 +50,8 @@ impl Method {
 
 /// `--algo`.
 pub fn algorithm() -> Arg {
-    let advice: Vec<_> = ALGORITHMS.iter().map(|e| format!("{}: {}. {}", e.name, e.summary, e.advice)).collect();
+    let advice: Vec<_> =
+        ALGORITHMS.iter().map(|e| format!("{}: {}. {}", e.name, e.summary, spelled_help(e.advice))).collect();
     Arg::new("algo")
         .long("algo")
         .value_name("NAME")
@@ -97,12 +99,13 @@ pub fn parameters() -> Vec<Arg> {
 fn flag(parameter: &'static Parameter) -> Arg {
     let users: Vec<_> = ALGORITHMS.iter().filter(|e| e.uses(parameter.name)).map(|e| e.name).collect();
     let only = if users.len() == ALGORITHMS.len() { String::new() } else { format!(" ({})", users.join(", ")) };
+    let (help, details) = (spelled_help(parameter.help), spelled_help(parameter.details));
     let arg = Arg::new(parameter.name).long(parameter.name).help_heading(ALGORITHM_OPTIONS);
     if matches!(parameter.values, Values::Switch) {
         return arg
             .action(ArgAction::SetTrue)
-            .help(format!("{}{only}", parameter.help))
-            .long_help(format!("{}{only}.\n\n{}", parameter.help, parameter.details));
+            .help(format!("{help}{only}"))
+            .long_help(format!("{help}{only}.\n\n{details}"));
     }
     let others = ALGORITHMS.iter().filter(|e| e.uses(parameter.name) && e.default_of(parameter) != parameter.default);
     let others: String = others.map(|e| format!("; {}: {}", e.name, e.default_of(parameter))).collect();
@@ -111,17 +114,13 @@ fn flag(parameter: &'static Parameter) -> Arg {
         .value_name(parameter.placeholder)
         // A negative number is a value out of range, not another flag.
         .allow_negative_numbers(true)
-        .help(format!("{}{only} [default: {default}]", parameter.help))
-        .long_help(format!(
-            "{}{only}.\n\n{}\n\n[default: {default}] [values: {}]",
-            parameter.help,
-            parameter.details,
-            parameter.expected()
-        ));
+        .help(format!("{help}{only} [default: {default}]"))
+        .long_help(format!("{help}{only}.\n\n{details}\n\n[default: {default}] [values: {}]", parameter.expected()));
     let arg = if let Values::File = parameter.values { arg.value_hint(ValueHint::FilePath) } else { arg };
     match parameter.values {
         Values::Choice(words) => {
-            let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
+            let words =
+                words.iter().map(|(word, help)| PossibleValue::new(*word).help(spelled_help(help).into_owned()));
             arg.value_parser(PossibleValuesParser::new(words)).hide_possible_values(true)
         }
         _ => arg.value_parser(ValueParser::new(|typed: &str| {

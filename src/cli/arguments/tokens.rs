@@ -70,12 +70,20 @@ fn tokenizer() -> Arg {
         .value_name("NAME")
         .value_parser(|typed: &str| match tokenizer::by_name(typed) {
             Ok(_) => Ok(typed.to_string()),
+            Err(Error::Parameter { expected, .. }) if is_unbuilt(typed) => {
+                Err(format!("expected {expected}: cargo install --path . --features {typed}"))
+            }
             Err(Error::Parameter { expected, .. }) => Err(format!("expected {expected}")),
             Err(error) => Err(error.to_string()),
         })
         .default_value(TOKENIZERS[0].name)
         .help(format!("What a token is: {}", TOKENIZERS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ")))
         .long_help(format!("What a token is:\n{}\n", list.join("\n")))
+}
+
+/// Whether this is a tokenizer that the program was built without.
+fn is_unbuilt(name: &str) -> bool {
+    TOKENIZERS.iter().any(|entry| entry.name == name && entry.build.is_none())
 }
 
 /// The flags of preparation, in the order of the steps. Long because it is one list of arguments with their help.
