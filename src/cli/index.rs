@@ -4,6 +4,7 @@ use super::arguments::Signing;
 use super::arguments::index::{Action, Arguments};
 use super::json::json;
 use super::outputs::Outputs;
+use super::spelling::{self, spelled};
 use super::status::Status;
 use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
@@ -72,11 +73,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         }
         Action::Add(signing) => add(path, signing, &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
-        Action::Compact { expire, window, salvage } => {
+        Action::Compact { limits, salvage } => {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
             // A document of exactly this age is forgotten, as in a stream.
-            let before = expire.map_or(0, |expire| now.saturating_sub(expire) + 1);
-            rewrite(path, Outdated { before, window: *window, damaged: *salvage }, &terminal)
+            let before = limits.expire.map_or(0, |expire| now.saturating_sub(expire) + 1);
+            rewrite(path, Outdated { before, window: limits.window, damaged: *salvage }, &terminal)
         }
     }
 }
@@ -164,7 +165,7 @@ fn stream(
     let source = stream::source_options(signing)?;
     let live = Live::new(io::stdin(), "-", &source);
     let plan = stream::plan(signing, &source, Some(path))?;
-    plan.warnings().iter().for_each(|warning| terminal.warning(warning));
+    plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let options = index::Options { temp_dir: signing.run.temp_dir.clone(), ..options };
     let mut index = opened(path, &plan, &options, terminal)?;
     let stop = stop_on_signals();
@@ -259,9 +260,10 @@ impl Sink for Answers {
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
         let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+        let error = spelling::of_problem(problem);
         match self.is_nearest {
-            true => self.add(&Neighbours::unread(&id, Some(&problem.message))),
-            false => self.add(&Unread { r#type: "verdict", id: &id, keep: true, error: &problem.message }),
+            true => self.add(&Neighbours::unread(&id, Some(&error))),
+            false => self.add(&Unread { r#type: "verdict", id: &id, keep: true, error: &error }),
         }
         Ok(())
     }

@@ -84,6 +84,7 @@ cases!(
     full_disk,
     hashes,
     help,
+    help_streams,
     help_topics,
     hosts,
     #[cfg_attr(not(feature = "main-content"), ignore = "needs the feature main-content")]
@@ -110,6 +111,7 @@ cases!(
     scan_jsonl,
     scan_markdown,
     simhash,
+    spelling,
     spotsigs,
     stdin,
     supershingles,

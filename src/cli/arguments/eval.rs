@@ -65,10 +65,11 @@ pub fn command() -> Command {
         .arg(file("truth").required(true).help("The labelled pairs or clusters, as JSON lines"))
         .arg(
             file("ignore")
-                .help("Pairs to ignore, in the same form; none for none [default: ignore.jsonl next to the truth]")
+                .help("File of pairs to leave out of the measurement, or none [default: ignore.jsonl next to the truth, if it exists]")
                 .long_help(
-                    "Pairs to ignore, in the same form: they count neither as right nor as wrong. By default, ignore.jsonl or ignore.jsonl.gz next to \
-                     the truth is used if it exists; none uses no file. A pair that is also labelled is not ignored.",
+                    "File of pairs to leave out of the measurement, in the form of --truth: if found, they count neither as right nor as wrong. A pair \
+                     that is also in --truth counts. By default, ignore.jsonl or ignore.jsonl.gz in the folder of the truth is read if it exists; \
+                     --ignore none reads no file.",
                 ),
         )
         .arg(method::algorithm_or_all())

@@ -2,7 +2,7 @@
 
 use super::run;
 use super::signing::{self, Signing, forgetting_args};
-use super::values::{duration, path, switch, value, values, whole_number};
+use super::values::{path, switch, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::index::{Limits, Wanted};
 use std::path::PathBuf;
@@ -34,10 +34,8 @@ pub enum Action {
         ids_from: Option<PathBuf>,
     },
     Compact {
-        /// `--expire`, in seconds.
-        expire: Option<u64>,
-        /// `--window`.
-        window: Option<u64>,
+        /// `--window` and `--expire`.
+        limits: Limits,
         /// `--salvage`.
         salvage: bool,
     },
@@ -60,11 +58,7 @@ impl Arguments {
             }
             "add" => Action::Add(Signing::new(given).into()),
             "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
-            "compact" => Action::Compact {
-                expire: value(given, "expire").copied(),
-                window: value(given, "window").copied(),
-                salvage: switch(given, "salvage"),
-            },
+            "compact" => Action::Compact { limits: signing::forgetting(given), salvage: switch(given, "salvage") },
             _ => unreachable!("clap knows the names"),
         };
         Arguments { file: path(given, "file").expect("required"), action, quiet: switch(given, "quiet") }
@@ -169,20 +163,10 @@ pub fn command() -> Command {
                      file replaces the old one once it is complete and on the disk; until then both take space.",
                 )
                 .arg(file())
-                .arg(
-                    Arg::new("expire")
-                        .long("expire")
-                        .value_name("DURATION")
-                        .value_parser(duration)
-                        .help("Drop documents that were passed longer ago than this: 12h, 30d"),
-                )
-                .arg(
-                    Arg::new("window")
-                        .long("window")
-                        .value_name("N")
-                        .value_parser(whole_number(1..=u64::MAX))
-                        .help("Drop all but the last N documents"),
-                )
+                .args(forgetting_args().map(|arg| match arg.get_id().as_str() {
+                    "window" => arg.help("Drop all but the last N documents, or those of the last 30m, 12h, 7d"),
+                    _ => arg.help("Drop documents that were passed longer ago than this: 30m, 12h, 7d"),
+                }))
                 .arg(
                     Arg::new("salvage")
                         .long("salvage")

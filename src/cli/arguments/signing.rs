@@ -42,11 +42,20 @@ pub fn args() -> Vec<Arg> {
     args.extend(tokens::args());
     args.extend(method::parameters());
     args.extend(input::args().into_iter().filter(of_input));
-    let of_an_index = |arg: Arg| match arg.get_id().as_str() {
+    let of_an_index = |arg: Arg| {
+        match arg.get_id().as_str() {
         "temp-dir" => arg
             .help("Folder for tables of an index that do not fit in memory [default: the folder of the index]")
             .long_help(None),
+        "seed" => arg
+            .hide_default_value(true)
+            .help("Seed of the hashes [default: that of the index; a new index of minhash gets a random one; otherwise 0]")
+            .long_help(
+                "Seed of the hashes. With a seed that nobody else knows, it is hard to construct colliding texts. By default it is that of the \
+                 index. A new index of minhash gets a random seed, and one of another algorithm 0. Without an index, and with --lexicon, it is 0.",
+            ),
         _ => arg,
+    }
     };
     args.extend(run::args().into_iter().filter(of_run).map(of_an_index));
     args.push(
