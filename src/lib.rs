@@ -84,6 +84,11 @@
 //!
 //! # Features
 //!
+//! ```toml
+//! [dependencies]
+//! neardups = { path = "../neardups", default-features = false }
+//! ```
+//!
 //! With `default-features = false` the library consists of the algorithms, the tokenizers, the hashes, the batch over
 //! documents in memory ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON
 //! lines ([`filter`]), and the index. It then has fewer than 35 dependencies and no C code. The other parts are

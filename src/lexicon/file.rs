@@ -1,13 +1,14 @@
 //! Lexicon files: the document frequency of each term of a collection, as text, so that later scans weight terms alike.
 //!
 //! ```text
-//! {"type":"lexicon","version":1,"documents":3,"terms":2,"tokenizer":"word","min_df":2,"digest":"4b8a…"}
+//! {"type":"lexicon","version":2,"hash_version":3,"documents":3,"terms":2,"tokenizer":"word","min_df":2,"digest":"4b8a…"}
 //! 2<TAB>fox
 //! 3<TAB>the
 //! ```
 //!
-//! The first line is a JSON object: the number of documents counted (exact copies once), the number of terms that
-//! follow, the tokenizer that made them, and the minimum document frequency of a listed term. Each further line is a
+//! The first line is a JSON object: the [version of hashes and tokens](crate::hash::HASH_VERSION), the number of
+//! documents counted (exact copies once), the number of terms that follow, the tokenizer that made them, and the minimum
+//! document frequency of a listed term. Each further line is a
 //! term: its document frequency, a tab, the term. Terms are in the order of their bytes, each once. In a term, `\t`,
 //! `\n`, `\r` and `\\` mean a tab, the two line breaks and the backslash; it may contain blanks. Every line ends with a
 //! line feed.
@@ -15,11 +16,16 @@
 //! The digest is the SHA-1, in hexadecimal, of the same file without the digest: the first line as this program writes
 //! it, without `,"digest":"…"`, then all bytes after it. So it also covers the numbers and the tokenizer, and nothing
 //! else: equal counts give equal files, on any number of threads. Terms are text and not hashes, so the file depends on
-//! no seed and no version of a hash.
+//! no seed. It does depend on how text is cut into tokens and normalised, and so files of another version are refused.
+//!
+//! | version | what changed |
+//! |---|---|
+//! | 2 | the field `hash_version` |
+//! | 1 | |
 
 use super::{FileIdentity, Lexicon};
 use crate::error::Error;
-use crate::hash::token_hash;
+use crate::hash::{HASH_VERSION, token_hash};
 use crate::source;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
@@ -29,7 +35,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The maximum length of a first line. Lexicons of this program have shorter ones.
 const LONGEST_HEADER: u64 = 1 << 16;
@@ -52,14 +58,14 @@ impl Header {
         let tokenizer = json!(tokenizer);
         let digest = digest.as_ref().map_or(String::new(), |digest| format!(r#","digest":{}"#, json!(digest)));
         format!(
-            r#"{{"type":"lexicon","version":{VERSION},"documents":{documents},"terms":{terms},"tokenizer":{tokenizer},"min_df":{min_df}{digest}}}"#
+            r#"{{"type":"lexicon","version":{VERSION},"hash_version":{HASH_VERSION},"documents":{documents},"terms":{terms},"tokenizer":{tokenizer},"min_df":{min_df}{digest}}}"#
         ) + "\n"
     }
 
     /// Takes the fields of a line whose type and version are known. The error names the field and what is wrong with
     /// it.
     fn of(mut fields: Map<String, Value>) -> Result<Header, String> {
-        ["type", "version"].iter().for_each(|known| drop(fields.remove(*known)));
+        ["type", "version", "hash_version"].iter().for_each(|known| drop(fields.remove(*known)));
         let mut take = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field '{name}'"));
         let number = |name: &str, value: Value| value.as_u64().ok_or_else(|| format!("'{name}' is not a whole number"));
         let text = |name: &str, value: Value| match value {
@@ -248,7 +254,7 @@ impl<R: Read> Lines<'_, R> {
     fn header(&mut self) -> Result<Header, Error> {
         let none = |lines: &Self, why: &str| {
             let start: String = String::from_utf8_lossy(&lines.bytes).trim_end().chars().take(60).collect();
-            let example = r#"{"type":"lexicon","version":1,…}"#;
+            let example = format!(r#"{{"type":"lexicon","version":{VERSION},…}}"#);
             lines.wrong(format!("not a lexicon{why}: expected a first line such as {example}, not {start:?}"))
         };
         if !self.next(LONGEST_HEADER)? {
@@ -260,8 +266,13 @@ impl<R: Read> Lines<'_, R> {
             return Err(none(self, ""));
         }
         if version != u64::from(VERSION) {
-            let message = format!("a lexicon of version {version}: expected version {VERSION}");
-            return Err(self.wrong(message));
+            return Err(self.wrong(other_version("version", version, VERSION)));
+        }
+        let Some(hash_version) = fields.get("hash_version").and_then(Value::as_u64) else {
+            return Err(none(self, " ('hash_version' is missing or not a whole number)"));
+        };
+        if hash_version != u64::from(HASH_VERSION) {
+            return Err(self.wrong(other_version("hash version", hash_version, HASH_VERSION)));
         }
         Header::of(fields).map_err(|why| none(self, &format!(" ({why})")))
     }
@@ -287,6 +298,15 @@ impl<R: Read> Lines<'_, R> {
             }
         }
     }
+}
+
+/// The message for a file of another version.
+fn other_version(what: &str, found: u64, expected: u32) -> String {
+    let advice = match found < u64::from(expected) {
+        true => "its terms may have been cut or normalised in another way: build it again from its documents",
+        false => "use a newer version of this program, or build it again from its documents",
+    };
+    format!("a lexicon of {what} {found}, and only {what} {expected} can be read; {advice}")
 }
 
 const ESCAPES: [(char, char); 4] = [('\\', '\\'), ('\t', 't'), ('\n', 'n'), ('\r', 'r')];

@@ -75,7 +75,7 @@ fn a_file_lists_the_terms_of_distinct_documents() {
             let header: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
             assert_eq!(header["documents"], distinct.len());
             assert_eq!((&header["terms"], &header["min_df"]), (&expected.len().into(), &min_df.into()));
-            assert_eq!((&header["tokenizer"], &header["version"]), (&name.into(), &1.into()));
+            assert_eq!((&header["tokenizer"], &header["version"]), (&name.into(), &2.into()));
             assert!(lines.eq(expected.iter().map(String::as_str)), "{name} {min_df}");
             // Nor do the order of the documents, threads and seeds show.
             let mut shuffled = documents.clone();
@@ -157,8 +157,8 @@ fn with_a_lexicon_a_document_more_leaves_the_pairs_as_they_are() {
 }
 
 /// Made by hand: `printf` of the first line without its digest and of the others, through `sha1sum`.
-const SMALL: &str = "{\"type\":\"lexicon\",\"version\":1,\"documents\":3,\"terms\":3,\"tokenizer\":\"word\",\"min_df\":2,\
-    \"digest\":\"fcebe6e262c02dbdf03cff36540bb5eb4c30e290\"}\n2\tfox\n2\tquick\n3\tthe\n";
+const SMALL: &str = "{\"type\":\"lexicon\",\"version\":2,\"hash_version\":3,\"documents\":3,\"terms\":3,\"tokenizer\":\"word\",\"min_df\":2,\
+    \"digest\":\"8864474252f730dc9508c960fed86de132258612\"}\n2\tfox\n2\tquick\n3\tthe\n";
 
 #[test]
 fn the_digest_is_that_of_the_file_without_it() {
@@ -178,6 +178,13 @@ fn the_digest_is_that_of_the_file_without_it() {
 }
 
 #[test]
+fn a_lexicon_of_the_first_version_is_refused_with_advice() {
+    let error = Lexicon::read("fixtures/lexicon/version-1.lexicon".as_ref(), 0).unwrap_err().to_string();
+    assert!(error.starts_with("fixtures/lexicon/version-1.lexicon:1: a lexicon of version 1, "), "{error}");
+    assert!(error.ends_with("build it again from its documents"), "{error}");
+}
+
+#[test]
 fn damage_is_named_with_its_line() {
     let folder = Folder::new();
     let refused = |content: &str, line: u64, why: &str| {
@@ -192,9 +199,13 @@ fn damage_is_named_with_its_line() {
     refused("fox\t2\n", 1, "not \"fox\\t2\"");
     refused(&"x".repeat(100_000), 1, "not a lexicon");
     refused("{\"type\":\"pair\",\"version\":1}\n", 1, "not a lexicon");
-    refused(&changed("\"version\":1", "\"version\":2"), 1, "a lexicon of version 2: expected version 1");
+    refused(&changed("\"version\":2", "\"version\":3"), 1, "version 3, and only version 2 can be read; use a newer");
+    refused(&changed("\"version\":2", "\"version\":1"), 1, "version 1, and only version 2 can be read; its terms");
+    let other = changed("\"hash_version\":3", "\"hash_version\":2");
+    refused(&other, 1, "hash version 2, and only hash version 3 can be read; its terms may have been cut");
+    refused(&changed("\"hash_version\":3,", ""), 1, "'hash_version' is missing");
     refused(&changed("\"min_df\":2", "\"min_df\":2,\"more\":1"), 1, "unknown field 'more'");
-    refused(&changed(",\"digest\":\"fcebe6e262c02dbdf03cff36540bb5eb4c30e290\"", ""), 1, "it has no digest");
+    refused(&changed(",\"digest\":\"8864474252f730dc9508c960fed86de132258612\"", ""), 1, "it has no digest");
     refused(&changed("\"documents\":3", "\"documents\":4"), 1, "it was changed");
     refused(&changed("\"tokenizer\":\"word\"", "\"tokenizer\":\"code\""), 1, "it was changed");
     refused(&changed("2\tfox", "2\tfix"), 1, "it was changed");

@@ -533,8 +533,13 @@ impl Common {
         }
         let (hash, count_repeats) = (ShingleHash::of(settings)?, settings.switch(&COUNT_REPEATS)?);
         let shingles = Shingles { width: width.unwrap_or(1), hash, count_repeats };
-        Ok(Common { shingles, short_text: width.is_none(), origins })
+        Ok(Common { shingles, short_text: is_short_text(settings, width), origins })
     }
+}
+
+/// Whether runs of characters take the place of tokens. A requested tokenizer is kept, with single tokens as shingles.
+fn is_short_text(settings: &Settings, width: Option<usize>) -> bool {
+    width.is_none() && !settings.tokenizer_is_fixed()
 }
 
 fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
@@ -595,7 +600,7 @@ fn features_of(width: usize, tokens: usize, short_text: bool) -> Option<usize> {
 /// How many shingles the documents have for which probabilities are stated, by their median length.
 fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<usize>, Error> {
     let width = settings.integer(&SHINGLE)?.or_else(|| shingle_width(median_tokens));
-    Ok(features_of(width.unwrap_or(1), median_tokens, width.is_none()))
+    Ok(features_of(width.unwrap_or(1), median_tokens, is_short_text(settings, width)))
 }
 
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
@@ -696,6 +701,7 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::{AlgorithmFactory, TableFactory, Totals, Value};
 
     fn resolved(pairs: &[(&str, &str)]) -> (usize, usize) {
         let (_, _, bands) = resolve_bands(&Settings::from_pairs(pairs.iter().copied())).unwrap();
@@ -716,6 +722,25 @@ mod tests {
         assert_eq!(resolved(&[("rows", "5")]), (12, 5));
         assert_eq!(resolved(&[("bands", "12")]), (12, 5));
         assert_eq!(resolved(&[("bands", "14"), ("rows", "8")]), (14, 8));
+    }
+
+    /// Documents of five words have five shingles of one word, and 27 of four characters.
+    #[test]
+    fn the_recall_stated_for_short_documents_is_that_of_their_shingles() {
+        let factory = || crate::algorithm::Entry::by_name("minhash").unwrap().factory(Settings::default()).unwrap();
+        let curve = Curve::new(sketch::Kind::Fss, resolve_bands(&Settings::default()).unwrap().2);
+        let stated = |factory: TableFactory| {
+            let mut algorithm = factory.prepare(5).unwrap().algorithm;
+            algorithm.learn(&Learned::Totals(Totals { fingerprints: 9, median_tokens: 5 }));
+            let rows = algorithm.rows();
+            rows.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.clone()
+        };
+        let expected = |features| Value::Decimal(curve.at(0.8, Some(features)));
+        assert_ne!(expected(5), expected(27));
+        assert_eq!(stated(factory()), expected(27));
+        assert_eq!(stated(factory().with_tokenizer("word").unwrap()), expected(5));
+        let plan = factory().with_tokenizer("word").unwrap().plan(5, 9).unwrap();
+        assert!(plan.forecast.notes[0].contains("have 5 shingles each"), "{:?}", plan.forecast.notes);
     }
 
     #[test]
