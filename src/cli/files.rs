@@ -51,6 +51,18 @@ impl OutFile {
         Ok(replacement(path, exists)?.target().to_path_buf())
     }
 
+    /// Another handle of the file.
+    ///
+    /// # Errors
+    /// A file that is already open cannot be opened again.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let target = match &self.target {
+            Target::File(place) => Ok(Target::File(place.clone())),
+            Target::Special(file) => file.try_clone().map(Target::Special),
+        };
+        Ok(OutFile { path: self.path.clone(), target: target.map_err(|error| cannot_write(&self.path, error))? })
+    }
+
     /// Writes the content.
     ///
     /// # Errors

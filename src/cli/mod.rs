@@ -31,10 +31,12 @@ mod status;
 mod stream;
 mod terminal;
 
-use clap::{Command, error::ErrorKind};
+use clap::builder::OsStringValueParser;
+use clap::{Arg, Command, error::ErrorKind};
 use neardups::Error;
 use neardups::kernel::Level;
 use status::{Status, usage_error};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Parses the arguments of the process, runs the command, and reports errors on standard error.
@@ -81,6 +83,11 @@ fn usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if let Some(message) = error.render().to_string().strip_prefix("error: ") {
         terminal::usage(message.trim_end());
+        if let Some(stats) = typed_stats() {
+            let reason = message.split("\n\n").next().unwrap_or_default();
+            let reason: Vec<_> = reason.split_whitespace().collect();
+            stats::write_usage_error(&stats, reason.join(" "));
+        }
         return ExitCode::from(2);
     }
     match error.print() {
@@ -92,6 +99,17 @@ fn usage(error: &clap::Error) -> ExitCode {
         _ if asked_for => ExitCode::SUCCESS,
         _ => ExitCode::from(2),
     }
+}
+
+/// The file of `--stats` on a command line with errors, unless it comes after an unknown option, where parsing ends.
+fn typed_stats() -> Option<PathBuf> {
+    let any_value = |arg: Arg| match arg.get_id() != "stats" && arg.get_action().takes_values() {
+        true => arg.value_parser(OsStringValueParser::new()),
+        false => arg,
+    };
+    let program = command().mut_subcommands(|command| command.mut_args(any_value));
+    let matches = program.ignore_errors(true).try_get_matches().ok()?;
+    arguments::stats(matches.subcommand()?.1)
 }
 
 /// The whole command line.

@@ -9,7 +9,7 @@ use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
 use super::spelling::{self, spell_all};
-use super::stats::{Failure, with_stats, write_stats};
+use super::stats::{Failure, stop_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
@@ -116,6 +116,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_method(&arguments.method)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
+        stop_on_signals(stats.as_ref())?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         scan(&request, &mut outputs, stats, started)

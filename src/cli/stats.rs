@@ -1,11 +1,14 @@
 //! The file of `--stats`, which is also written when a run fails.
 
 use super::files::OutFile;
+use super::json::json;
 use super::spelling;
 use super::status::Status;
 use super::terminal;
 use neardups::Error;
+use neardups::replace;
 use serde::Serialize;
+use std::path::Path;
 
 /// The reason of a failure, as part of statistics.
 #[derive(Serialize)]
@@ -44,14 +47,61 @@ pub fn with_stats(
     result
 }
 
+/// Ends the process on the first signal, with a reason in the file of `--stats`. For commands without results until their end.
+///
+/// # Errors
+/// The file cannot be opened again.
+pub fn stop_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
+    let stats = stats.map(OutFile::try_clone).transpose()?;
+    // Without the handler a signal ends the program as well.
+    _ = ctrlc::set_handler(move || {
+        let error =
+            Failure { kind: "signal", message: "stopped by a signal: results are missing or incomplete".into() };
+        let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
+        if let Some(stats) = &stats
+            && let Err(error) = stats.write(&json_line(&stopped))
+        {
+            terminal::error(&error);
+        }
+        std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// Writes the reason of a failure that the parser of the command line found. A file with other content than statistics stays as it is:
+/// without the whole command line it is not known whether it is an input.
+pub fn write_usage_error(path: &Path, message: String) {
+    let is_ours = match path.metadata() {
+        Ok(found) if found.is_file() && replace::hard_links(&found) == 1 => {
+            std::fs::read(path).is_ok_and(|old| old.is_empty() || old.starts_with(START))
+        }
+        Ok(_) => false,
+        Err(_) => true,
+    };
+    if !is_ours {
+        return;
+    }
+    let error = Error::Usage(message);
+    let failed = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error: (&error).into() };
+    if let Err(error) = OutFile::new(path).and_then(|file| file.write(&json_line(&failed))) {
+        terminal::error(&error);
+    }
+}
+
+/// The start of statistics.
+const START: &[u8] = b"{\"type\":\"stats\",";
+
+fn json_line(stats: &impl Serialize) -> String {
+    json(stats) + "\n"
+}
+
 /// Writes statistics. If the run has failed already, an error here is only reported.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write_stats(file: Option<OutFile>, stats: &impl Serialize, failure: Option<&Error>) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
-    let text = serde_json::to_string(stats).expect("numbers and strings make JSON") + "\n";
-    match file.write(&text) {
+    match file.write(&json_line(stats)) {
         Err(error) if failure.is_some() => {
             terminal::error(&error);
             Ok(())

@@ -539,7 +539,8 @@ impl<'a> Kept<'a> {
         let corpus = &self.outcome.corpus;
         let keep: Vec<u32> = members.iter().copied().filter(|&d| self.reason(d).0).collect();
         let ids = |documents: &[u32]| documents.iter().map(|&d| corpus.id(d)).collect();
-        let places = |documents: &[u32]| corpus.ids_repeat().then(|| documents.iter().map(|&d| corpus.at(d)).collect());
+        let are_ambiguous = corpus.ids_repeat_across();
+        let places = |documents: &[u32]| are_ambiguous.then(|| documents.iter().map(|&d| corpus.at(d)).collect());
         let indices = |documents: &[u32]| documents.iter().map(|&d| d as usize).collect();
         Cluster {
             id,

@@ -32,6 +32,8 @@ pub(super) struct Corpus {
     /// The number of documents whose id an earlier one on the same side has; and the first of them, with that earlier
     /// one.
     repeated_ids: Option<(u64, u32, u32)>,
+    /// Whether a document has the id of one of the reference.
+    has_shared_ids: bool,
     /// Whether a rejected record has the id of another record.
     rejected_repeat: bool,
     /// The group of each document.
@@ -70,6 +72,7 @@ impl Corpus {
             places: read.places,
             rejections: read.rejections,
             repeated_ids: None,
+            has_shared_ids: false,
             rejected_repeat: false,
             group: read.featureless.iter().map(|&featureless| if featureless { FEATURELESS } else { 0 }).collect(),
             members: Vec::new(),
@@ -94,9 +97,9 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// Counts documents whose id an earlier one on the same side has.
+    /// Counts documents whose id an earlier one on the same side has, and notes whether ids are on both sides.
     fn find_repeated_ids(&mut self) {
-        let (mut count, mut example) = (0, None::<(u32, u32)>);
+        let (mut count, mut example, mut has_shared_ids) = (0, None::<(u32, u32)>, false);
         let hashes = self.documents().into_par_iter().map(|d| (xxh3_64(self.id(d).as_bytes()), d));
         each_equal_run(hashes, self.documents().len(), |run| {
             // Different ids rarely have equal bits; the map distinguishes them in one pass.
@@ -107,9 +110,11 @@ impl Corpus {
                     count += 1;
                     example = Some(example.map_or((d, earlier), |example| example.min((d, earlier))));
                 }
+                has_shared_ids |= first.contains_key(&(!self.is_reference(d), self.id(d)));
             }
         });
         self.repeated_ids = example.map(|(d, earlier)| (count, d, earlier));
+        self.has_shared_ids = has_shared_ids;
         self.rejected_repeat = self.rejections.own_ids().next().is_some() && {
             let mut known: HashSet<&str> = HashSet::new();
             let repeats = !self.rejections.own_ids().all(|id| known.insert(id));
@@ -264,6 +269,11 @@ impl Corpus {
     /// Whether ids are ambiguous, so that documents are reported with their locations.
     pub fn ids_repeat(&self) -> bool {
         self.repeated_ids.is_some() || self.rejected_repeat
+    }
+
+    /// Whether ids are ambiguous in a list of documents of both sides.
+    pub fn ids_repeat_across(&self) -> bool {
+        self.ids_repeat() || self.has_shared_ids
     }
 
     /// The warning about repeated ids, if any.

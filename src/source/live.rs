@@ -2,6 +2,7 @@
 
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
+use super::opaque::{may_become_opaque, opaque};
 use super::options::WARC_MAGIC;
 use super::{Batch, Document, Format, Options, Problem, decompress};
 #[cfg(feature = "warc")]
@@ -35,7 +36,8 @@ impl<R: Read> Live<R> {
     /// Starts reading: blocks until the first line, or the first few bytes, are available.
     ///
     /// # Errors
-    /// The stream ends prematurely, or is an archive and the format was not given. The format does not consist of
+    /// The stream ends prematurely, is read as lines but starts like a PDF or another file without text, or is an archive
+    /// and the format was not given. The format does not consist of
     /// records at whose ends a stream can be cut: lines, JSON lines or, with the feature `warc`, archives.
     pub fn open<'r>(self) -> io::Result<Chunks<'r>>
     where
@@ -53,7 +55,7 @@ impl<R: Read> Live<R> {
                 let message = "archives are only read by programs built with the feature warc";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
-            Format::Lines => Kind::Lines(Lines::new(input, None)),
+            Format::Lines => Kind::Lines(Lines::new(no_opaque(input)?, None)),
             Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
             Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
             Format::Text | Format::Csv | Format::Tsv | Format::Html => {
@@ -86,6 +88,16 @@ fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r
         return Err(io::Error::other("this is an archive (read it with `format warc`)"));
     }
     Ok(Box::new(Cursor::new(start).chain(input)))
+}
+
+/// The same stream, unless it starts like a file whose lines are not text. Reads no more bytes than needed to decide.
+fn no_opaque<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+    let mut start = Vec::new();
+    while may_become_opaque(&start) && input.by_ref().take(1).read_to_end(&mut start)? > 0 {}
+    match opaque(&start) {
+        Some(what) => Err(io::Error::other(what)),
+        None => Ok(Box::new(Cursor::new(start).chain(input))),
+    }
 }
 
 /// The records of a stream.
@@ -323,8 +335,10 @@ mod tests {
     /// The records of a [`Live`] stream over this input, each with its content; and whether the stream ended
     /// prematurely.
     fn records(input: impl Read, format: Format) -> (Vec<(String, String)>, bool) {
-        let mut chunks = Live::new(input, "-", &Options { format, ..Options::default() }).open().unwrap();
         let mut found = Vec::new();
+        let Ok(mut chunks) = Live::new(input, "-", &Options { format, ..Options::default() }).open() else {
+            return (found, true);
+        };
         loop {
             match chunks.next_chunk() {
                 Ok(None) => return (found, false),
@@ -497,6 +511,24 @@ mod tests {
             let error = Live::new(&b"{}"[..], "-", &Options { format, ..Options::default() }).open().err().unwrap();
             let message = format!("{} cannot be read as a stream: expected lines, jsonl or warc", format.name());
             assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::Unsupported, message));
+        }
+    }
+
+    #[test]
+    fn a_file_without_text_is_not_read_as_lines() {
+        let open = |input: &[u8], piece| {
+            let options = Options { format: Format::Lines, ..Options::default() };
+            Live::new(Dripping(input, piece), "-", &options).open().err().map(|error| error.to_string())
+        };
+        for piece in [1, 3, 1000] {
+            let message = Some("PDF document: convert it to text first (pdftotext FILE -)".to_owned());
+            assert_eq!(open(b"%PDF-1.7\n%\xe2\xe3\n", piece), message);
+            assert_eq!(open(&gzip(b"%PDF-1.7\n"), piece), message);
+            for text in ["", "%", "%PD", "%PDF is a format\n", "P\nK\n", "text\n"] {
+                assert_eq!(open(text.as_bytes(), piece), None, "{text}");
+                let (records, _) = records(Dripping(text.as_bytes(), piece), Format::Lines);
+                assert_eq!(records.into_iter().map(|(record, _)| record).collect::<String>(), text);
+            }
         }
     }
 

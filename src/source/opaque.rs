@@ -37,6 +37,11 @@ pub fn opaque(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| is_tar.then_some("tar archive: unpack it first"))
 }
 
+/// Whether more bytes could make this beginning that of a known kind. No such kind begins with a whole line.
+pub fn may_become_opaque(head: &[u8]) -> bool {
+    MAGICS.iter().any(|(magic, _)| head.len() < magic.len() && magic.starts_with(head))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +69,12 @@ mod tests {
             assert_eq!(found.is_some(), named.is_some(), "{}", head.escape_ascii());
             assert!(found.unwrap_or_default().starts_with(named.unwrap_or_default()), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_stream_is_not_held_up_for_more_than_a_line() {
+        assert!(may_become_opaque(b"") && may_become_opaque(b"%PD") && may_become_opaque(b"PK"));
+        assert!(!may_become_opaque(b"%PDF-") && !may_become_opaque(b"%PDA") && !may_become_opaque(b"text"));
+        assert!(MAGICS.iter().all(|(magic, _)| !magic.contains(&b'\n')));
     }
 }

@@ -230,3 +230,20 @@ fn statistics_that_are_refused_are_not_written() {
     }
     assert!(!shell.folder().join("a.idx").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_scan_that_a_signal_stops_has_an_error() {
+    let shell = Shell::new();
+    let mut scan = shell.command("scan - --format lines --stats stats.json");
+    let mut scan = scan.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // More than a pipe holds: once it is written, the scan is reading.
+    let mut stdin = scan.stdin.take().unwrap();
+    stdin.write_all(&b"one two three\n".repeat(100_000)).unwrap();
+    let killed = std::process::Command::new("kill").args(["-TERM", &scan.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(scan.wait().unwrap().code(), Some(130));
+    drop(stdin);
+    let written = fs::read_to_string(shell.folder().join("stats.json")).unwrap();
+    assert_eq!(records::failed_stats(&written).kind, "signal");
+}

@@ -33,3 +33,11 @@ pub use run::{Run, some_args as some_run_args};
 pub use signing::Signing;
 pub use tokens::Tokens;
 pub use values::{choice, whole_number};
+
+use clap::ArgMatches;
+use std::path::PathBuf;
+
+/// `--stats`, of a command that has it.
+pub fn stats(given: &ArgMatches) -> Option<PathBuf> {
+    values::path(given, "stats")
+}
