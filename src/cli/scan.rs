@@ -14,7 +14,9 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
-use neardups::engine::{self, Counts, Fingerprints, Hosts, KeepPolicy, MOST_HOSTS, Outcome, Report, Verdict};
+use neardups::engine::{
+    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, MOST_HOSTS, Outcome, Report, Verdict,
+};
 use neardups::hash;
 use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
@@ -254,20 +256,24 @@ fn write_fingerprints(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(Report, Result<Written, Error>), Error> {
-    let fingerprints = Fingerprints::prepare(input, &request.factory, &request.engine, terminal)?;
-    let (mut out, mut written) = (BufWriter::with_capacity(1 << 16, std::io::stdout()), Written::default());
-    if let Err(error) = check_failed(request, fingerprints.failed()) {
-        let (report, _) = fingerprints.for_each(|_| Ok(()));
-        return Ok((report, Err(error)));
-    }
-    let (report, result) = fingerprints.for_each(|fingerprint| {
-        written.records += 1;
-        report::fingerprint(&mut out, fingerprint)
+    let prepared = Fingerprints::prepare(input, &request.factory, &request.engine, terminal);
+    let result = prepared.map(|fingerprints| match check_failed(request, fingerprints.failed()) {
+        Ok(()) => write_each(fingerprints),
+        Err(error) => (fingerprints.for_each(|_| Ok(())).0, Err(error)),
     });
     terminal.done();
-    terminal.finish_rejects(Ok(()))?;
-    let mut flushed = || out.flush().map_err(|error| Error::output("cannot write results", error));
-    Ok((report, result.and_then(|()| flushed()).map(|()| written)))
+    terminal.finish_rejects(result)
+}
+
+fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>) {
+    let (mut out, mut written) = (BufWriter::with_capacity(1 << 16, std::io::stdout()), Written::default());
+    let (report, result) = fingerprints.for_each(|fingerprint| {
+        written.records += 1;
+        let error = fingerprint.error.map(spelling::of_rejection);
+        report::fingerprint(&mut out, &Fingerprint { error: error.as_deref(), ..fingerprint.clone() })
+    });
+    let mut flush = || out.flush().map_err(|error| Error::output("cannot write results", error));
+    (report, result.and_then(|()| flush()).map(|()| written))
 }
 
 fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
