@@ -44,7 +44,7 @@ pub fn run() -> ExitCode {
     let command = command();
     spelling::learn_options(&command);
     let matches =
-        match command.try_get_matches().and_then(|matches| arguments::help::of_commands(self::command(), matches)) {
+        match command.try_get_matches().and_then(|matches| arguments::help::of_commands(self::command, matches)) {
             Ok(matches) => matches,
             Err(error) => return usage(&error),
         };

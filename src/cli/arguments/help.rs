@@ -44,9 +44,10 @@ fn chapters() -> String {
 }
 
 /// The help of a command is what clap prints for its `--help`, so `dedup help COMMAND` ends here as that does. Everything else
-/// passes.
-pub fn of_commands(program: Command, matches: ArgMatches) -> Result<ArgMatches, clap::Error> {
+/// passes, without the cost of making the program a second time.
+pub fn of_commands(program: fn() -> Command, matches: ArgMatches) -> Result<ArgMatches, clap::Error> {
     let Some((NAME, given)) = matches.subcommand() else { return Ok(matches) };
+    let program = program();
     let arguments = Arguments::new(given);
     let path = arguments.path();
     match path.first().map(|name| program.find_subcommand(name).is_some()) {
