@@ -30,6 +30,8 @@ pub struct Counts {
     pub duplicates: u64,
     /// Documents that passed because they have too few features to be compared.
     pub featureless: u64,
+    /// Documents that passed although not all that share a key with them were compared: see [`Decision::Crowded`].
+    pub crowded: u64,
     /// Records whose text was not valid in its encoding and was read with replacements.
     pub repaired: u64,
     /// Pages whose whole text was read because no main text was found.
@@ -48,6 +50,10 @@ impl Counts {
         match decision {
             Decision::Fresh => self.fresh += 1,
             Decision::Known => self.known += 1,
+            Decision::Crowded => {
+                self.fresh += 1;
+                self.crowded += 1;
+            }
             Decision::Featureless => {
                 self.fresh += 1;
                 self.featureless += 1;

@@ -3,24 +3,29 @@
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
+mod distribution;
 mod join;
+pub(crate) mod layout;
 
 use crate::hash::{combine, mix};
 use crate::kernel::{Level, counts::count_bits};
 
+pub use distribution::Distribution;
 pub use join::{Near, each_pair_within, pairs_within};
+pub use layout::Layout;
 
-/// Appends the `bits / 64` words of the fingerprint: bit `i` is 1 iff the features whose hash has bit `i` set weigh
-/// more than the others. A tie gives 0. `bits` is a multiple of 64.
+/// Appends the words of the fingerprint, of 64 bits each: bit `i` is 1 iff the features whose hash has bit `i` set weigh
+/// more than the others. A tie gives 0. `bits` is a multiple of 32; the upper half of the last word may be unused, and
+/// is 0. A fingerprint of fewer bits is the beginning of one of more.
 ///
 /// The first 64 hash bits of a feature are its hash itself; further words are mixed from it. `weights` is parallel to
 /// `hashes`, or empty, which means 1 each. Sums are exact for up to 2³⁰ features of weight below 2³².
 ///
 /// Cost: 64 additions a feature and word with weights; without, a third of that, or a tenth with AVX2.
 pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64>) {
-    assert!(bits.is_multiple_of(64) && bits > 0, "{bits} bits are not whole words");
+    assert!(bits.is_multiple_of(32) && bits > 0, "{bits} bits are not a multiple of 32");
     assert!(weights.is_empty() || weights.len() == hashes.len(), "one weight a feature, or none");
-    for word in 0..bits as u64 / 64 {
+    for word in 0..bits.div_ceil(64) as u64 {
         let pattern = |&hash: &u64| match word {
             0 => hash,
             _ => mix(hash.wrapping_add(word.wrapping_mul(0x9e3779b97f4a7c15))),
@@ -33,6 +38,11 @@ pub fn sign_bits(hashes: &[u64], weights: &[u32], bits: usize, out: &mut Vec<u64
         };
         // set − (total − set) > 0
         out.push(set.iter().enumerate().fold(0, |word, (bit, &sum)| word | u64::from(2 * sum > total) << bit));
+    }
+    if !bits.is_multiple_of(64)
+        && let Some(last) = out.last_mut()
+    {
+        *last &= u64::from(u32::MAX);
     }
 }
 
@@ -55,13 +65,7 @@ pub fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
 
-/// The block tables that find every pair of `bits`-bit fingerprints within `distance` of each other (Manku, Jain & Das
-/// Sarma, WWW 2007, section 3).
-///
-/// The bits are cut into `blocks` blocks. Two fingerprints that differ in at most `distance` bits differ in at most
-/// that many blocks, so they agree on at least `blocks − distance` whole ones. There is one table for each choice of
-/// that many blocks, keyed by their bits, so every such pair shares a key in some table. That makes C(blocks, distance)
-/// tables.
+/// The tables of a [`Layout`]: which bits of a fingerprint make its key in each of them.
 #[derive(Clone, Debug)]
 pub struct BlockTables {
     /// For each table, the bits that make its key: one mask a word.
@@ -69,28 +73,17 @@ pub struct BlockTables {
 }
 
 impl BlockTables {
-    /// Tables for `blocks` blocks of nearly equal size, the larger ones first (64 bits in 6: 11, 11, 11, 11, 10, 10).
+    /// The tables of a layout.
+    pub fn of(layout: &Layout) -> Self {
+        BlockTables { masks: layout.masks() }
+    }
+
+    /// Tables for one level of `blocks` blocks.
     ///
     /// # Panics
     /// Unless `distance < blocks <= bits`.
     pub fn new(bits: usize, blocks: usize, distance: usize) -> Self {
-        assert!(distance < blocks && blocks <= bits, "{blocks} blocks for distance {distance} of {bits} bits");
-        let sizes = block_sizes(bits, blocks);
-        let mut block_masks = Vec::with_capacity(blocks);
-        let mut start = 0;
-        for size in sizes {
-            let mut mask = vec![0u64; bits.div_ceil(64)];
-            for bit in start..start + size {
-                mask[bit / 64] |= 1 << (bit % 64);
-            }
-            start += size;
-            block_masks.push(mask);
-        }
-        let merge = |chosen: &Vec<usize>| {
-            let words = 0..bits.div_ceil(64);
-            words.map(|w| chosen.iter().fold(0, |mask, &block| mask | block_masks[block][w])).collect()
-        };
-        BlockTables { masks: combinations(blocks, blocks - distance).iter().map(merge).collect() }
+        Self::of(&Layout::one_level(bits, distance, blocks))
     }
 
     /// Returns the number of tables.
@@ -114,11 +107,6 @@ impl BlockTables {
         let chosen = self.masks[table].iter().zip(fingerprint).map(|(mask, word)| mask & word);
         chosen.fold(mix(table as u64 + 1), combine)
     }
-}
-
-/// `bits` in `blocks` parts, the larger first.
-fn block_sizes(bits: usize, blocks: usize) -> impl Iterator<Item = usize> {
-    (0..blocks).map(move |i| bits / blocks + usize::from(i < bits % blocks))
 }
 
 /// Returns all ways to choose `k` of `0..n`, ascending: 012, 013, … (the order of Manku's tables).
@@ -218,53 +206,6 @@ pub(crate) fn stated(bits: usize, distance: usize, cosine: f64) -> String {
     )
 }
 
-/// The cost of a number of blocks, for a self-join of `documents` fingerprints.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BlockCost {
-    /// The number of blocks.
-    pub blocks: usize,
-    /// Number of tables, C(blocks, distance).
-    pub tables: f64,
-    /// Pairs of fingerprints expected to be compared over all tables, if the codes are random.
-    pub compared: f64,
-    /// Estimated time in nanoseconds on one core: sorting plus comparing.
-    pub nanoseconds: f64,
-}
-
-/// Nanoseconds to key and sort one document in one table, and to compare one pair: measured on one core of the machine of
-/// `benches/README.md`. Only their ratio matters, and only for speed: every number of blocks finds the same pairs.
-const SORT_NANOSECONDS: f64 = 40.0;
-const COMPARE_NANOSECONDS: f64 = 3.0;
-
-/// Returns the cost of `blocks` blocks: sorting every table, plus comparing the pairs that would share a key if the
-/// codes were random.
-pub fn block_cost(bits: usize, blocks: usize, distance: usize, documents: f64) -> BlockCost {
-    let tables = binomial(blocks, distance);
-    let sizes: Vec<usize> = block_sizes(bits, blocks).collect();
-    // Blocks have two sizes: the sum is over the number of larger ones among the chosen blocks.
-    let (large, chosen) = (sizes.iter().filter(|&&s| s > bits / blocks).count(), blocks - distance);
-    let collide: f64 = (0..=chosen.min(large))
-        .filter(|of_large| chosen - of_large <= blocks - large)
-        .map(|of_large| {
-            let ways = binomial(large, of_large) * binomial(blocks - large, chosen - of_large);
-            ways * 0.5f64.powi((chosen * (bits / blocks) + of_large) as i32)
-        })
-        .sum();
-    let compared = documents * documents / 2.0 * collide;
-    let nanoseconds = tables * documents * SORT_NANOSECONDS + compared * COMPARE_NANOSECONDS;
-    BlockCost { blocks, tables, compared, nanoseconds }
-}
-
-/// Returns the number of blocks that costs least for this many documents, with its cost.
-pub fn cheapest_blocks(bits: usize, distance: usize, documents: f64) -> BlockCost {
-    (distance + 1..=bits.min(distance + 16))
-        .map(|blocks| block_cost(bits, blocks, distance, documents))
-        .filter(|cost| cost.blocks == distance + 1 || cost.tables <= 1024.0)
-        .min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds))
-        .expect("there is always distance + 1")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,25 +239,6 @@ mod tests {
         let codes = [851459198u64, 847263864, 984968088];
         let apart = |i: usize, j: usize| distance(&codes[i..=i], &codes[j..=j]);
         assert_eq!((apart(0, 1), apart(0, 2), apart(1, 2)), (4, 16, 12));
-    }
-
-    #[test]
-    fn expected_pairs_for_a_hundred_million_codes() {
-        // k = 3, N = 1e8: m = 4 compares 3.1e11 pairs, m = 5 1.0e9, m = 6 2.6e7.
-        let near = |blocks, expected: f64| {
-            let got = block_cost(64, blocks, 3, 1e8).compared;
-            assert!((got / expected - 1.0).abs() < 0.05, "{blocks} blocks: {got}");
-        };
-        near(4, 3.05e11);
-        near(5, 1.04e9);
-        near(6, 2.6e7);
-    }
-
-    #[test]
-    fn more_documents_take_more_blocks() {
-        let blocks = |documents| cheapest_blocks(64, 3, documents).blocks;
-        assert_eq!((blocks(1e4), blocks(1e8)), (4, 5));
-        assert!(blocks(1e10) >= 6);
     }
 
     /// Sums one bit at a time in 128-bit integers.

@@ -209,9 +209,9 @@ mod tests {
             ],
         );
         let simhash = SimHash::builder().distance(3).cosine("0.98").recall(0.9).bits(128).grams([1, 2]);
-        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon(lexicon()).blocks(9).force(true);
+        let simhash = simhash.hash(ShingleHash::Md5).weights(Weights::Idf).lexicon(lexicon()).blocks(9).tables(16);
         check(
-            simhash.drop_common(0.1),
+            simhash.force(true).drop_common(0.1),
             "simhash",
             &[
                 ("distance", "3"),
@@ -222,6 +222,7 @@ mod tests {
                 ("hash", "md5"),
                 ("weights", "idf"),
                 ("blocks", "9"),
+                ("tables", "16"),
                 ("force", "true"),
                 ("drop-common", "0.1"),
             ],

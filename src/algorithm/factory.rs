@@ -2,7 +2,7 @@
 
 use super::drop_common::WithoutCommon;
 use super::parameter::{DROP_COMMON, LEXICON, Settings};
-use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, Totals};
+use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, SearchForecast, Totals};
 use crate::error::Error;
 use crate::lexicon::{FileIdentity, Lexicon};
 use crate::tokenizer::prepared::Step;
@@ -143,6 +143,20 @@ impl TableFactory {
         algorithm.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens }));
         let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
         let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
+        let pairs = documents as f64 * (documents as f64 - 1.0) / 2.0;
+        let (time, unit) = match pairs * NAIVE_SECONDS {
+            seconds if seconds < DAY => (seconds, "seconds at 1 µs each"),
+            seconds => (seconds / DAY, "days at 1 µs each"),
+        };
+        forecast
+            .costs
+            .extend([("pairs of documents", pairs, "pairs"), ("comparing each of them", three_digits(time), unit)]);
+        if documents > MOST_DOCUMENTS {
+            forecast.notes.push(format!(
+                "a run or an index takes at most 2³² − 2 documents: this many need {}, and each document is looked up in all of them",
+                documents.div_ceil(MOST_DOCUMENTS)
+            ));
+        }
         if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
             forecast.notes.push(format!(
                 "features that more than {} of the documents have are left out of everything, which takes two more readings",
@@ -154,6 +168,23 @@ impl TableFactory {
         let tokenizer = tokenizer.map(|tokenizer| tokenizer.name().into_owned());
         Ok(PlannedRun { parameters, tokenizer, forecast })
     }
+}
+
+/// Seconds to compare two documents, as introductions to the subject assume.
+const NAIVE_SECONDS: f64 = 1e-6;
+const DAY: f64 = 86_400.0;
+
+/// The most documents that 32 bits number, less those that a scan and an index reserve.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// A number rounded to three digits.
+pub(super) fn three_digits(number: f64) -> f64 {
+    if number <= 0.0 {
+        return 0.0;
+    }
+    let unit = 10f64.powi(2 - number.log10().floor() as i32);
+    // Divided by a whole number, so that the decimal is short.
+    if unit >= 1.0 { (number * unit).round() / unit } else { (number * unit).round() * (1.0 / unit).round() }
 }
 
 /// The parameter that says how many tokens make a shingle, in every algorithm that has it.
@@ -214,6 +245,8 @@ pub struct Forecast {
     pub curve: Vec<(f64, f64)>,
     /// Costs: what, value, unit.
     pub costs: Vec<(&'static str, f64, &'static str)>,
+    /// The cost of the search by design, if fingerprints are bits of which near-duplicates differ in few.
+    pub search: Option<SearchForecast>,
     /// Further remarks; one sentence each.
     pub notes: Vec<String>,
 }

@@ -11,6 +11,7 @@ pub mod drop_common;
 mod explain;
 mod factory;
 mod features;
+mod forecast;
 mod form;
 pub mod imatch;
 pub mod minhash;
@@ -26,6 +27,7 @@ pub mod spotsigs;
 pub mod weights;
 
 use crate::error::Error;
+use crate::hamming::Layout;
 use crate::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::prepared::Step;
@@ -37,6 +39,7 @@ pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds};
 pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
+pub use forecast::{Design, SearchCost, SearchForecast};
 pub use form::FingerprintForm;
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 
@@ -91,6 +94,13 @@ pub enum Learned {
     /// algorithm may then choose other keys if that is faster, and state other probabilities. Which pairs are found
     /// must not change.
     Totals(Totals),
+    /// The number of documents that an index will hold, as far as it is known. An algorithm that chooses its tables
+    /// chooses those that are fastest to look documents up in; for others it has no meaning. Which pairs are found must
+    /// not change.
+    Expected(u64),
+    /// The number of tables that an index was made with. An algorithm that chooses its tables takes as many, if it can;
+    /// for others it has no meaning. Which pairs are found must not change.
+    Tables(usize),
 }
 
 /// The size of a collection.
@@ -204,6 +214,12 @@ pub trait Algorithm: Send + Sync {
         let mut keys = Vec::new();
         self.keys(fingerprint, &mut keys);
         keys[table]
+    }
+
+    /// Returns which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in
+    /// few; `None`, the default, if it is not.
+    fn layout(&self) -> Option<Layout> {
+        None
     }
 
     /// Returns the exact similarity, or `None` below the threshold. Symmetric.

@@ -279,14 +279,6 @@ impl Settings {
         Ok(self.text(parameter))
     }
 
-    /// Returns the chosen word of a choice as a number.
-    ///
-    /// # Errors
-    /// As for [`integer`](Self::integer).
-    pub fn integer_choice(&self, parameter: &Parameter) -> Result<usize, Error> {
-        Ok(self.choice(parameter)?.parse().expect("the words of this choice are numbers"))
-    }
-
     /// Returns numbers joined by `+`, ascending, without repeats.
     ///
     /// # Errors

@@ -6,8 +6,9 @@ use super::parameter::Origins;
 use super::weights::{Weigher, Weights};
 use super::{
     Agreement, Algorithm, CompareOn, Explain, Features, FingerprintForm, Learned, Learns, Profile, Provenance, Row,
+    SearchForecast, Value,
 };
-use crate::hamming::{self, BlockTables};
+use crate::hamming::{self, BlockTables, Layout};
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 
@@ -40,22 +41,37 @@ pub struct SignBits<F> {
     pub(super) bits: usize,
     pub(super) distance: usize,
     pub(super) weigher: Weigher,
-    /// The number of blocks that the user gave; `None` lets it follow the number of documents.
-    pub(super) blocks: Option<usize>,
-    /// The current number of blocks.
-    cut_into: usize,
+    /// Whether the layout of the tables is fixed; otherwise it follows the number of documents.
+    pub(super) is_fixed: bool,
+    pub(super) layout: Layout,
     pub(super) tables: BlockTables,
     origins: Origins,
 }
 
 impl<F> SignBits<F> {
     /// # Panics
-    /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
+    /// If `bits` is not a multiple of 32, or `distance` or `blocks` do not fit it.
     pub(super) fn of(family: F, bits: usize, distance: usize, weights: Weights, blocks: Option<usize>) -> Self {
-        let cut_into = blocks.unwrap_or(distance + 1);
-        let tables = BlockTables::new(bits, cut_into, distance);
-        let weigher = Weigher::new(weights);
-        SignBits { family, bits, distance, weigher, blocks, cut_into, tables, origins: Origins::default() }
+        assert!(bits.is_multiple_of(32), "{bits} bits are not a multiple of 32");
+        let layout = Layout::one_level(bits, distance, blocks.unwrap_or(distance + 1));
+        let (tables, weigher, origins) = (BlockTables::of(&layout), Weigher::new(weights), Origins::default());
+        SignBits { family, bits, distance, weigher, is_fixed: blocks.is_some(), layout, tables, origins }
+    }
+
+    /// Fixes the layout of the tables.
+    ///
+    /// # Panics
+    /// If it is not one for these bits and this distance.
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        assert_eq!((layout.bits(), layout.distance()), (self.bits, self.distance), "a layout of other fingerprints");
+        self.use_layout(layout);
+        SignBits { is_fixed: true, ..self }
+    }
+
+    fn use_layout(&mut self, layout: Layout) {
+        if layout != self.layout {
+            (self.layout, self.tables) = (layout, BlockTables::of(&layout));
+        }
     }
 
     /// Sets the provenance of the parameters.
@@ -65,10 +81,29 @@ impl<F> SignBits<F> {
 
     /// The number of tables and the bits of their keys, in words.
     fn cut(&self) -> String {
-        let bits = (0..self.tables.len()).map(|table| self.tables.key_bits(table));
-        let (least, most) = bits.fold((u32::MAX, 0), |(least, most), bits| (least.min(bits), most.max(bits)));
+        let (least, most) = self.layout.key_bits_range();
         let bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        format!("C({}, {}), keys of {bits} bits", self.cut_into, self.distance)
+        let choose = |blocks: usize| format!("C({blocks}, {})", self.distance);
+        let again = self.layout.blocks_again().map(|blocks| format!(" × {}", choose(blocks))).unwrap_or_default();
+        format!("{}{again}, keys of {bits} bits", choose(self.layout.blocks()))
+    }
+
+    /// The blocks of the layout: a number, or two of them joined by an x.
+    fn blocks(&self) -> Value {
+        match self.layout.blocks_again() {
+            None => self.layout.blocks().into(),
+            Some(_) => self.layout.to_string().into(),
+        }
+    }
+
+    /// What a plan says about the search, for this many documents.
+    pub(super) fn forecast(&self, documents: u64) -> SearchForecast {
+        let (bits, distance, n) = (self.bits, self.distance, documents as f64);
+        let [batch, index] = match self.is_fixed {
+            true => [self.layout; 2],
+            false => [Layout::cheapest(bits, distance, n), Layout::for_index(bits, distance, n)],
+        };
+        SearchForecast::new(batch, index, documents)
     }
 
     fn similarity_at(&self, apart: usize) -> Similarity {
@@ -84,13 +119,13 @@ impl<F: Signs> Algorithm for SignBits<F> {
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = self.family.rows(self.bits, self.distance, &self.origins);
-        let blocks = match self.blocks {
-            Some(_) => self.family.blocks(&self.origins),
-            None => Provenance::derived("the cheapest"),
+        let blocks = match self.is_fixed {
+            true => self.family.blocks(&self.origins),
+            false => Provenance::derived("the cheapest"),
         };
         rows.extend(self.weigher.rows(&self.origins));
         rows.extend([
-            Row::planned("blocks", self.cut_into).with(blocks),
+            Row::planned("blocks", self.blocks()).with(blocks),
             Row::identity("tables", self.tables.len()).with(Provenance::derived(self.cut())),
         ]);
         rows
@@ -102,10 +137,16 @@ impl<F: Signs> Algorithm for SignBits<F> {
 
     fn learn(&mut self, learned: &Learned) {
         match learned {
-            Learned::Totals(totals) if self.blocks.is_none() => {
-                let cheapest = hamming::cheapest_blocks(self.bits, self.distance, totals.fingerprints as f64);
-                self.cut_into = cheapest.blocks;
-                self.tables = BlockTables::new(self.bits, self.cut_into, self.distance);
+            Learned::Totals(totals) if !self.is_fixed => {
+                self.use_layout(Layout::cheapest(self.bits, self.distance, totals.fingerprints as f64));
+            }
+            &Learned::Expected(documents) if !self.is_fixed => {
+                self.use_layout(Layout::for_index(self.bits, self.distance, documents as f64));
+            }
+            &Learned::Tables(tables) if !self.is_fixed => {
+                if let Some(layout) = Layout::with_tables(self.bits, self.distance, tables) {
+                    self.use_layout(layout);
+                }
             }
             learned => self.weigher.learn(learned),
         }
@@ -127,6 +168,10 @@ impl<F: Signs> Algorithm for SignBits<F> {
 
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.tables.key(fingerprint, table)
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        Some(self.layout)
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {

@@ -9,6 +9,7 @@ use super::plot::Plot;
 use super::preparation::{Described, Tokenization};
 use super::problems::Rejects;
 use super::spelling::spelled;
+use super::spread::{Spread, in_words};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
@@ -69,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         labels: read_labels(truth)?,
         ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
         quiet: arguments.run.quiet,
-        engine: input::engine_options(&arguments.run, &method.tokens),
+        engine: engine::Options { distribution: true, ..input::engine_options(&arguments.run, &method.tokens) },
         tokens: method.tokens,
         allow_empty: arguments.input.allow_empty,
         rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),
@@ -205,7 +206,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         "accuracy",
     ]);
     let mut by_similarity = Vec::new();
-    let mut ran = Vec::new();
+    let (mut spread, mut ran) = (Vec::new(), Vec::new());
     let mut summary = None;
     let terminal = Terminal::new(request.quiet, None);
     let mut first = true;
@@ -235,6 +236,7 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
         if runs.len() == 1 {
             by_similarity = table_of(&bins);
+            spread.extend(report.distribution.as_ref().map(in_words));
         }
         let Evaluation { scores, ari, accuracy } = evaluation;
         let mut row = vec![report.algorithm.to_string()];
@@ -252,7 +254,13 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         failed |= report.counts.failed > 0;
         summary.get_or_insert_with(|| counts(numbers.len() as u64, &truth));
     }
-    summary.iter().chain(&table.lines()).chain(&by_similarity).chain(&ran).for_each(|line| terminal.line(line));
+    summary
+        .iter()
+        .chain(&table.lines())
+        .chain(&by_similarity)
+        .chain(&spread)
+        .chain(&ran)
+        .for_each(|line| terminal.line(line));
     Ok(failed)
 }
 
@@ -384,6 +392,8 @@ struct Record<'a> {
     tokenizer: &'a str,
     accuracy: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Spread<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Vec<BinRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<u64>,
@@ -435,6 +445,7 @@ impl<'a> Record<'a> {
             ignored: scores.ignored,
             tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
             accuracy: evaluation.accuracy,
+            distribution: report.distribution.as_ref().map(Spread::brief),
             bins: bins.as_ref().ok().map(|bins| bins.bins.iter().map(BinRecord::new).collect()),
             not_compared: bins.as_ref().ok().map(|bins| bins.not_compared),
             no_bins: bins.as_ref().err().map(Error::to_string),

@@ -16,7 +16,7 @@ use super::terminal::{Terminal, bytes, count, counted};
 use super::{input, mark};
 use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
-use neardups::index::{self, Decision, Index, Limits, MOST_OF_A_KEY, Mode, Pace, Plan, Sync};
+use neardups::index::{self, Decision, Index, Limits, Mode, Pace, Plan, Sync};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live, Problem};
 use serde::Serialize;
@@ -178,12 +178,8 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     if counts.featureless > 0 {
         terminal.line(&format!("passed unchecked: {} with too few features", counted(counts.featureless, "document")));
     }
-    if index.capped() > 0 {
-        terminal.line(&format!(
-            "{} shared a key with more than {} others, of which only the latest were compared",
-            counted(index.capped(), "document"),
-            count(MOST_OF_A_KEY as u64)
-        ));
+    if let Some(line) = stream::crowded(index) {
+        terminal.line(&line);
     }
     if counts.fell_back > 0 {
         terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));

@@ -5,6 +5,7 @@ use super::arguments::index::{Action, Arguments};
 use super::json::json;
 use super::outputs::Outputs;
 use super::spelling::{self, spelled};
+use super::spread::Spread;
 use super::status::Status;
 use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
@@ -38,6 +39,9 @@ struct Stats<'a> {
     first: Option<u64>,
     last: Option<u64>,
     made_with: &'a Header,
+    /// Of fingerprints of bits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Spread<'a>>,
 }
 
 /// A line of `dedup index export`.
@@ -68,8 +72,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
             let options = index::Options { mode, limits: *limits, ..index::Options::default() };
-            stream(path, signing, options, &mut Answers { is_nearest: top.is_some(), lines: Vec::new() }, &terminal)
-                .map(|(.., status)| status)
+            let mut answers = Answers { is_nearest: top.is_some(), lines: Vec::new() };
+            let (_, index, status) = stream(path, signing, options, &mut answers, &terminal)?;
+            if let Some(line) = stream::crowded(&index) {
+                terminal.line(&line);
+            }
+            Ok(status)
         }
         Action::Add(signing) => add(path, signing, &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
@@ -89,6 +97,7 @@ fn cannot_write(error: io::Error) -> Error {
 fn stats(path: &Path) -> Result<Status, Error> {
     let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } =
         inspect(path, |_| Ok(()))?;
+    let distribution = index::distribution(path)?;
     let stats = Stats {
         r#type: "index",
         format_version: version,
@@ -100,6 +109,7 @@ fn stats(path: &Path) -> Result<Status, Error> {
         first: times.map(|(first, _)| first),
         last: times.map(|(_, last)| last),
         made_with: &header,
+        distribution: distribution.as_ref().map(Spread::whole),
     };
     writeln!(io::stdout(), "{}", json(&stats)).map_err(cannot_write)?;
     Ok(Status::Done)

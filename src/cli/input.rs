@@ -94,5 +94,6 @@ pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::Options {
         threads: typed.threads,
         memory: typed.memory.map_or(defaults.memory, |memory| memory.value),
         temp_dir: typed.temp_dir.clone(),
+        ..defaults
     }
 }

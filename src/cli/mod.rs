@@ -25,6 +25,7 @@ mod preparation;
 mod problems;
 mod scan;
 mod spelling;
+mod spread;
 mod standard_output;
 mod stats;
 mod status;

@@ -5,9 +5,9 @@ use super::arguments::Signing;
 use super::input;
 use super::method::Method;
 use super::status::{Status, usage_error};
-use super::terminal::{Terminal, counted};
+use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
-use neardups::index::{self, Decision, Header, Index, Plan, Seed};
+use neardups::index::{self, Decision, Header, Index, MOST_OF_A_KEY, Plan, Seed, Size};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
@@ -33,11 +33,31 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
-    let plan = Plan::new(&factory, method.tokens.tokenizer)?.with_seed(seed)?;
+    let size = size(typed, entry.name, index)?;
+    let plan = Plan::sized(&factory, method.tokens.tokenizer, size)?.with_seed(seed)?;
+    if typed.expect.is_some() && !plan.chooses_tables() {
+        let message =
+            "--expect chooses the tables of simhash and of projection without --cosine; others have no choice";
+        return Err(usage_error(message));
+    }
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
         PageText::All => plan,
     })
+}
+
+/// What the tables are chosen for: the typed number of documents; otherwise they are as many as those of an existing index.
+fn size(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Size, Error> {
+    if let Some(documents) = typed.expect {
+        let given = typed.method.settings.given().find(|(name, _)| ["blocks", "tables"].contains(name));
+        return match given {
+            Some((name, _)) => Err(usage_error(format!("--expect chooses the tables: leave --{name} out"))),
+            None => Ok(Size::Documents(documents)),
+        };
+    }
+    let header = index.map(index::header).transpose()?.flatten();
+    let header = header.filter(|header| header.algorithm == algorithm);
+    Ok(header.and_then(|header| Size::of_header(&header)).unwrap_or_default())
 }
 
 /// The seed, as typed. With a lexicon it is always that of the options, because the terms are hashed before the index is read.
@@ -95,6 +115,17 @@ pub fn stop_on_signals() -> Arc<AtomicBool> {
     stop
 }
 
+/// A line about documents of which not all with the same keys were compared, if there were any.
+pub fn crowded(index: &Index) -> Option<String> {
+    (index.capped() > 0).then(|| {
+        format!(
+            "{} shared a key with more than {} others, of which only the latest were compared",
+            counted(index.capped(), "document"),
+            count(MOST_OF_A_KEY as u64)
+        )
+    })
+}
+
 /// The status of a stream.
 pub fn ended(counts: &Counts, stop: &AtomicBool, terminal: &Terminal) -> Status {
     if stop.load(Ordering::Relaxed) {
@@ -119,6 +150,8 @@ pub struct Verdict<'a> {
     keep: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     duplicate: Option<Duplicate<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
 
 impl<'a> Verdict<'a> {
@@ -130,6 +163,7 @@ impl<'a> Verdict<'a> {
             }
             _ => None,
         };
-        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate }
+        let note = (*decision == Decision::Crowded).then_some("crowded keys");
+        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note }
     }
 }

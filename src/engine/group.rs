@@ -103,6 +103,14 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// The fingerprints of all groups back to back, where fingerprints are compared.
+    pub fn fingerprints(&self) -> &[u64] {
+        match self {
+            Keys::Computed { fingerprints, .. } | Keys::Free { fingerprints, .. } => &fingerprints.words,
+            Keys::Aligned { .. } => &[],
+        }
+    }
+
     /// Whether the number of keys varies, so that two documents can share several of them in a table.
     pub fn are_free(&self) -> bool {
         matches!(self, Keys::Free { .. })

@@ -33,6 +33,7 @@ mod table;
 mod verify;
 
 use crate::algorithm::{PreparedAlgorithm, Row};
+use crate::hamming::Distribution;
 use crate::source::{Problem, Severity, Source};
 use crate::tokenizer::{Tokenizer, Word};
 use std::path::PathBuf;
@@ -64,11 +65,14 @@ pub struct Options {
     pub memory: u64,
     /// The folder of the temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// Whether the [distribution](Report::distribution) of fingerprints is measured, which takes a sort of them for each
+    /// table.
+    pub distribution: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30, temp_dir: None }
+        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30, temp_dir: None, distribution: false }
     }
 }
 
@@ -150,6 +154,8 @@ pub struct Report {
     pub rereadings: u64,
     /// Bytes of keys that went to a temporary file, because they did not fit the budget.
     pub spilled: u64,
+    /// How the fingerprints of distinct documents are distributed, with [`Options::distribution`] and fingerprints of bits.
+    pub distribution: Option<Distribution>,
 }
 
 impl Report {

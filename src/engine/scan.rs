@@ -11,6 +11,7 @@ use super::verify::{Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Options, Report, Side, Stage};
 use crate::algorithm::{AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
+use crate::hamming::Distribution;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
 use crate::run::ordered::workers;
@@ -47,6 +48,9 @@ pub fn scan(
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
     let edges = run.verify(&prepared, &mut corpus, &mut groups)?;
+    if let Some(layout) = prepared.algorithm.layout().filter(|_| options.distribution) {
+        run.report.distribution = Some(run.pool.install(|| Distribution::of(groups.keys.fingerprints(), &layout)));
+    }
     drop(groups);
     Ok(run.arrange(prepared, corpus.documents, edges))
 }

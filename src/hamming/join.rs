@@ -15,7 +15,7 @@
 //! **No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which follows from the
 //! two codes alone.
 
-use super::{BlockTables, block_cost, combinations};
+use super::{BlockTables, Layout, combinations};
 use crate::kernel::Level;
 use crate::kernel::near::{PADDING, ROWS, near};
 use rayon::prelude::*;
@@ -80,8 +80,8 @@ const PASS_NANOSECONDS: f64 = 0.04;
 fn cheapest(codes: usize, distance: u32) -> Option<usize> {
     let (codes, distance) = (codes as f64, distance as usize);
     let cost = |&blocks: &usize| {
-        let cost = block_cost(64, blocks, distance, codes);
-        (cost.tables + distance as f64 + 1.0) * codes * DEAL_NANOSECONDS + cost.compared * PASS_NANOSECONDS
+        let layout = Layout::one_level(64, distance, blocks);
+        (layout.tables() + distance as f64 + 1.0) * codes * DEAL_NANOSECONDS + layout.compared(codes) * PASS_NANOSECONDS
     };
     let blocks = (distance + 1..=64.min(distance + 16)).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
     (cost(&blocks) < codes * codes / 2.0 * PASS_NANOSECONDS).then_some(blocks)

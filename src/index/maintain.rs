@@ -5,11 +5,13 @@ use super::file::{is_at, sync_folder};
 use super::header::Header;
 use super::log::Log;
 use super::repeat::{BEGIN, Past, Tail, name};
-use super::shape::Kind;
+use super::shape::{Kind, chooses_tables};
 use super::stored::{End, Repair, Stored};
 use crate::algorithm::FingerprintForm;
 use crate::error::Error;
+use crate::hamming::{Distribution, Layout};
 use crate::replace::Replacement;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -108,6 +110,56 @@ fn read(
     let version = stored.version;
     Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
 }
+
+/// How the fingerprints of an index are distributed over their bits and over the keys of its tables. `None` if it does not
+/// hold fingerprints of bits. Removed documents do not count.
+///
+/// # Errors
+/// As for [`inspect`], except those of `each`.
+///
+/// # Cost
+/// The file is read twice; then a sort of all fingerprints for each table. Memory: the fingerprints, and 8 bytes for each.
+pub fn distribution(path: &Path) -> Result<Option<Distribution>, Error> {
+    let mut stored = Stored::open(path)?;
+    let Some(layout) = layout_of(&stored.header) else { return Ok(None) };
+    stored.reads.skips_evidence = true;
+    let (gone, _) = removed(&mut stored, 0)?;
+    stored.reads.skips_evidence = false;
+    let mut fingerprints = Vec::new();
+    stored.each(|place, entry, _| {
+        if let Entry::Document(record) = entry
+            && !gone.contains(&place)
+        {
+            fingerprints.extend_from_slice(&record.evidence);
+        }
+        Ok(())
+    })?;
+    Ok(Some(Distribution::of(&fingerprints, &layout)))
+}
+
+/// The layout of the tables of an index with this header.
+fn layout_of(header: &Value) -> Option<Layout> {
+    if !chooses_tables(header) {
+        return None;
+    }
+    let number = |name: &str| header.get(name)?.as_u64()?.try_into().ok();
+    let bits: usize = number("bits").filter(|bits| (32..=MOST_BITS).contains(bits) && bits % 32 == 0)?;
+    let distance = match number("distance") {
+        Some(distance) => distance,
+        None => bits.checked_sub(number("agree")?)?,
+    };
+    if distance >= bits {
+        return None;
+    }
+    Some(Layout::with_tables(bits, distance, number("tables")?).unwrap_or(Layout::one_level(
+        bits,
+        distance,
+        distance + 1,
+    )))
+}
+
+/// The most bits of a fingerprint.
+const MOST_BITS: usize = 1024;
 
 /// The places of documents that were removed, and the last decisions.
 fn removed(stored: &mut Stored, most: usize) -> Result<(BTreeSet<u64>, Tail), Error> {

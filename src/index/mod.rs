@@ -41,14 +41,17 @@ mod table;
 
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
-pub use maintain::{Compacted, Outdated, Removed, StoredDocument, Summary, compact, export, inspect, remove};
+pub use maintain::{
+    Compacted, Outdated, Removed, StoredDocument, Summary, compact, distribution, export, inspect, remove,
+};
 pub use nearest::{Nearest, Neighbour, Wanted};
-pub use plan::{MEDIAN_TOKENS, Plan, Seed};
+pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
+use crate::hash::combine;
 use crate::outline::{can_reach, jaccard_at_most, parities};
 use crate::similarity::{Similarity, Threshold};
 use entry::Record;
@@ -90,6 +93,9 @@ pub enum Decision {
     /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
     /// fed again after a crash.
     Known,
+    /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
+    /// key with more than [`MOST_OF_A_KEY`] others, of which only the latest were compared. It may be a near-duplicate.
+    Crowded,
     /// It passes, because it has too few features to be compared.
     Featureless,
     /// It is a near-duplicate of one that passed.
@@ -171,7 +177,14 @@ impl Default for Options {
 }
 
 /// The maximum number of documents under a key that are compared: the latest ones.
+///
+/// Where fingerprints are compared, and the index has few enough of them, all are compared instead: none is missed. In a
+/// larger index those with the same fingerprint are compared too, so that a copy is found.
 pub const MOST_OF_A_KEY: usize = 1 << 14;
+
+/// The maximum number of words of fingerprints that are compared one by one with that of a document whose keys are
+/// crowded: 16 MiB of them, which takes no longer than the documents of a few crowded keys.
+const MOST_WORDS: usize = 1 << 21;
 
 /// The time that decisions took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,6 +236,11 @@ pub struct Index {
     outlines: Outlines,
     keys: Table,
     ids: Table,
+    /// The documents by their whole fingerprints: only once keys are crowded, and fingerprints too many to compare each.
+    copies: Option<Table>,
+    /// The bounds [`MOST_OF_A_KEY`] and [`MOST_WORDS`], which tests lower.
+    most_of_a_key: usize,
+    most_words: usize,
     /// Documents below this number are forgotten.
     forgotten: u32,
     /// The other forgotten documents: those that were removed, and the expired ones of the rest, with their times.
@@ -236,7 +254,7 @@ pub struct Index {
     is_noted: bool,
     /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
-    /// The number of documents that shared a key with more documents than are compared.
+    /// The number of documents that shared a key with more documents than were compared.
     capped: u64,
     pace: Pace,
     /// A buffer.
@@ -324,6 +342,9 @@ impl Index {
             outlines: Outlines::default(),
             keys: Table::default(),
             ids: Table::default(),
+            copies: None,
+            most_of_a_key: MOST_OF_A_KEY,
+            most_words: MOST_WORDS,
             forgotten: 0,
             removed: BTreeSet::new(),
             expired: BTreeMap::new(),
@@ -370,7 +391,7 @@ impl Index {
     }
 
     /// The number of documents that shared a key with more than [`MOST_OF_A_KEY`] others, of which only the latest were
-    /// compared.
+    /// compared. Those of them that passed have the decision [`Crowded`](Decision::Crowded).
     pub fn capped(&self) -> u64 {
         self.capped
     }
@@ -393,6 +414,7 @@ impl Index {
             + self.outlines.bytes_held()
             + self.keys.bytes_held()
             + self.ids.bytes_held()
+            + self.copies.as_ref().map_or(0, Table::bytes_held)
             + self.log.bytes_held()
     }
 
@@ -422,19 +444,25 @@ impl Index {
             self.note(id, signature, None);
             return Ok(Decision::Known);
         }
-        if self.mode != Mode::Add
-            && !signature.featureless
-            && let Some((document, similarity)) = self.most_similar(signature)?
-        {
-            let place = self.places[document as usize];
-            let of = self.log.read(place)?.id;
-            self.note(id, signature, Some(place));
-            return Ok(Decision::Duplicate { of, similarity });
+        let mut is_crowded = false;
+        if self.mode != Mode::Add && !signature.featureless {
+            let Found { best, capped } = self.most_similar(signature)?;
+            if let Some((document, similarity)) = best {
+                let place = self.places[document as usize];
+                let of = self.log.read(place)?.id;
+                self.note(id, signature, Some(place));
+                return Ok(Decision::Duplicate { of, similarity });
+            }
+            is_crowded = capped;
         }
         if !self.mode.only_reads() {
             self.keep(id, signature, now)?;
         }
-        Ok(if signature.featureless { Decision::Featureless } else { Decision::Fresh })
+        Ok(match signature.featureless {
+            true => Decision::Featureless,
+            false if is_crowded => Decision::Crowded,
+            false => Decision::Fresh,
+        })
     }
 
     /// The most similar documents. Nothing is remembered.
@@ -678,7 +706,7 @@ impl Index {
             !removed.contains(&number) && (keeps_expired || !expired.contains_key(&number))
         });
         (self.places, self.times, self.fingerprints, self.ends) = Default::default();
-        (self.outlines, self.keys, self.ids) = Default::default();
+        (self.outlines, self.keys, self.ids, self.copies) = Default::default();
         (self.forgotten, self.gone) = (0, 0);
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
@@ -727,15 +755,25 @@ impl Index {
     }
 
     /// The most similar document at or above the threshold; the earliest of several.
-    fn most_similar(&mut self, signature: &Signature) -> Result<Option<(u32, Similarity)>, Error> {
+    fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let mut capped = false;
         signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
         for &tag in &signature.tags {
             let counted = |document| self.has(document);
-            let found = self.keys.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document));
+            let found = self.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
             capped |= found.map_err(cannot_read)?;
+            if capped && self.compares_all() {
+                break;
+            }
+        }
+        if capped && self.compares_all() {
+            capped = false;
+            candidates.clear();
+            candidates.extend((self.gone..self.places.len() as u32).filter(|&document| self.has(document)));
+        } else if capped && self.algorithm.layout().is_some() {
+            self.add_copies(&signature.evidence, &mut candidates)?;
         }
         self.capped += u64::from(capped);
         candidates.sort_unstable();
@@ -752,13 +790,49 @@ impl Index {
             }
         }
         self.candidates = candidates;
-        Ok(best)
+        Ok(Found { best, capped })
+    }
+
+    /// Whether all fingerprints are compared where keys are crowded.
+    fn compares_all(&self) -> bool {
+        self.algorithm.layout().is_some() && self.fingerprints.len() <= self.most_words
+    }
+
+    /// Adds the latest documents with this fingerprint to the candidates.
+    fn add_copies(&mut self, fingerprint: &[u64], candidates: &mut Vec<u32>) -> Result<(), Error> {
+        if self.copies.is_none() {
+            let mut copies = Table::default();
+            for document in self.gone..self.places.len() as u32 {
+                let own = self.fingerprint(document);
+                if !own.is_empty() {
+                    copies.insert(copy_tag(own), document);
+                }
+            }
+            self.copies = Some(copies);
+            self.make_room(0)?;
+        }
+        let copies = self.copies.as_ref().expect("it was made");
+        let counted = |document| self.has(document);
+        let found =
+            copies.find(copy_tag(fingerprint), self.most_of_a_key, counted, |document| candidates.push(document));
+        found.map(drop).map_err(cannot_read)
+    }
+
+    /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
+    fn fingerprint(&self, document: u32) -> &[u64] {
+        let at = document as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        &self.fingerprints[start..self.ends[at] as usize]
     }
 
     fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
         let at = document as usize;
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            return Ok(self.algorithm.compare(self.fingerprint(document), &signature.evidence));
+            let fingerprint = self.fingerprint(document);
+            // None, of a document without features, is similar to nothing.
+            return Ok((!fingerprint.is_empty())
+                .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
+                .flatten());
         }
         let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
         if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
@@ -766,13 +840,6 @@ impl Index {
         }
         let stored = self.log.read(self.places[at])?;
         Ok(self.algorithm.compare(&stored.evidence, &signature.evidence))
-    }
-
-    /// The fingerprint of a document, if fingerprints are compared.
-    fn fingerprint(&self, document: u32) -> &[u64] {
-        let at = document as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        &self.fingerprints[start..self.ends[at] as usize]
     }
 
     /// Enters a document of the log into the tables.
@@ -799,11 +866,17 @@ impl Index {
         tags.iter().for_each(|&tag| self.keys.fetch(tag));
         tags.iter().for_each(|&tag| self.keys.insert(tag, document));
         self.ids.insert(id_tag(&record.id, record.sequence), document);
+        if let Some(copies) = self.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
+            copies.insert(copy_tag(&record.evidence), document);
+        }
     }
 
     /// Moves tables to the disk before they exceed their memory.
     fn make_room(&mut self, keys: usize) -> Result<(), Error> {
-        let bytes = self.keys.bytes_to_free() + self.ids.bytes_to_free() + self.outlines.bytes_held();
+        let bytes = self.keys.bytes_to_free()
+            + self.ids.bytes_to_free()
+            + self.copies.as_ref().map_or(0, Table::bytes_to_free)
+            + self.outlines.bytes_held();
         let Some(folder) = &self.folder else {
             return match self.keys.room() > keys {
                 true => Ok(()),
@@ -816,6 +889,7 @@ impl Index {
             return Ok(());
         }
         let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
+        let frozen = frozen.and_then(|()| self.copies.as_mut().map_or(Ok(()), |copies| copies.freeze(folder)));
         frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
             Error::io(
                 format!("cannot move tables of the index to {} (choose another with `temp-dir`)", folder.display()),
@@ -829,10 +903,110 @@ fn cannot_read(error: io::Error) -> Error {
     Error::io("cannot read what the index keeps in temporary files", error)
 }
 
+/// What a search for similar documents found.
+struct Found {
+    best: Option<(u32, Similarity)>,
+    /// Whether not all documents that share a key were compared.
+    capped: bool,
+}
+
 /// The number of forgotten documents that may always stay in the tables.
 const STALE_ALLOWED: usize = 1000;
 
 /// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
 fn id_tag(id: &str, sequence: u128) -> u32 {
     (repeat::id_hash(id, sequence) >> 32) as u32
+}
+
+/// The key of a document in the table of whole fingerprints.
+fn copy_tag(fingerprint: &[u64]) -> u32 {
+    (fingerprint.iter().copied().fold(0, combine) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::simhash::{SimHash, Weights};
+    use crate::tokenizer::Word;
+
+    /// Documents of one token, in keys of 5 and 6 bits.
+    fn plan() -> Plan {
+        let factory = |_: usize| {
+            Ok(crate::algorithm::PreparedAlgorithm::new(SimHash::new(64, 10, vec![1], Weights::Binary, Some(11))))
+        };
+        Plan::new(&factory, Arc::new(Word)).unwrap()
+    }
+
+    fn index(plan: &Plan, mode: Mode, words: usize) -> Index {
+        let options = Options { mode, sync: Sync::Off, ..Options::default() };
+        let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
+        (index.most_of_a_key, index.most_words) = (4, words);
+        index
+    }
+
+    fn decide(index: &mut Index, id: &str, text: &str) -> Decision {
+        index.decide(id, &index.signer().sign(text), 0).unwrap()
+    }
+
+    /// The decisions by a search without tables.
+    fn expected(plan: &Plan, before: &[String], text: &str) -> Option<f64> {
+        let signing = plan.for_memory();
+        let sign = |text: &str| signing.signer().sign(text).evidence;
+        let own = sign(text);
+        before
+            .iter()
+            .filter_map(|text| signing.algorithm.compare(&sign(text), &own))
+            .map(|s| s.value())
+            .reduce(f64::max)
+    }
+
+    #[test]
+    fn in_crowded_keys_all_fingerprints_are_compared_while_they_are_few() {
+        let plan = plan();
+        let texts: Vec<String> = (0..1000).map(|number| format!("word{number}")).collect();
+        let mut index = index(&plan, Mode::Add, 1000);
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!(decide(&mut index, &number.to_string(), text), Decision::Fresh);
+            if number % 100 == 7 {
+                decide(&mut index, &format!("empty{number}"), "...");
+            }
+        }
+        index.mode = Mode::Query;
+        let mut found = 0;
+        for number in (0..1000).chain(5000..5400) {
+            let text = format!("word{number}");
+            let expected = expected(&plan, &texts, &text);
+            match decide(&mut index, "x", &text) {
+                Decision::Duplicate { similarity, .. } => assert_eq!(Some(similarity.value()), expected, "{text}"),
+                decision => assert_eq!((decision, expected), (Decision::Fresh, None), "{text}"),
+            }
+            found += u32::from(expected.is_some());
+        }
+        assert!(found >= 1000 && index.capped() == 0);
+    }
+
+    #[test]
+    fn in_crowded_keys_of_a_large_index_copies_are_found_and_the_rest_is_reported() {
+        let plan = plan();
+        let mut index = index(&plan, Mode::Add, 100);
+        for number in 0..600 {
+            decide(&mut index, &number.to_string(), &format!("word{number}"));
+        }
+        index.mode = Mode::Query;
+        for number in [0, 1, 300, 500, 599] {
+            let decision = decide(&mut index, "x", &format!("word{number}"));
+            assert!(matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()), "{number}");
+        }
+        // A document that comes once the table of copies exists, and one that is forgotten.
+        index.mode = Mode::Add;
+        decide(&mut index, "late", "word9999");
+        index.remove_places(&[index.places[500]]);
+        index.mode = Mode::Query;
+        assert!(matches!(decide(&mut index, "x", "word9999"), Decision::Duplicate { of, .. } if of == "late"));
+        assert_eq!(decide(&mut index, "x", "word500"), Decision::Crowded);
+        assert_eq!(decide(&mut index, "x", "word7777"), Decision::Crowded);
+        assert!(Decision::Crowded.passes());
+        assert_eq!(index.capped(), 8);
+        assert!(index.bytes_held() > index.copies.as_ref().unwrap().bytes_held());
+    }
 }

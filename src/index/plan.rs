@@ -1,7 +1,8 @@
 //! How signatures are made for an index: an algorithm that needs no further learning, a tokenizer, a seed.
 
 use super::Signer;
-use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals};
+use super::header::Header;
+use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals, Value};
 use crate::error::Error;
 use crate::lexicon::FileIdentity;
 use crate::tokenizer::Tokenizer;
@@ -49,6 +50,29 @@ fn random_seed() -> u64 {
     MIN + RandomState::new().build_hasher().finish() % (9 * MIN)
 }
 
+/// What an algorithm chooses its tables for, if it has a choice. Which documents are found does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// Not known: the tables are those of a batch of a million documents, which take little memory.
+    #[default]
+    Unknown,
+    /// An index of this many documents.
+    Documents(u64),
+    /// As many tables as an index was made with.
+    Tables(usize),
+}
+
+impl Size {
+    /// That of the index with this [header](super::header), if it is stored there.
+    pub fn of_header(header: &Header) -> Option<Self> {
+        match header.settings.get("tables")? {
+            Value::Integer(tables) => Some(Size::Tables((*tables).try_into().ok()?)),
+            _ => None,
+        }
+    }
+}
+
 /// How signatures are made, apart from the seed of an existing index. The index itself
 /// [makes the signatures](super::Index::signer).
 #[derive(Clone)]
@@ -76,6 +100,14 @@ impl Plan {
     /// # Errors
     /// The algorithm is refused, must count the whole collection first, or has a lexicon with terms of another tokenizer.
     pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>) -> Result<Self, Error> {
+        Self::sized(factory, tokenizer, Size::default())
+    }
+
+    /// As [`new`](Self::new), with tables for another number of documents.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn sized(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>, size: Size) -> Result<Self, Error> {
         let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, terms_of } =
             factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
@@ -98,6 +130,11 @@ impl Plan {
             }
         }
         algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
+        match size {
+            Size::Unknown => {}
+            Size::Documents(documents) => algorithm.learn(&Learned::Expected(documents)),
+            Size::Tables(tables) => algorithm.learn(&Learned::Tables(tables)),
+        }
         // The terms are hashed already.
         let seed = terms_of.as_ref().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
         if let Some(terms) = &terms_of {
@@ -126,6 +163,11 @@ impl Plan {
     pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
         self.text.push((name, value));
         self
+    }
+
+    /// Whether the algorithm chooses its tables for a [`Size`].
+    pub fn chooses_tables(&self) -> bool {
+        self.algorithm.layout().is_some()
     }
 
     /// Warnings about the plan.

@@ -31,6 +31,16 @@ pub(super) struct Shape {
 /// The words of a digest of I-Match.
 const DIGEST: usize = crate::algorithm::imatch::WORDS;
 
+/// Whether the tables of an index are made of its fingerprints when it is opened, and may be others than those that it
+/// was made with.
+pub(super) fn chooses_tables(header: &Value) -> bool {
+    match header.get("algo").and_then(Value::as_str) {
+        Some("simhash") => true,
+        Some("projection") => header.get("cosine").is_none(),
+        _ => false,
+    }
+}
+
 impl Shape {
     /// The shape by the header of an index. An algorithm outside the table is unknown here.
     pub fn of(header: &Value) -> Self {

@@ -3,7 +3,7 @@
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of, read_at};
-use super::shape::Shape;
+use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
 use serde_json::Value;
 use std::fs::File;
@@ -132,7 +132,8 @@ impl Stored {
         let mut names: Vec<&String> = own.keys().chain(asked.keys()).collect();
         names.sort_unstable();
         names.dedup();
-        names.retain(|name| own.get(*name) != asked.get(*name));
+        let any_tables = chooses_tables(&self.header);
+        names.retain(|name| own.get(*name) != asked.get(*name) && !(any_tables && *name == "tables"));
         if names.is_empty() {
             return Ok(());
         }

@@ -54,6 +54,38 @@ fn simhash_as_a_record() {
     }
 }
 
+/// The numbers of Manku, Jain & Das Sarma 2007 for 2^34 fingerprints of 64 bits.
+#[test]
+fn the_designs_of_the_search() {
+    let planned = plan("--algo simhash --documents 17179869184");
+    let search = planned.search.as_ref().expect("simhash has tables");
+    let of = |tables: f64| search.iter().find(|search| search.design == "tables" && search.tables == tables).unwrap();
+    let numbers = [4.0, 10.0, 16.0, 20.0].map(|tables| {
+        let search = of(tables);
+        (search.blocks.as_deref().unwrap(), search.key_bits.unwrap(), search.candidates_of_a_probe)
+    });
+    let expected = [("4", [16, 16], 262_144.0), ("5", [25, 26], 512.0), ("4x4", [28, 28], 64.0), ("6", [31, 33], 8.0)];
+    assert_eq!(numbers, expected);
+    assert!(of(20.0).chosen && of(20.0).bytes == 20.0 * 8.0 * 17_179_869_184.0 && of(20.0).candidates == 88.0);
+    let other = |design: &str| search.iter().find(|search| search.design == design).unwrap();
+    assert_eq!((other("changes-looked-up").probes, other("changes-stored").tables), (43_745.0, 43_745.0));
+    assert_eq!(other("each-with-each").candidates, 17_179_869_184.0);
+    for same in ["17,179,869,184", "17_179_869_184", "2^34"] {
+        assert_eq!(plan(&format!("--algo simhash --documents {same}")).documents, 17_179_869_184);
+    }
+    assert_eq!(plan("--algo simhash --documents 8000000000").documents, 8_000_000_000);
+    assert!(plan("--algo projection").search.is_some() && plan("--algo projection --cosine 0.9").search.is_none());
+}
+
+#[test]
+fn every_pair_of_a_million_documents_takes_days() {
+    let costs = plan("--documents 1000000").costs();
+    let of = |what: &str| costs.iter().find(|cost| cost.what == what).map(|cost| (cost.value, &*cost.unit)).unwrap();
+    assert_eq!(of("pairs of documents"), (499_999_500_000.0, "pairs"));
+    assert_eq!(of("comparing each of them"), (5.79, "days at 1 µs each"));
+    assert_eq!(of("text of a document").0, 1800.0);
+}
+
 #[test]
 fn imatch_as_a_record() {
     let default = plan("--algo imatch");

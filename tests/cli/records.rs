@@ -180,6 +180,8 @@ pub struct Plan {
     pub curve_of: String,
     curve: Box<RawValue>,
     costs: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Vec<Search>>,
     pub notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
@@ -187,6 +189,26 @@ pub struct Plan {
     pub preparation: Option<Preparation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+}
+
+/// A way to search in a plan.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    pub design: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<String>,
+    pub chosen: bool,
+    pub of_index: bool,
+    pub tables: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_bits: Option<[u32; 2]>,
+    pub probes: f64,
+    pub candidates_of_a_probe: f64,
+    pub candidates: f64,
+    pub bytes: f64,
+    pub query_seconds: f64,
+    pub batch_seconds: f64,
 }
 
 /// The preset in a plan.
@@ -302,6 +324,7 @@ pub struct FilterCounts {
     pub known: u64,
     pub duplicates: u64,
     featureless: u64,
+    pub crowded: u64,
     repaired: u64,
     fell_back: u64,
     pub failed: u64,
@@ -378,6 +401,8 @@ pub struct Eval {
     tokenizer: String,
     accuracy: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<Vec<Bin>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_compared: Option<u64>,
@@ -385,6 +410,20 @@ pub struct Eval {
     pub no_bins: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preparation: Option<Preparation>,
+}
+
+/// How evenly fingerprints are distributed.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Distribution {
+    pub fingerprints: u64,
+    pub ones_least: f64,
+    pub ones_mean: f64,
+    pub ones_most: f64,
+    pub tables: u64,
+    pub expected_of_a_key: f64,
+    pub most_of_a_key: u64,
+    pub crowded_keys: u64,
 }
 
 /// Labelled pairs of about the same similarity.
@@ -683,7 +722,9 @@ impl Pair {
                 (1..=16).any(|words| value == 1.0 - f64::from(bits) / f64::from(64 * words))
             }
             ("projection", "cosine", None) => true,
-            ("simhash", "hamming", Some(bits)) => [64.0, 128.0].iter().any(|all| value == 1.0 - f64::from(bits) / all),
+            ("simhash", "hamming", Some(bits)) => {
+                (1..=8).any(|halves| value == 1.0 - f64::from(bits) / f64::from(32 * halves))
+            }
             // A share of at most 101 digests.
             ("imatch", "imatch", None) => {
                 (1..=101u32).any(|all| (1..=all).any(|n| value == f64::from(n) / f64::from(all)))

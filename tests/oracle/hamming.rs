@@ -9,6 +9,7 @@ use crate::support::scanning::{always, factory, made, outcome, outcome_with};
 use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::algorithm::{Algorithm, Explain, Features, Learned, Profile, Row};
 use neardups::engine::{Options, Outcome};
+use neardups::hamming::Layout;
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
 use neardups::tokenizer::{Tokens, Word};
@@ -53,10 +54,11 @@ impl<A: Algorithm> Algorithm for Coded<A> {
 
 /// Random codes, and near ones of some of them: bits flipped anywhere, next to each other, or at either end of a block.
 pub(super) fn codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u64>> {
-    let mut codes: Vec<Vec<u64>> = vec![vec![0; bits / 64], vec![!0; bits / 64]];
+    let words = bits.div_ceil(64);
+    let mut codes: Vec<Vec<u64>> = vec![vec![0; words], vec![!0; words]];
     while codes.len() < count {
         if codes.len() < count / 5 {
-            codes.push(random.words(bits / 64));
+            codes.push(random.words(words));
             continue;
         }
         let mut code = random.pick(&codes).clone();
@@ -67,7 +69,25 @@ pub(super) fn codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u
         }
         codes.push(code);
     }
+    if !bits.is_multiple_of(64) {
+        codes.iter_mut().for_each(|code| code[words - 1] &= (1 << (bits % 64)) - 1);
+    }
     random.shuffle(&mut codes);
+    codes
+}
+
+/// Codes of which most agree in all but 16 bits next to each other, so that most keys are crowded.
+fn crowded_codes(random: &mut Random, bits: usize, count: usize) -> Vec<Vec<u64>> {
+    let (mut codes, start) = (codes(random, bits, count / 4), random.below(bits));
+    let common = codes[0].clone();
+    while codes.len() < count {
+        let mut code = common.clone();
+        for offset in (0..16).filter(|_| random.chance(0.3)) {
+            let bit = (start + offset) % bits;
+            code[bit / 64] ^= 1 << (bit % 64);
+        }
+        codes.push(code);
+    }
     codes
 }
 
@@ -119,6 +139,38 @@ fn every_number_of_blocks_finds_all_pairs_within_the_distance() {
         }
     }
     assert_eq!(scans, 510);
+}
+
+#[test]
+fn every_layout_finds_all_pairs_within_the_distance() {
+    let (mut scans, mut two_levels) = (0, 0);
+    for (bits, distance) in [(32, 1), (32, 3), (64, 2), (64, 3), (64, 6), (96, 3), (128, 4), (256, 5)] {
+        let mut random = Random::new((bits + distance) as u64);
+        for crowded in [false, true] {
+            let make = if crowded { crowded_codes } else { codes };
+            let codes = make(&mut random, bits, 150);
+            let documents: Vec<Text> = (0..codes.len()).map(|n| (format!("d{n}"), format!("code{n}"))).collect();
+            let by_token = |n: usize| (token_hash(documents[n].1.as_bytes(), 0), codes[n].clone());
+            let by_token: Arc<HashMap<u64, Vec<u64>>> = Arc::new((0..codes.len()).map(by_token).collect());
+            let expected = all_within(&codes, distance as u32);
+            assert!(expected.len() > 10, "{} pairs within {distance}", expected.len());
+            let two = (1..4).flat_map(|more| {
+                (1..4).filter_map(move |again| Layout::two_levels(bits, distance, distance + more, distance + again))
+            });
+            let two = two.filter(|layout| layout.tables() <= 300.0);
+            for layout in Layout::all(bits, distance, 100).into_iter().chain(two) {
+                let make = || {
+                    let inner = SimHash::new(bits, distance, vec![1], Weights::Binary, None).with_layout(layout);
+                    Coded { inner, codes: Arc::clone(&by_token) }
+                };
+                let outcome = outcome(&documents, &always(make));
+                assert_eq!(found(&outcome, bits), expected, "{layout:?}, crowded: {crowded}");
+                scans += 1;
+                two_levels += u32::from(layout.blocks_again().is_some());
+            }
+        }
+    }
+    assert!(scans > 150 && two_levels > 60, "{scans} scans, {two_levels} with two levels");
 }
 
 #[test]

@@ -534,6 +534,7 @@ fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result
             ("fingerprint", (8 * WORDS * digests) as f64, "bytes a document"),
             ("fingerprints of all documents", (8 * WORDS * digests) as f64 * documents as f64, "bytes"),
         ],
+        search: None,
         notes,
     })
 }

@@ -36,7 +36,7 @@ pub mod supershingles;
 pub use super::bands;
 
 use super::builder::{Number, parameters};
-use super::factory::OVERLAPPING;
+use super::factory::{OVERLAPPING, three_digits};
 use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
 use super::shingles::ShingleHash;
 use super::{
@@ -603,6 +603,9 @@ fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<u
     Ok(features_of(width.unwrap_or(1), median_tokens, is_short_text(settings, width)))
 }
 
+/// The bytes of a token of a document that a plan assumes, with the space after it: those of English words.
+const PLANNED_BYTES: f64 = 6.0;
+
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     if let Some(shape) = resolve_supershingles(settings)? {
         return forecast_supershingles(settings, shape, median_tokens, documents);
@@ -622,6 +625,7 @@ fn forecast_exact(threshold: Threshold, median_tokens: usize, documents: u64) ->
             ("keys, at most", 8.0 * keys as f64, "bytes a document"),
             ("keys of all documents, at most", 8.0 * keys as f64 * documents as f64, "bytes"),
         ],
+        search: None,
         notes: vec![
             format!("every pair at or above {threshold} is found"),
             "shingles that only one document has are no keys, so there are usually far fewer".into(),
@@ -649,6 +653,7 @@ fn forecast_supershingles(
             ("fingerprint", 8.0 * groups as f64, "bytes a document"),
             ("fingerprints of all documents", 8.0 * groups as f64 * documents as f64, "bytes"),
         ],
+        search: None,
         notes: vec![
             format!(
                 "every pair with at least {least} of {groups} supershingles in common is reported, whatever its Jaccard similarity"
@@ -673,6 +678,8 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
     let shingles = median_tokens.max(1) as f64;
     let evaluations =
         if kind == sketch::Kind::Fss { (slots * slots.ln() + slots * 0.58).max(shingles) } else { shingles * slots };
+    let pairs = documents as f64 * (documents as f64 - 1.0) / 2.0;
+    let unrelated = |similarity| three_digits(pairs * curve.at(similarity, features));
     let mut notes = vec![match features {
         Some(features) if kind == sketch::Kind::Fss => format!(
             "a pair at {threshold} is found with probability {found:.4} if its documents have {features} shingles each, and with at least \
@@ -691,9 +698,15 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
         curve: curve.points(threshold.as_f64(), features),
         costs: vec![
             ("hash evaluations a document", evaluations.round(), ""),
+            ("text of a document", PLANNED_BYTES * shingles, "bytes, if a token takes 6"),
+            ("shingles", 8.0 * features.unwrap_or(median_tokens) as f64, "bytes a document"),
+            ("signature", 8.0 * slots, "bytes a document, of which only the keys are kept"),
             ("keys", 8.0 * bands.bands as f64, "bytes a document"),
             ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
+            ("candidates, if unrelated documents are 0.05 alike", unrelated(0.05), "pairs"),
+            ("candidates, if unrelated documents are 0.1 alike", unrelated(0.1), "pairs"),
         ],
+        search: None,
         notes,
     })
 }

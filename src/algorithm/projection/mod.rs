@@ -20,7 +20,7 @@
 //!
 //! **Cost.** About 25 operations a token for each 64 bits; 48 bytes a document for 384 bits. All pairs that agree in
 //! enough bits are found exactly, through block tables: at least 13 for 12 differing bits
-//! ([`crate::hamming::cheapest_blocks`]).
+//! ([`crate::hamming::Layout::cheapest`]).
 //!
 //! **Where it is weak.** Short documents: replacing one of `n` distinct words leaves a cosine of `1 − 1/n`, so a
 //! document needs 208 words for a replaced word to change only 12 of 384 bits on average. Common words count most, so
@@ -256,7 +256,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 
 fn forecast_agreeing(projection: &RandomProjection, documents: u64) -> Forecast {
     let (bits, agree, apart) = (projection.bits, projection.agree(), projection.distance);
-    let cost = hamming::cheapest_blocks(bits, apart, documents as f64);
+    let search = projection.forecast(documents);
     Forecast {
         curve_of: "cosine",
         curve: COSINES
@@ -264,9 +264,10 @@ fn forecast_agreeing(projection: &RandomProjection, documents: u64) -> Forecast 
             .to_vec(),
         costs: vec![
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
-            ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
-            ("search on one core", (cost.nanoseconds / 1e7).round() / 100.0, "seconds, estimated"),
+            ("fingerprints compared", search.chosen.compared(documents as f64).round(), "pairs, if codes are random"),
+            ("search on one core", search.seconds(), "seconds, estimated"),
         ],
+        search: Some(search),
         notes: vec![
             format!("every pair that agrees in at least {agree} of {bits} bits is found"),
             format!("that many agree on average at a cosine of {:.4}", hamming::cosine_of(apart as f64 / bits as f64)),
@@ -291,6 +292,7 @@ fn forecast_cosine(threshold: Threshold, bands: Bands, documents: u64) -> Foreca
             ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
             ("documents compared", by_chance.round(), "pairs, if codes are random"),
         ],
+        search: None,
         notes: vec![
             format!(
                 "a pair at {threshold} is found with probability {found:.4} at least; every reported pair is verified exactly"

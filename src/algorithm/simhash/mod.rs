@@ -1,7 +1,7 @@
 //! SimHash: a fingerprint of sign bits. Near-duplicates differ in few of them.
 //!
 //! **What it detects.** Long documents that differ in a few words. Unlike MinHash it measures how much the texts have
-//! in common as a whole, not which runs they share. Its fingerprint is 8 or 16 bytes.
+//! in common as a whole, not which runs they share. Its fingerprint is 8 bytes, or 4 to 32.
 //!
 //! **Source.** Charikar, STOC 2002 (the signs of random projections); Manku, Jain & Das Sarma, WWW 2007 (64 bits, distance 3,
 //! block tables).
@@ -18,7 +18,7 @@
 //!
 //! **Cost.** A table look-up and about 25 operations a feature for each 64 bits; 8 bytes a document for 64 bits. All
 //! pairs within the distance are found exactly, through block tables whose number is chosen from the number of
-//! documents ([`crate::hamming::cheapest_blocks`]). `weights` = `idf` reads the collection twice, once for counting,
+//! documents ([`Layout::cheapest`]). `weights` = `idf` reads the collection twice, once for counting,
 //! unless a `lexicon` is given. It also costs a look-up a token, a sort of the features, and three times as long for
 //! the bits.
 //!
@@ -33,7 +33,7 @@ use super::sign_bits::{SignBits, Signs};
 use super::weights::Weigher;
 use super::{Entry, Features, Forecast, PreparedAlgorithm, Provenance, Row};
 use crate::error::Error;
-use crate::hamming;
+use crate::hamming::{self, Layout};
 use crate::lexicon::Lexicon;
 use crate::similarity::Threshold;
 use crate::tokenizer::{TokenDetail, Tokens};
@@ -45,7 +45,7 @@ pub use super::weights::Weights;
 pub const ENTRY: Entry = Entry {
     name: "simhash",
     aliases: &["sim-hash"],
-    summary: "64 or 128 sign bits of weighted features; all pairs within a Hamming distance, exactly",
+    summary: "32 to 256 sign bits of weighted features; all pairs within a Hamming distance, exactly",
     advice: "For long documents with tiny edits, and where a fingerprint must be 8 bytes. At its default distance of 3 it misses many \
              pairs that MinHash finds; it is refused where the median document has fewer than 50 tokens.",
     parameters: PARAMETERS,
@@ -73,7 +73,7 @@ parameters! {
     cosine(cosine: impl Into<Number>) COSINE = cosine.into().0;
     /// The probability that a pair at the [`cosine`](Self::cosine) is found: between 0 and 1; 0.99 by default.
     recall(recall: f64) RECALL = recall.to_string();
-    /// The bits of the fingerprint: 64 or 128; 64 by default.
+    /// The bits of the fingerprint: a multiple of 32 up to 256; 64 by default.
     bits(bits: usize) BITS = bits.to_string();
     /// The lengths of the token runs that are features: from 1 to 16 each; 1 and 2 by default.
     grams(lengths: impl IntoIterator<Item = usize>) GRAMS = builder::sum(lengths);
@@ -87,6 +87,9 @@ parameters! {
     /// The number of blocks that the bits are cut into for searching: more than the distance, and at most 64. By
     /// default the cheapest for the number of documents.
     blocks(blocks: usize) BLOCKS = blocks.to_string();
+    /// The number of tables for searching, instead of blocks: that of a [`Layout`], at most 2,000. By default the
+    /// cheapest for the number of documents.
+    tables(tables: usize) TABLES = tables.to_string();
     /// Whether to run even where documents are too short for SimHash.
     force(force: bool) FORCE = force.to_string();
     /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
@@ -106,9 +109,10 @@ static BITS: Parameter = Parameter {
     name: "bits",
     placeholder: "F",
     default: "64",
-    values: Values::Choice(&[("64", "8 bytes a document"), ("128", "16 bytes a document, half the noise")]),
-    help: "Bits of the fingerprint",
-    details: "With 128 bits the same similarity is twice the distance: raise `distance` along.",
+    values: Values::Multiple(32, 32..=256),
+    help: "Bits of the fingerprint: a multiple of 32",
+    details: "64 bits take 8 bytes a document, 128 bits 16, with half the noise. With 128 bits the same similarity is twice the distance: \
+              raise `distance` along.",
 };
 static GRAMS: Parameter = Parameter {
     name: "grams",
@@ -127,6 +131,15 @@ static BLOCKS: Parameter = Parameter {
     help: "Blocks that the bits are cut into for searching",
     details: "auto takes the cheapest for the number of documents. Every choice above the distance finds the same pairs.",
 };
+static TABLES: Parameter = Parameter {
+    name: "tables",
+    placeholder: "T",
+    default: "auto",
+    values: Values::AutoInteger(1..=Layout::MOST_TABLES as u64),
+    help: "Tables for searching, instead of --blocks",
+    details: "More tables take more memory and compare fewer documents; every number finds the same pairs. At distance 3: 4, 10, 16 (blocks \
+              cut into blocks again), 20, 35, and so on; dedup plan shows them.",
+};
 static FORCE: Parameter = Parameter {
     name: "force",
     placeholder: "",
@@ -136,8 +149,6 @@ static FORCE: Parameter = Parameter {
     details: "Below a median of 50 tokens SimHash misses most near-duplicates, and is refused without this.",
 };
 
-/// The most tables that `blocks` may need.
-const MAX_TABLES: f64 = 2000.0;
 /// Below this median number of tokens SimHash is refused; below the second it is run with a warning.
 const REFUSED_BELOW_TOKENS: usize = 50;
 const WARNED_BELOW_TOKENS: usize = 300;
@@ -161,7 +172,7 @@ impl SimHash {
     /// search; `None` lets it follow the number of documents.
     ///
     /// # Panics
-    /// If `bits` is not a multiple of 64, or `distance` or `blocks` do not fit it.
+    /// If `bits` is not a multiple of 32, or `distance` or `blocks` do not fit it.
     pub fn new(bits: usize, distance: usize, grams: Vec<usize>, weights: Weights, blocks: Option<usize>) -> Self {
         SignBits::of(Runs { grams, hash: ShingleHash::default() }, bits, distance, weights, blocks)
     }
@@ -211,7 +222,7 @@ pub fn distance_for(bits: usize, cosine: f64, recall: f64) -> usize {
 }
 
 fn resolve(settings: &Settings) -> Result<SimHash, Error> {
-    let bits = settings.integer_choice(&BITS)?;
+    let bits = settings.integer(&BITS)?.expect("never auto");
     let mut origins = settings.origins();
     let distance = match settings.threshold(&COSINE)? {
         Some(_) if settings.has(&DISTANCE) => {
@@ -233,20 +244,52 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
         }
         None => settings.integer(&DISTANCE)?.expect("never auto"),
     };
-    let blocks = settings.integer(&BLOCKS)?;
-    if let Some(blocks) = blocks {
-        let tables = hamming::binomial(blocks, distance);
-        if blocks <= distance || tables > MAX_TABLES {
-            return Err(Error::parameter(
-                "blocks",
-                blocks,
-                format!("more than the distance ({distance}), and so few that there are at most {MAX_TABLES} tables"),
-            ));
-        }
+    if distance >= bits {
+        return Err(Error::parameter("distance", distance, format!("less than the bits of the fingerprint ({bits})")));
+    }
+    let layout = resolve_layout(settings, bits, distance)?;
+    match layout {
+        Some(_) if settings.has(&TABLES) => origins.derive(&BLOCKS, "for so many tables"),
+        _ => {}
     }
     let weights = Weights::of(settings, ENTRY.name)?;
-    let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, blocks);
-    Ok(simhash.with_hash(ShingleHash::of(settings)?).with_origins(origins))
+    let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, None);
+    let simhash = simhash.with_hash(ShingleHash::of(settings)?).with_origins(origins);
+    Ok(match layout {
+        Some(layout) => simhash.with_layout(layout),
+        None => simhash,
+    })
+}
+
+/// The layout that `blocks` or `tables` fixes.
+fn resolve_layout(settings: &Settings, bits: usize, distance: usize) -> Result<Option<Layout>, Error> {
+    match (settings.integer(&BLOCKS)?, settings.integer(&TABLES)?) {
+        (Some(_), Some(_)) => Err(Error::Usage("`tables` chooses the blocks: leave `blocks` out".into())),
+        (Some(blocks), None) => {
+            let is_fine = distance < blocks && blocks <= bits;
+            if !is_fine || hamming::binomial(blocks, distance) > Layout::MOST_TABLES as f64 {
+                return Err(Error::parameter(
+                    "blocks",
+                    blocks,
+                    format!(
+                        "more than the distance ({distance}), and so few that there are at most {} tables",
+                        Layout::MOST_TABLES
+                    ),
+                ));
+            }
+            Ok(Some(Layout::one_level(bits, distance, blocks)))
+        }
+        (None, Some(tables)) => match Layout::with_tables(bits, distance, tables) {
+            Some(layout) => Ok(Some(layout)),
+            None => {
+                let all = Layout::all(bits, distance, Layout::MOST_TABLES);
+                let numbers: Vec<String> = all.iter().map(|layout| layout.tables().to_string()).collect();
+                let expected = format!("for a distance of {distance} one of {}", numbers.join(", "));
+                Err(Error::parameter("tables", tables, expected))
+            }
+        },
+        (None, None) => Ok(None),
+    }
 }
 
 fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
@@ -282,10 +325,7 @@ fn prepare(settings: &Settings, median_tokens: usize) -> Result<PreparedAlgorith
 fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let simhash = resolve(settings)?;
     let (bits, distance) = (simhash.bits, simhash.distance);
-    let cost = match simhash.blocks {
-        Some(blocks) => hamming::block_cost(bits, blocks, distance, documents as f64),
-        None => hamming::cheapest_blocks(bits, distance, documents as f64),
-    };
+    let search = simhash.forecast(documents);
     Ok(Forecast {
         curve_of: "cosine",
         curve: [0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.0]
@@ -293,9 +333,10 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
             .to_vec(),
         costs: vec![
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
-            ("fingerprints compared", cost.compared.round(), "pairs, if codes are random"),
-            ("search on one core", (cost.nanoseconds / 1e7).round() / 100.0, "seconds, estimated"),
+            ("fingerprints compared", search.chosen.compared(documents as f64).round(), "pairs, if codes are random"),
+            ("search on one core", search.seconds(), "seconds, estimated"),
         ],
+        search: Some(search),
         notes: vec![
             format!("every pair at most {distance} of {bits} bits apart is found"),
             hamming::stated(bits, distance, settings.threshold(&COSINE)?.map_or(0.99, Threshold::as_f64)),
@@ -306,7 +347,8 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Algorithm;
+    use crate::algorithm::{Algorithm, Learned};
+    use crate::tokenizer::Tokenizer;
 
     #[test]
     fn distances_for_cosines() {
@@ -351,7 +393,7 @@ mod tests {
     fn fingerprints_are_fixed() {
         // Computed by a few lines of Python; fingerprints will be part of stored indexes.
         let simhash = SimHash::new(128, 3, vec![1, 2], Weights::Binary, None);
-        let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, 0);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
         for word in ["the", "quick", "brown", "fox", "jumps", "over"] {
             tokens.push(word, 0..word.len());
         }
@@ -361,10 +403,87 @@ mod tests {
         assert_eq!(fingerprint, [0xd14c205125d17eb2, 0x858be0095ebf4d48]);
     }
 
+    fn fingerprint(simhash: &SimHash, text: &str, tokenizer: &dyn Tokenizer) -> Vec<u64> {
+        let mut tokens = Tokens::new(simhash.profile().reads, 0);
+        tokenizer.tokenize(text, &mut tokens);
+        let (mut features, mut fingerprint) = (Features::default(), Vec::new());
+        simhash.features(&tokens, &mut features);
+        simhash.fingerprint(&features, &mut fingerprint);
+        fingerprint
+    }
+
+    /// The three sentences of a well-known introduction to SimHash, by the pairs of characters that it names. There, with a
+    /// hash of its own, they are 4, 16 and 12 of 32 bits apart.
+    #[test]
+    fn three_sentences_with_32_bits() {
+        let sentences = ["the cat sat on the mat", "the cat sat on a mat", "we all scream for ice cream"];
+        let pairs_of_characters = crate::tokenizer::by_name("char:2").unwrap();
+        for (hash, expected) in [(ShingleHash::Xxh3, [3, 15, 14]), (ShingleHash::Md5, [5, 15, 18])] {
+            let simhash = SimHash::new(32, 3, vec![1], Weights::Binary, None).with_hash(hash);
+            let codes = sentences.map(|text| fingerprint(&simhash, text, &*pairs_of_characters));
+            assert!(codes.iter().all(|code| code.len() == 1 && code[0] <= u64::from(u32::MAX)));
+            let apart = |a: usize, b: usize| hamming::distance(&codes[a], &codes[b]);
+            assert_eq!([apart(0, 1), apart(0, 2), apart(1, 2)], expected, "{hash:?}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_of_fewer_bits_is_the_beginning_of_one_of_more() {
+        let code = |bits| {
+            let simhash = SimHash::new(bits, 3, vec![1, 2], Weights::TermFrequency, None);
+            fingerprint(
+                &simhash,
+                "the quick brown fox jumps over the lazy dog and the quick cat",
+                &crate::tokenizer::Word,
+            )
+        };
+        let longest = code(256);
+        assert_eq!(longest.len(), 4);
+        for bits in (32..=256).step_by(32) {
+            let mut expected = longest[..usize::div_ceil(bits, 64)].to_vec();
+            if bits % 64 == 32 {
+                *expected.last_mut().unwrap() &= u64::from(u32::MAX);
+            }
+            assert_eq!(code(bits), expected, "{bits} bits");
+        }
+    }
+
+    #[test]
+    fn tables_choose_the_layout() {
+        let layout = |pairs: &[(&str, &str)]| {
+            let simhash = resolve(&Settings::from_pairs(pairs.iter().copied())).map_err(|error| error.to_string())?;
+            let tables = simhash.rows().into_iter().find(|row| row.name == "tables").unwrap();
+            Ok::<_, String>(format!("{} {}", simhash.layout, tables.provenance))
+        };
+        assert_eq!(layout(&[("tables", "16")]).unwrap(), "4x4 C(4, 3) × C(4, 3), keys of 28 bits");
+        assert_eq!(layout(&[("tables", "20")]).unwrap(), "6 C(6, 3), keys of 31 to 33 bits");
+        assert_eq!(layout(&[("tables", "20")]), layout(&[("blocks", "6")]));
+        assert_eq!(layout(&[("tables", "auto")]), layout(&[]));
+        assert_eq!(layout(&[("bits", "32"), ("tables", "10")]).unwrap(), "5 C(5, 3), keys of 12 to 14 bits");
+        assert!(layout(&[("tables", "17")]).unwrap_err().contains("one of 4, 10, 16, 20, 35"));
+        assert!(layout(&[("tables", "4"), ("blocks", "4")]).unwrap_err().contains("leave `blocks` out"));
+        assert!(layout(&[("bits", "32"), ("distance", "32")]).unwrap_err().contains("less than the bits"));
+        assert!(layout(&[("bits", "48")]).unwrap_err().contains("a multiple of 32 from 32 to 256"));
+    }
+
+    #[test]
+    fn tables_follow_what_an_index_expects_unless_they_are_fixed() {
+        let learned = |blocks, learned: Learned| {
+            let mut simhash = SimHash::new(64, 3, vec![1], Weights::Binary, blocks);
+            simhash.learn(&learned);
+            simhash.tables.len()
+        };
+        assert_eq!(
+            [Learned::Expected(1 << 34), Learned::Tables(16), Learned::Tables(17)].map(|it| learned(None, it)),
+            [35, 16, 4]
+        );
+        assert_eq!([Learned::Expected(1 << 34), Learned::Tables(16)].map(|it| learned(Some(5), it)), [10, 10]);
+    }
+
     #[test]
     fn a_short_document_has_the_features_of_its_only_run_once() {
         let simhash = SimHash::new(64, 3, vec![2, 3], Weights::TermFrequency, None);
-        let mut tokens = Tokens::new(crate::tokenizer::TokenDetail::Hashes, 0);
+        let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
         tokens.push("one", 0..3);
         let mut features = Features::default();
         simhash.features(&tokens, &mut features);

@@ -358,6 +358,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
             ("keys of a document with 100 spots, at most", keys, "bytes"),
             ("keys of all documents, if each has 100 spots, at most", keys * documents as f64, "bytes"),
         ],
+        search: None,
         notes: vec![
             format!(
                 "every pair at or above {threshold} is found; documents with fewer than {} spots are compared with nothing",

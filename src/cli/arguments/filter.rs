@@ -133,6 +133,7 @@ pub fn command() -> Command {
                 .default_value("batch")
                 .requires("index"),
         )
+        .arg(signing::expect_arg())
         .args(signing::args())
         .args([
             input::on_error_arg("drop"),

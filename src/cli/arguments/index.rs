@@ -139,6 +139,7 @@ pub fn command() -> Command {
                      by id and text, are not added again.",
                 )
                 .arg(file())
+                .arg(signing::expect_arg())
                 .args(signing::args()),
         )
         .subcommand(

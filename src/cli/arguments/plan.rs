@@ -2,7 +2,7 @@
 
 use super::method::{self, Method};
 use super::tokens;
-use super::values::{switch, value, whole_number};
+use super::values::{documents, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 /// The parsed arguments.
@@ -36,7 +36,8 @@ pub fn command() -> Command {
         .about("Shows what the options resolve to, what they find and what they cost")
         .long_about(
             "Shows what the options resolve to: every parameter with its reason, the probability that a pair is found at each \
-             similarity, and the cost for a number of documents. Reads no documents and runs nothing.",
+             similarity, and the cost for a number of documents; for SimHash and random projection that of each layout of tables, for a \
+             batch and for a query. Reads no documents and runs nothing.",
         )
         .after_help("Examples:\n  dedup plan --threshold 0.9 --recall 0.999\n  dedup plan --algo simhash --distance 6 --documents 100000000")
         .arg(method::algorithm())
@@ -47,9 +48,9 @@ pub fn command() -> Command {
             Arg::new("documents")
                 .long("documents")
                 .value_name("N")
-                .value_parser(whole_number(1..=4_000_000_000))
+                .value_parser(documents)
                 .default_value("1000000")
-                .help("Number of documents to plan for"),
+                .help("Number of documents to plan for, up to 1e12: 1000000, 1,000,000, 20M, 1e9, 2^34"),
         )
         .arg(
             Arg::new("tokens")

@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{duration, switch, value};
+use super::values::{documents, duration, switch, value};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -18,6 +18,8 @@ pub struct Signing {
     pub run: Run,
     /// `--random-seed`.
     pub random_seed: bool,
+    /// `--expect`, if the command has it.
+    pub expect: Option<u64>,
 }
 
 impl Signing {
@@ -28,6 +30,7 @@ impl Signing {
             input: Input::new(given),
             run: Run::new(given),
             random_seed: switch(given, "random-seed"),
+            expect: value(given, "expect").copied(),
         }
     }
 }
@@ -67,6 +70,20 @@ pub fn args() -> Vec<Arg> {
             .help("Choose the seed of a new index, or of this run, at random, so that nobody can construct colliding texts; new indexes of minhash always do"),
     );
     args
+}
+
+/// The flag for the size of an index.
+pub fn expect_arg() -> Arg {
+    Arg::new("expect")
+        .long("expect")
+        .value_name("N")
+        .value_parser(documents)
+        .help("Number of documents to choose the tables of simhash or projection for, up to 1e12: 1000000, 20M, 1e9")
+        .long_help(
+            "Number of documents to choose the tables of simhash or projection for, up to 1e12: 1000000, 20M, 1e9. More documents take more \
+             tables, with longer keys, and more memory. Every number finds the same documents, unless keys become crowded. A new index \
+             keeps the number of its tables for later runs. Without it, those of the index are kept, and a new one has few tables",
+        )
 }
 
 /// The flags for what an index forgets.

@@ -26,6 +26,55 @@ pub fn whole_number(
     }
 }
 
+/// The most documents that can be planned for or expected.
+const MOST_DOCUMENTS: u64 = 1_000_000_000_000;
+
+/// Parses a number of documents: digits, in groups if wanted, followed by K, M, G or B, or T for powers of 1000; or as
+/// a decimal or binary power.
+pub fn documents(typed: &str) -> Result<u64, String> {
+    let number = written_out(typed).filter(|number| (1..=MOST_DOCUMENTS).contains(number));
+    number.ok_or_else(|| {
+        format!("expected a whole number from 1 to {MOST_DOCUMENTS}, such as 1000000, 1,000,000, 20M, 1e9 or 2^34")
+    })
+}
+
+/// `None` if it is no whole number, or too large.
+fn written_out(typed: &str) -> Option<u64> {
+    if let Some((base, power)) = typed.split_once('^') {
+        return digits(base)?.checked_pow(digits(power)?.try_into().ok()?);
+    }
+    let lower = typed.to_ascii_lowercase();
+    let (number, zeros) = match lower.split_once('e') {
+        Some((number, power)) => (number, digits(power)?.try_into().ok()?),
+        None => match lower.char_indices().last()? {
+            (at, 'k') => (&lower[..at], 3),
+            (at, 'm') => (&lower[..at], 6),
+            (at, 'g' | 'b') => (&lower[..at], 9),
+            (at, 't') => (&lower[..at], 12),
+            _ => (&*lower, 0u32),
+        },
+    };
+    // 1.5M, 2.5e9: decimals take away zeros.
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    if decimals.is_empty() {
+        return digits(whole)?.checked_mul(10u64.checked_pow(zeros)?);
+    }
+    let zeros = zeros.checked_sub(decimals.len().try_into().ok()?)?;
+    let fraction = digits(decimals)?.checked_mul(10u64.checked_pow(zeros)?)?;
+    let whole = digits(whole)?.checked_mul(10u64.checked_pow(zeros + decimals.len() as u32)?)?;
+    whole.checked_add(fraction)
+}
+
+/// Digits, or groups of them: one to three, then threes, joined by commas or underscores.
+fn digits(typed: &str) -> Option<u64> {
+    let mut groups = typed.split([',', '_']);
+    let first = groups.next()?;
+    let are_groups = groups.clone().next().is_none_or(|_| first.len() <= 3) && groups.all(|group| group.len() == 3);
+    let plain: String = typed.chars().filter(|c| !",_".contains(*c)).collect();
+    let is_number = !first.is_empty() && are_groups && plain.bytes().all(|byte| byte.is_ascii_digit());
+    plain.parse().ok().filter(|_| is_number)
+}
+
 /// Parses a number of bytes: digits, optionally followed by K, M, G or T for powers of 1024.
 pub fn size(typed: &str) -> Result<u64, String> {
     let wrong = || "expected a number of bytes, such as 64M or 2G".to_string();
@@ -123,6 +172,50 @@ pub fn typed(given: &ArgMatches, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_documents() {
+        let same =
+            ["100000000", "100,000,000", "100_000_000", "100M", "100m", "1e8", "1E8", "0.1G", "0.1b", "10^8", "100.0M"];
+        for typed in same {
+            assert_eq!(documents(typed), Ok(100_000_000), "{typed}");
+        }
+        assert_eq!([documents("2^34"), documents("8000000000")], [Ok(17_179_869_184), Ok(8_000_000_000)]);
+        assert_eq!([documents("1T"), documents("1"), documents("1.5k")], [Ok(1_000_000_000_000), Ok(1), Ok(1500)]);
+        for bad in [
+            "",
+            "0",
+            "-1",
+            "+1",
+            "1.5",
+            "1.5e0",
+            "M",
+            "e8",
+            "1e",
+            "1e-3",
+            "1e99",
+            "2T",
+            "1001G",
+            "10,00",
+            "1000,000",
+            ",1",
+            "1,",
+            "1 000",
+            "2^",
+            "^2",
+            "2^64",
+            "2^99999999999",
+            "1..5M",
+            "1.5.5M",
+            "12X",
+            "٣",
+            "1MM",
+            ".5M",
+            "é",
+        ] {
+            assert!(documents(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn sizes() {
