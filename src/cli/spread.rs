@@ -45,11 +45,12 @@ impl<'a> Spread<'a> {
 /// One line for people.
 pub fn in_words(of: &Distribution) -> String {
     let [least, _, most] = of.ones_range();
+    let expected = of.expected_of_a_key;
+    let expected = if expected < 0.01 { format!("{expected:.1e}") } else { format!("{expected:.2}") };
     format!(
-        "{}, a bit set in {least:.2} to {most:.2} of them; at most {} under a key, {} expected; {}",
+        "{}: a bit is set in {least:.2} to {most:.2} of them; at most {} under a key, {expected} expected; crowded keys: {}",
         counted(of.fingerprints, "fingerprint"),
         count(of.most_of_a_key),
-        of.expected_of_a_key,
-        counted(of.crowded_keys, "crowded key")
+        count(of.crowded_keys)
     )
 }

@@ -13,14 +13,14 @@ pub struct Distribution {
     pub fingerprints: u64,
     /// For each bit, the share of the fingerprints in which it is 1, to four decimals. Empty without fingerprints.
     pub ones: Vec<f64>,
-    /// The number of tables.
+    /// The number of tables whose keys were counted: all, but at most [`MOST_TABLES`](Self::MOST_TABLES).
     pub tables: u64,
     /// The number of fingerprints under a key that is expected of random ones, in the table with the shortest keys; to
     /// four digits.
     pub expected_of_a_key: f64,
-    /// The most fingerprints under one key of any table.
+    /// The most fingerprints under one key of any of these tables.
     pub most_of_a_key: u64,
-    /// The keys of all tables that have more than [`CROWDED`](Self::CROWDED) fingerprints, and more than `CROWDED` times
+    /// The keys of these tables that have more than [`CROWDED`](Self::CROWDED) fingerprints, and more than `CROWDED` times
     /// as many as expected in their table.
     pub crowded_keys: u64,
 }
@@ -28,10 +28,12 @@ pub struct Distribution {
 impl Distribution {
     /// How many times the expected number of fingerprints makes a key crowded.
     pub const CROWDED: f64 = 10.0;
+    /// The most tables whose keys are counted: the first ones of a layout.
+    pub const MOST_TABLES: usize = 64;
 
     /// The distribution of fingerprints, given back to back, over the keys of a layout.
     ///
-    /// Cost: a sort of all fingerprints for each table. Memory: 8 bytes a fingerprint.
+    /// Cost: a sort of all fingerprints for each table that is counted. Memory: 8 bytes a fingerprint.
     ///
     /// # Panics
     /// If the last fingerprint is not whole.
@@ -40,15 +42,16 @@ impl Distribution {
         assert!(fingerprints.len().is_multiple_of(words), "a part of a fingerprint of {words} words");
         let count = fingerprints.len() / words;
         let tables = BlockTables::of(layout);
+        let counted = tables.len().min(Self::MOST_TABLES);
         let mut distribution = Distribution {
             fingerprints: count as u64,
             ones: ones(fingerprints, layout.bits()),
-            tables: tables.len() as u64,
+            tables: counted as u64,
             expected_of_a_key: four_digits(layout.candidates_of_a_probe(count as f64)),
             ..Distribution::default()
         };
         let mut keys = Vec::with_capacity(count);
-        for table in 0..tables.len() {
+        for table in 0..counted {
             let expected = count as f64 * 0.5f64.powi(tables.key_bits(table) as i32);
             let bound = Self::CROWDED * expected.max(1.0);
             keys.clear();
@@ -110,6 +113,7 @@ mod tests {
         let spread = Distribution::of(&codes, &Layout::with_tables(64, 3, 16).unwrap());
         assert_eq!((spread.tables, spread.most_of_a_key, spread.crowded_keys), (16, 500, 16));
         assert!(spread.ones.iter().all(|ones| *ones > 0.6));
+        assert_eq!(Distribution::of(&codes, &Layout::with_tables(64, 3, 84).unwrap()).crowded_keys, 64);
     }
 
     #[test]

@@ -60,7 +60,10 @@ impl Layout {
     /// # Panics
     /// Unless `distance < bits`; the same holds for the functions below.
     pub fn with_tables(bits: usize, distance: usize, tables: usize) -> Option<Self> {
-        let tables = tables.min(Self::MOST_TABLES + 1) as f64;
+        if tables > Self::MOST_TABLES {
+            return None;
+        }
+        let tables = tables as f64;
         let most = if distance == 0 { 1 } else { bits };
         let mut one = (distance + 1..=most).take_while(|&blocks| binomial(blocks, distance) <= tables);
         one.find(|&blocks| binomial(blocks, distance) == tables)
@@ -307,7 +310,7 @@ mod tests {
         assert_eq!(Layout::one_level(64, 3, 6).key_bits(), [(31, 4.0), (32, 12.0), (33, 4.0)]);
         let numbers: Vec<f64> = Layout::all(64, 3, 60).iter().map(Layout::tables).collect();
         assert_eq!(numbers, [4.0, 10.0, 16.0, 20.0, 35.0, 56.0]);
-        assert_eq!(Layout::with_tables(64, 3, 17), None);
+        assert_eq!([0, 17, 2001, usize::MAX].map(|tables| Layout::with_tables(64, 3, tables)), [None; 4]);
     }
 
     #[test]
