@@ -14,6 +14,10 @@
 //! the log that a crash left incomplete is cut off and reported. Damage before the part that is known to have been on
 //! the disk is an error.
 //!
+//! Of a key that very many documents have, the latest are compared ([`MOST_OF_A_KEY`]); a decision says so if a similar
+//! document may have been missed ([`Decision::Crowded`]). Tables of bits of fingerprints are chosen by the expected number
+//! of documents ([`Size`]). They are made of the fingerprints when the log is opened, so an index opens with any of them.
+//!
 //! A run that forgets also logs its decisions, so that it can continue after an interruption as if there had been none
 //! (repeat.rs). A window of documents counts those that are in the index. Removed documents do not count, so that
 //! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
