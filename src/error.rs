@@ -150,15 +150,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// The source is the error of the system, whose text the message ends with.
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Io { error, .. } | Error::Output { error, .. } | Error::Input { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+/// The message includes that of the system's error, which is in the field `error`, so there is no source beside it.
+impl std::error::Error for Error {}
 
 impl Error {
     /// A parameter out of range.

@@ -236,7 +236,7 @@ impl Truth {
         Truth { pairs, ignored }
     }
 
-    /// The judgement of a predicted pair. Exhaustive: these three are all that labels can say.
+    /// The judgement of a predicted pair.
     pub fn kind(&self, a: u32, b: u32) -> Kind {
         if self.pairs.contains(a, b) {
             Kind::Right

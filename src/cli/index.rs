@@ -242,6 +242,9 @@ impl<'a> Neighbours<'a> {
     }
 }
 
+/// The size, in bytes, of the records that are held before they are written.
+const HELD: usize = 1 << 20;
+
 /// Prints a verdict, or the most similar documents, for each record that has a document, or could not be read.
 struct Answers {
     is_nearest: bool,
@@ -249,9 +252,18 @@ struct Answers {
 }
 
 impl Answers {
-    fn add<T: Serialize>(&mut self, record: &T) {
+    /// Adds a record. Records are written before they take much memory: nothing is remembered that must be stored first.
+    fn add<T: Serialize>(&mut self, record: &T) -> Result<(), Error> {
         self.lines.extend_from_slice(json(record).as_bytes());
         self.lines.push(b'\n');
+        if self.lines.len() >= HELD { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(&self.lines).and_then(|()| stdout.flush());
+        self.lines.clear();
+        written.map_err(cannot_write)
     }
 }
 
@@ -265,7 +277,6 @@ impl Sink for Answers {
             Decision::Nearest(nearest) => self.add(&Neighbours::new(id, nearest)),
             decision => self.add(&Verdict::new(id, decision)),
         }
-        Ok(())
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
@@ -275,14 +286,10 @@ impl Sink for Answers {
             true => self.add(&Neighbours::unread(&id, Some(&error))),
             false => self.add(&Unread { r#type: "verdict", id: &id, keep: true, error: &error }),
         }
-        Ok(())
     }
 
     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.lines).and_then(|()| stdout.flush());
-        self.lines.clear();
-        written.map_err(cannot_write)
+        self.write()
     }
 }
 

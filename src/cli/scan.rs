@@ -9,13 +9,13 @@ use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
 use super::spelling::{self, spell_all};
-use super::stats::{Failure, stop_on_signals, with_stats, write_stats};
+use super::stats::{Failure, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
 use neardups::engine::{
-    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, MOST_HOSTS, Outcome, Report, Verdict,
+    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, MAX_HOSTS_PER_TEXT, Outcome, Report, Verdict,
 };
 use neardups::hash;
 use neardups::report::{self, JsonLines};
@@ -118,7 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_method(&arguments.method)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        stop_on_signals(stats.as_ref())?;
+        end_on_signals(stats.as_ref())?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         scan(&request, &mut outputs, stats, started)
@@ -155,8 +155,12 @@ fn scan(
             let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
             terminal.done();
             let mut outcome = terminal.finish_rejects(outcome)?;
+            let hosts = (request.emit == Emit::Hosts)
+                .then(|| outcome.hosts(request.host_depth, request.engine.memory))
+                .transpose()?;
+            outcome.report.warnings.extend(hosts.iter().flat_map(warnings_of_hosts));
             warn(&mut outcome.report, &terminal);
-            let written = write(&outcome, request);
+            let written = write(&outcome, hosts.as_ref(), request);
             (outcome.report, written)
         }
     };
@@ -175,7 +179,6 @@ fn scan(
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);
     }
-    written.warnings.iter().for_each(|warning| terminal.warning(warning));
     warn_of_mistakes(&terminal, &report.counts, request);
     let error = failure.as_ref().map(Failure::from);
     let stats = Stats { error, ..stats(&report, request, &written, input, started) };
@@ -224,21 +227,25 @@ struct Written {
     records: u64,
     clusters: Option<u64>,
     dropped: Option<u64>,
-    /// About what was left out.
-    warnings: Vec<String>,
 }
 
-/// Warns of documents that no pair of hosts counts.
-fn warnings_of_hosts(hosts: &Hosts) -> impl Iterator<Item = String> {
-    let nameless = (hosts.nameless > 0).then(|| {
-        let documents = counted(hosts.nameless, "document");
-        format!("{documents} without a host: the id is neither a URL nor a path with a folder; --id-field names the field of ids")
-    });
-    let left_out = (hosts.left_out > 0).then(|| {
-        let texts = counted(hosts.left_out, "distinct text");
-        format!("{texts} on more than {} hosts, not counted", count(MOST_HOSTS as u64))
-    });
-    nameless.into_iter().chain(left_out)
+/// What the pairs of hosts do not count.
+fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if hosts.nameless > 0 {
+        warnings.push(format!(
+            "{} without a host: the id is neither a URL nor a path with a folder; --id-field names the field of ids",
+            counted(hosts.nameless, "document")
+        ));
+    }
+    if hosts.left_out > 0 {
+        warnings.push(format!(
+            "{} on more than {} hosts, which the records do not count: --emit clusters lists their documents",
+            counted(hosts.left_out, "distinct text"),
+            count(MAX_HOSTS_PER_TEXT as u64)
+        ));
+    }
+    warnings
 }
 
 /// Refuses to write any result if records failed and `--on-error fail` was typed.
@@ -276,7 +283,7 @@ fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>
     (report, result.and_then(|()| flush()).map(|()| written))
 }
 
-fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
+fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<Written, Error> {
     check_failed(request, outcome.report.counts.failed)?;
     let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout()), outcome);
     let mut written = Written::default();
@@ -304,12 +311,10 @@ fn write(outcome: &Outcome, request: &Request) -> Result<Written, Error> {
             }
         }
         Emit::Hosts => {
-            let hosts = outcome.hosts(request.host_depth);
-            for pair in hosts.pairs() {
+            for pair in hosts.into_iter().flat_map(Hosts::pairs) {
                 written.records += 1;
                 out.hosts(&pair)?;
             }
-            written.warnings.extend(warnings_of_hosts(&hosts));
         }
         Emit::Fingerprints => unreachable!("they are written as they are made"),
     }

@@ -8,7 +8,10 @@ use super::terminal;
 use neardups::Error;
 use neardups::replace;
 use serde::Serialize;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The reason of a failure, as part of statistics.
 #[derive(Serialize)]
@@ -47,18 +50,23 @@ pub fn with_stats(
     result
 }
 
+/// Whether the statistics of a whole run were written. A signal after that does not replace them.
+static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
+
 /// Ends the process on the first signal, with a reason in the file of `--stats`. For commands without results until their end.
 ///
 /// # Errors
 /// The file cannot be opened again.
-pub fn stop_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
+pub fn end_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
     let stats = stats.map(OutFile::try_clone).transpose()?;
     // Without the handler a signal ends the program as well.
     _ = ctrlc::set_handler(move || {
-        let error =
-            Failure { kind: "signal", message: "stopped by a signal: results are missing or incomplete".into() };
+        const MESSAGE: &str = "stopped by a signal: results are missing or incomplete";
+        terminal::stopped(MESSAGE);
+        let error = Failure { kind: "signal", message: MESSAGE.into() };
         let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
         if let Some(stats) = &stats
+            && !ARE_WRITTEN.load(Ordering::Relaxed)
             && let Err(error) = stats.write(&json_line(&stopped))
         {
             terminal::error(&error);
@@ -73,7 +81,7 @@ pub fn stop_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
 pub fn write_usage_error(path: &Path, message: String) {
     let is_ours = match path.metadata() {
         Ok(found) if found.is_file() && replace::hard_links(&found) == 1 => {
-            std::fs::read(path).is_ok_and(|old| old.is_empty() || old.starts_with(START))
+            beginning(path).is_ok_and(|old| old.is_empty() || old == START)
         }
         Ok(_) => false,
         Err(_) => true,
@@ -86,6 +94,13 @@ pub fn write_usage_error(path: &Path, message: String) {
     if let Err(error) = OutFile::new(path).and_then(|file| file.write(&json_line(&failed))) {
         terminal::error(&error);
     }
+}
+
+/// As many bytes of a file as statistics begin with.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut found = Vec::new();
+    File::open(path)?.take(START.len() as u64).read_to_end(&mut found)?;
+    Ok(found)
 }
 
 /// The start of statistics.
@@ -101,6 +116,7 @@ fn json_line(stats: &impl Serialize) -> String {
 /// The file cannot be written.
 pub fn write_stats(file: Option<OutFile>, stats: &impl Serialize, failure: Option<&Error>) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
+    ARE_WRITTEN.store(true, Ordering::Relaxed);
     match file.write(&json_line(stats)) {
         Err(error) if failure.is_some() => {
             terminal::error(&error);

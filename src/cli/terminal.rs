@@ -31,6 +31,11 @@ pub fn error_of_check(error: &Error) {
     }
 }
 
+/// Reports that a signal ended the program.
+pub fn stopped(message: &str) {
+    print_line(Styled::label(RED, "error:").text(&format!(" signal: {message}")));
+}
+
 fn print_error(kind: ErrorKind, message: &str) {
     print_line(Styled::label(RED, "error:").text(&format!(" {}: {message}", kind.name())));
 }

@@ -9,10 +9,12 @@
 use super::read::{Numbered, Reader, median_of};
 use super::scan::{finalize, learned};
 use super::{Counts, Observer, Options, Report, Side, Stage};
-use crate::algorithm::{Algorithm, AlgorithmFactory, FingerprintForm, PreparedAlgorithm, Profile};
+use crate::algorithm::{
+    Algorithm, AlgorithmFactory, FingerprintForm, Learned, Learns, PreparedAlgorithm, Profile, Totals,
+};
 use crate::error::Error;
 use crate::run::ordered::workers;
-use crate::run::sign::{Scratch, Signer, evidence};
+use crate::run::sign::{Scratch, evidence};
 use crate::source::{Place, Problem, Severity, Source};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -53,6 +55,8 @@ pub struct Fingerprints<'a> {
     median_tokens: usize,
     failed: u64,
     repeated: Option<Repeated>,
+    /// Whether an id occurs twice, those of rejected records included.
+    ids_repeat: bool,
     started: Instant,
 }
 
@@ -68,10 +72,12 @@ impl<'a> Fingerprints<'a> {
     /// Reads the source, and prepares the algorithm for documents of their median length.
     ///
     /// # Errors
-    /// The algorithm is refused for these documents, or a temporary file cannot be written.
+    /// The algorithm is refused for these documents, or has a lexicon with terms of another tokenizer or seed; or a
+    /// temporary file cannot be written.
     ///
     /// # Cost
-    /// One reading, and one for each thing that the algorithm learns. Memory: 16 bytes for each document.
+    /// One reading, and one for each thing that the algorithm learns. Memory: some 30 bytes for each document, and what the
+    /// algorithm learns.
     pub fn prepare(
         source: &'a mut dyn Source,
         factory: &dyn AlgorithmFactory,
@@ -79,18 +85,25 @@ impl<'a> Fingerprints<'a> {
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
         let started = Instant::now();
+        factory.prepare(0)?.check_terms(&*options.tokenizer, options.seed)?;
         let reader = Reader::new(options, workers(options.threads), observer);
         source.keep_for_second_read();
         let mut sides = [Side { reference: false, source }];
         observer.stage(Stage::Counting);
-        let Survey { lengths, failed, repeated, .. } = survey(&reader, &mut sides)?;
-        let median_tokens = median_of(&lengths);
+        let survey = survey(&reader, &mut sides)?;
+        let (median_tokens, ids_repeat) = (median_of(&survey.lengths), survey.ids_repeat());
         let chosen = finalize(factory, median_tokens)?;
-        let prepared = match chosen.algorithm.learns() {
+        let form = chosen.algorithm.profile().form;
+        let mut prepared = match chosen.algorithm.learns() {
+            // The rarity of features orders prefixes, which are not written.
+            Some(Learns::Features) if form == FingerprintForm::Elements => chosen,
             Some(_) => learned(&reader, &mut sides, factory)?.prepared,
             None => chosen,
         };
-        Ok(Fingerprints { reader, sides, prepared, median_tokens, failed, repeated, started })
+        // The rows say what a scan of these documents says, apart from copies.
+        prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: survey.lengths.len(), median_tokens }));
+        let Survey { failed, repeated, .. } = survey;
+        Ok(Fingerprints { reader, sides, prepared, median_tokens, failed, repeated, ids_repeat, started })
     }
 
     /// The number of files and records that could not be read.
@@ -111,12 +124,12 @@ impl<'a> Fingerprints<'a> {
         mut self,
         mut each: impl FnMut(&Fingerprint<'_>) -> Result<(), Error>,
     ) -> (Report, Result<(), Error>) {
-        let Fingerprints { reader, sides, prepared, repeated, .. } = &mut self;
+        let Fingerprints { reader, sides, prepared, repeated, ids_repeat, .. } = &mut self;
+        let ids_repeat = *ids_repeat;
         reader.observer.stage(Stage::Reading);
         let (mut report, mut counts) = (Report::default(), Counts::default());
         report.describe(prepared);
         let (algorithm, form) = (prepared.algorithm.name(), prepared.algorithm.profile().form);
-        let ids_repeat = repeated.is_some();
         let result = reader.in_parallel(
             sides,
             |_| Ok(()),
@@ -178,18 +191,33 @@ struct Survey {
     /// Length of each document in tokens of the requested tokenizer.
     lengths: Vec<u32>,
     failed: u64,
+    /// Documents with the id of an earlier one.
     repeated: Option<Repeated>,
-    /// Hashes of the ids.
+    /// Hashes of the ids of documents, and of rejected records.
     ids: HashSet<u64>,
+    rejected: HashSet<u64>,
+    /// Whether two rejected records have one id.
+    rejected_repeat: bool,
 }
 
 impl Survey {
-    fn add(&mut self, id: String, place: Place) {
+    fn document(&mut self, id: String, place: Place) {
         if self.ids.insert(xxh3_64(id.as_bytes())) {
             return;
         }
         let repeated = self.repeated.get_or_insert(Repeated { count: 0, id, place });
         repeated.count += 1;
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.failed += u64::from(problem.severity == Severity::Failed);
+        if let Some(id) = problem.id.as_ref().filter(|_| problem.kind.is_rejection()) {
+            self.rejected_repeat |= !self.rejected.insert(xxh3_64(id.as_bytes()));
+        }
+    }
+
+    fn ids_repeat(&self) -> bool {
+        self.repeated.is_some() || self.rejected_repeat || !self.rejected.is_disjoint(&self.ids)
     }
 }
 
@@ -213,15 +241,10 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
         |(bytes, documents, problems)| {
             reader.observer.progress(bytes, documents.len() as u64);
             for (id, place, length) in documents {
-                survey.add(id, place);
+                survey.document(id, place);
                 survey.lengths.push(length);
             }
-            for problem in problems {
-                survey.failed += u64::from(problem.severity == Severity::Failed);
-                if let Some(id) = problem.id.filter(|_| problem.kind.is_rejection()) {
-                    survey.add(id, problem.place);
-                }
-            }
+            problems.iter().for_each(|problem| survey.problem(problem));
             Ok(())
         },
     )?;
@@ -253,7 +276,7 @@ fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, s
                 signer.cut(&document.text, scratch);
                 signer.features(scratch);
                 let features = scratch.features.count();
-                let words = written(algorithm, &signer, scratch);
+                let words = written(algorithm, scratch);
                 let (id, tokens) = (document.id.into_owned(), scratch.tokens.len());
                 Document { id, place: document.place, words, features, tokens, problem: None }
             }
@@ -268,15 +291,13 @@ fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, s
 }
 
 /// The words that are written of a document, given its features.
-fn written(algorithm: &dyn Algorithm, signer: &Signer<'_>, scratch: &mut Scratch) -> Vec<u64> {
-    if !signer.keys(scratch, &mut Vec::new()) {
-        return Vec::new();
-    }
+fn written(algorithm: &dyn Algorithm, Scratch { features, fingerprint, .. }: &mut Scratch) -> Vec<u64> {
+    fingerprint.clear();
+    algorithm.fingerprint(features, fingerprint);
     let Profile { form, compare_on, .. } = algorithm.profile();
-    if form != FingerprintForm::Elements {
-        return scratch.fingerprint.clone();
+    if fingerprint.is_empty() || form != FingerprintForm::Elements {
+        return fingerprint.clone();
     }
-    let hashes = &mut scratch.features.hashes;
-    let length = evidence(compare_on, hashes);
-    hashes[..length].to_vec()
+    let length = evidence(compare_on, &mut features.hashes);
+    features.hashes[..length].to_vec()
 }

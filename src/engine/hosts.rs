@@ -1,13 +1,14 @@
 //! Which sites repeat which: the pairs of a scan, counted by the hosts or folders of their documents.
 
 use super::arrange::Outcome;
+use crate::error::Error;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// The maximum number of hosts that one text may be on. What is on more of them says nothing about two of them, and
-/// would take the square of their number.
-pub const MOST_HOSTS: usize = 1000;
+/// The maximum number of hosts that one text may be on. A text on more hosts does not tell which of them repeats which,
+/// and would take the square of their number.
+pub const MAX_HOSTS_PER_TEXT: usize = 1000;
 
 /// Two hosts that have near-duplicates of each other. `a` comes first in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Hosts {
     pairs: Vec<((u32, u32), (u64, u64))>,
     /// The number of documents whose id has no host.
     pub nameless: u64,
-    /// The number of texts on more than [`MOST_HOSTS`] hosts, which were not counted.
+    /// The number of texts on more than [`MAX_HOSTS_PER_TEXT`] hosts, which were not counted.
     pub left_out: u64,
 }
 
@@ -50,19 +51,25 @@ impl Hosts {
 
 /// The host that an id names. The host of a URL, in lower case and without user and default port, followed by at most
 /// `depth` folders of its path. Of another id, the folders before the last `/`: at most `depth`, or all if `depth` is
-/// 0. `None` if there are none.
+/// 0. Empty folders and `.` do not count. `None` if there is no host or folder.
 pub fn host_of(id: &str, depth: usize) -> Option<Cow<'_, str>> {
     let Some((scheme, rest)) = id.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
-        let (folders, _) = id.rsplit_once('/')?;
-        let most = if depth == 0 { usize::MAX } else { depth };
-        return Some(Cow::Borrowed(leading(folders, most))).filter(|folders| !folders.is_empty());
+        let (path, _) = id.rsplit_once('/')?;
+        let folders = leading(path, if depth == 0 { usize::MAX } else { depth });
+        let root = if path.starts_with('/') && !folders.is_empty() { "/" } else { "" };
+        return (!folders.is_empty())
+            .then(|| if path == folders { folders } else { format!("{root}{folders}").into() });
     };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
-    let host = host.strip_suffix(port).unwrap_or(host).trim_end_matches('.').to_lowercase();
+    let port = match &*scheme.to_ascii_lowercase() {
+        "http" => ":80",
+        "https" => ":443",
+        _ => ":",
+    };
+    let host = host.strip_suffix(port).unwrap_or(host).trim_end_matches([':', '.']).to_lowercase();
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let folders = path.rsplit_once('/').map_or("", |(folders, _)| leading(folders.trim_start_matches('/'), depth));
+    let folders = path.rsplit_once('/').map_or(Cow::Borrowed(""), |(folders, _)| leading(folders, depth));
     match (host.is_empty(), folders.is_empty()) {
         (true, _) => None,
         (false, true) => Some(host.into()),
@@ -75,12 +82,14 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The first folders of a path.
-fn leading(folders: &str, count: usize) -> &str {
-    match count {
-        0 => "",
-        _ => folders.match_indices('/').nth(count - 1).map_or(folders, |(end, _)| &folders[..end]),
+/// The first folders of a path, without empty ones and `.`.
+fn leading(path: &str, count: usize) -> Cow<'_, str> {
+    let is_plain = path.split('/').all(|folder| !folder.is_empty() && folder != ".");
+    if is_plain && count >= path.split('/').count() {
+        return path.into();
     }
+    let folders = path.split('/').filter(|folder| !folder.is_empty() && *folder != ".").take(count);
+    folders.collect::<Vec<_>>().join("/").into()
 }
 
 /// The hosts of each group: `hosts[ends[g − 1]..ends[g]]`, ascending, each with its documents in the group.
@@ -109,33 +118,48 @@ const NAMELESS: u32 = u32::MAX;
 
 impl Outcome {
     /// Counts the pairs by the hosts of their documents, which their ids name; see [`host_of`]. Pairs within one host
-    /// do not count. With a reference, the first host of each pair is of the reference, and the other of the documents.
+    /// do not count. With a reference, the first host of each pair is of the reference and the other of the documents; the
+    /// two may then have one name.
+    ///
+    /// # Errors
+    /// The pairs of hosts take more memory than this, in bytes.
     ///
     /// # Cost
     /// Linear in the documents, and in the pairs of distinct texts times the hosts that a text is on, at most
-    /// [`MOST_HOSTS`]. Memory: some 12 bytes for each document, and some 50 for each host and each pair of hosts.
-    pub fn hosts(&self, depth: usize) -> Hosts {
+    /// [`MAX_HOSTS_PER_TEXT`]. Memory: some 12 bytes for each document, 100 for each host and 80 for each pair of hosts.
+    pub fn hosts(&self, depth: usize, memory: u64) -> Result<Hosts, Error> {
         let Numbering { mut hosts, references, of } = self.numbered_hosts(depth);
         let grouped = self.grouped_hosts(&of);
         let against = self.corpus.against();
         let is_pair = |a: u32, b: u32| if against { (a < references) != (b < references) } else { a != b };
+        let is_counted = |group: u32| grouped.of(group).len() <= MAX_HOSTS_PER_TEXT;
         let mut repeated: HashMap<(u32, u32), u64> = HashMap::new();
         for group in 0..self.corpus.distinct() as u32 {
-            let Some(others) = self.hosts_around(group, &grouped) else {
+            if !is_counted(group) {
                 hosts.left_out += 1;
                 continue;
-            };
+            }
+            let similar = self.similar_groups(group).filter(|&other| is_counted(other));
+            let around = [group].into_iter().chain(similar).flat_map(|group| grouped.of(group));
+            let others: BTreeSet<u32> = around.map(|&(host, _)| host).collect();
             for &(host, documents) in grouped.of(group) {
                 for &other in others.iter().filter(|&&other| is_pair(host, other)) {
                     *repeated.entry((host, other)).or_default() += u64::from(documents);
                 }
+            }
+            if repeated.len() as u64 > memory / BYTES_A_PAIR {
+                return Err(Error::Full(format!(
+                    "more than {} pairs of hosts repeat each other, which do not fit `memory`: allow more, or give a smaller \
+                     `host-depth`",
+                    repeated.len()
+                )));
             }
         }
         let pages = |a, b| repeated.get(&(a, b)).copied().unwrap_or(0);
         let pairs: BTreeSet<_> = repeated.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
         hosts.pairs = pairs.into_iter().map(|(a, b)| ((a, b), (pages(a, b), pages(b, a)))).collect();
         hosts.pairs.sort_by_key(|&(_, (a, b))| Reverse(a + b));
-        hosts
+        Ok(hosts)
     }
 
     fn numbered_hosts(&self, depth: usize) -> Numbering {
@@ -174,22 +198,10 @@ impl Outcome {
         }
         grouped
     }
-
-    /// The hosts of a group and of the groups similar to it; `None` if they are too many.
-    fn hosts_around(&self, group: u32, grouped: &Grouped) -> Option<BTreeSet<u32>> {
-        let mut around = BTreeSet::new();
-        for group in [group].into_iter().chain(self.similar_groups(group)) {
-            if grouped.of(group).len() > MOST_HOSTS {
-                return None;
-            }
-            around.extend(grouped.of(group).iter().map(|&(host, _)| host));
-            if around.len() > MOST_HOSTS {
-                return None;
-            }
-        }
-        Some(around)
-    }
 }
+
+/// The approximate memory of a host that repeats another.
+const BYTES_A_PAIR: u64 = 80;
 
 #[cfg(test)]
 mod tests {
@@ -212,6 +224,15 @@ mod tests {
             ("/a", 0, None),
             ("not a scheme://x/y", 0, Some("not a scheme://x")),
             ("", 0, None),
+            ("ftp://h:80/x/y", 1, Some("h:80/x")),
+            ("http://h:/y", 0, Some("h")),
+            ("https://h:80/y", 0, Some("h:80")),
+            ("http://h//a/./b//c/y", 2, Some("h/a/b")),
+            ("/data/x/a.md", 1, Some("/data")),
+            ("/data/x/a.md", 0, Some("/data/x")),
+            ("./q/a.md", 0, Some("q")),
+            ("a//b/c.md", 2, Some("a/b")),
+            ("http://[::1]:80/a/b", 0, Some("[::1]")),
         ];
         for (id, depth, expected) in table {
             assert_eq!(host_of(id, depth).as_deref(), expected, "{id} {depth}");

@@ -46,7 +46,7 @@ pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
 pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
-pub use hosts::{HostPair, Hosts, MOST_HOSTS, host_of};
+pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
 pub use scan::{count_terms, scan};
 

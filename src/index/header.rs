@@ -19,7 +19,7 @@ pub struct Header {
     pub algorithm: String,
     /// The name of the tokenizer.
     pub tokenizer: String,
-    /// The seed of the hashes. Who knows it can construct texts that collide.
+    /// The seed of the hashes. Anyone who knows it can construct texts that collide.
     pub seed: u64,
     /// The [version of the hashes](crate::hash::HASH_VERSION).
     pub hash_version: u64,

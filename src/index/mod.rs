@@ -114,9 +114,9 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the document passes: it is not a near-duplicate, or is known by its id.
+    /// Whether the document passes: it is not a near-duplicate, or is known by its id. Where nothing is decided, it does not.
     pub fn passes(&self) -> bool {
-        !matches!(self, Decision::Duplicate { .. })
+        !matches!(self, Decision::Duplicate { .. } | Decision::Nearest(_))
     }
 }
 
@@ -440,10 +440,10 @@ impl Index {
         if let Some(decision) = self.repeated(id, signature)? {
             return Ok(decision);
         }
-        self.forget(now)?;
         if let Mode::Nearest(wanted) = self.mode {
-            return self.nearest(signature, wanted).map(Decision::Nearest);
+            return self.nearest(signature, wanted, now).map(Decision::Nearest);
         }
+        self.forget(now)?;
         if self.is_known(id, signature)? {
             self.note(id, signature, None);
             return Ok(Decision::Known);
@@ -469,26 +469,30 @@ impl Index {
         })
     }
 
-    /// The most similar documents. Nothing is remembered.
+    /// The most similar documents, at a time in seconds. Nothing is remembered.
     ///
     /// # Errors
     /// The log or the tables cannot be read.
     ///
     /// # Cost
     /// A look-up for each key, and a comparison for each document that shares one, or for every document. Of sets, only
-    /// those are read whose sizes and outlines allow them to be among the most similar.
-    pub fn nearest(&mut self, signature: &Signature, wanted: Wanted) -> Result<Nearest, Error> {
+    /// those are read whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document
+    /// that may be compared.
+    pub fn nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
+        self.forget(now)?;
         if signature.featureless {
             return Ok(Nearest { is_featureless: true, ..Nearest::default() });
         }
-        let (mut candidates, is_capped) = match wanted.is_exhaustive {
-            true => ((self.gone..self.places.len() as u32).filter(|&document| self.has(document)).collect(), false),
-            false => self.sharing_a_key(signature)?,
-        };
-        candidates.sort_unstable();
-        candidates.dedup();
-        let bound = |document| Ok((self.most_possible(document, signature)?, document));
-        let bounded = candidates.into_iter().map(bound).collect::<Result<_, Error>>()?;
+        let (mut candidates, mut is_capped) = (std::mem::take(&mut self.candidates), false);
+        match wanted.is_exhaustive {
+            true => self.fill_with_all(&mut candidates),
+            false => is_capped = self.find_candidates(signature, &mut candidates)?,
+        }
+        let mut bounded = Vec::with_capacity(candidates.len());
+        for &document in &candidates {
+            bounded.push((self.most_possible(document, signature)?, document));
+        }
+        self.candidates = candidates;
         let algorithm = Arc::clone(&self.algorithm);
         let best = nearest::ranked(bounded, wanted.most, |document| {
             let stored = self.evidence(document)?;
@@ -500,17 +504,6 @@ impl Index {
         };
         let neighbours = best.into_iter().map(neighbour).collect::<Result<_, Error>>()?;
         Ok(Nearest { neighbours, is_featureless: false, is_capped })
-    }
-
-    /// The documents that share a key, and whether there are more under one key than are looked at.
-    fn sharing_a_key(&self, signature: &Signature) -> Result<(Vec<u32>, bool), Error> {
-        let (mut candidates, mut is_capped) = (Vec::new(), false);
-        for &tag in &signature.tags {
-            let counts = |document| self.has(document);
-            let found = self.keys.find(tag, MOST_OF_A_KEY, counts, |document| candidates.push(document));
-            is_capped |= found.map_err(cannot_read)?;
-        }
-        Ok((candidates, is_capped))
     }
 
     /// An upper bound of the similarity of a document.
@@ -758,9 +751,9 @@ impl Index {
         Ok(known)
     }
 
-    /// The most similar document at or above the threshold; the earliest of several.
-    fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
-        let mut candidates = std::mem::take(&mut self.candidates);
+    /// Fills `candidates` with the documents that share a key, ascending. Returns whether some were left out, because too
+    /// many share one.
+    fn find_candidates(&mut self, signature: &Signature, candidates: &mut Vec<u32>) -> Result<bool, Error> {
         candidates.clear();
         let mut capped = false;
         signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
@@ -774,14 +767,26 @@ impl Index {
         }
         if capped && self.compares_all() {
             capped = false;
-            candidates.clear();
-            candidates.extend((self.gone..self.places.len() as u32).filter(|&document| self.has(document)));
+            self.fill_with_all(candidates);
         } else if capped && self.algorithm.layout().is_some() {
-            self.add_copies(&signature.evidence, &mut candidates)?;
+            self.add_copies(&signature.evidence, candidates)?;
         }
         self.capped += u64::from(capped);
         candidates.sort_unstable();
         candidates.dedup();
+        Ok(capped)
+    }
+
+    /// Fills `candidates` with all documents that are remembered.
+    fn fill_with_all(&self, candidates: &mut Vec<u32>) {
+        candidates.clear();
+        candidates.extend((self.gone..self.places.len() as u32).filter(|&document| self.has(document)));
+    }
+
+    /// The most similar document at or above the threshold; the earliest of several.
+    fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let capped = self.find_candidates(signature, &mut candidates)?;
         let mut best: Option<(u32, Similarity)> = None;
         for &document in &candidates {
             let similarity = self.similarity(document, signature)?;

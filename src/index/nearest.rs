@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use crate::similarity::Similarity;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 /// A document of an index, and how similar it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,30 @@ pub struct Wanted {
 /// A candidate, with an upper bound of its similarity.
 pub(super) type Bounded = (f64, u32);
 
+/// A document with its similarity. The more similar is greater; among equals that with the lower number.
+#[derive(Clone, Copy)]
+struct Ranked(Similarity, u32);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.value().total_cmp(&other.0.value()).then(other.1.cmp(&self.1))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
 /// The most similar candidates, the most similar first; among equals the one with the lowest number. Candidates without a
 /// similarity are left out.
 ///
@@ -47,26 +73,26 @@ pub(super) type Bounded = (f64, u32);
 /// Those of `similarity`.
 ///
 /// # Cost
-/// A sort of the candidates, and a similarity of each whose bound is not below what was found.
+/// A sort of the candidates, and a similarity of each whose bound is not below what was found; the best are in a heap.
 pub(super) fn ranked(
     mut candidates: Vec<Bounded>,
     most: usize,
     mut similarity: impl FnMut(u32) -> Result<Option<Similarity>, Error>,
 ) -> Result<Vec<(Similarity, u32)>, Error> {
     candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut best: Vec<(Similarity, u32)> = Vec::new();
+    // The least of the best comes first.
+    let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
     for (bound, document) in candidates {
         // No later candidate is more similar; one as similar may have a lower number.
-        if best.len() >= most && best.last().is_none_or(|(last, _)| bound < last.value()) {
+        if best.len() >= most && best.peek().is_none_or(|Reverse(least)| bound < least.0.value()) {
             break;
         }
-        let Some(similarity) = similarity(document)? else { continue };
-        let precedes = |&(other, earlier): &(Similarity, u32)| {
-            let order = other.value().total_cmp(&similarity.value());
-            order.is_gt() || order.is_eq() && earlier < document
-        };
-        best.insert(best.partition_point(precedes), (similarity, document));
-        best.truncate(most);
+        if let Some(similarity) = similarity(document)? {
+            best.push(Reverse(Ranked(similarity, document)));
+        }
+        if best.len() > most {
+            best.pop();
+        }
     }
-    Ok(best)
+    Ok(best.into_sorted_vec().into_iter().map(|Reverse(Ranked(similarity, document))| (similarity, document)).collect())
 }

@@ -17,7 +17,7 @@ pub const MEDIAN_TOKENS: usize = 500;
 /// The number of documents that the keys are chosen for.
 const MANY_DOCUMENTS: usize = 1_000_000;
 
-/// The seed of an index. Who knows it can construct texts that collide.
+/// The seed of an index. Anyone who knows it can construct texts that collide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seed {
@@ -159,7 +159,8 @@ impl Plan {
         }
     }
 
-    /// As before, for text that is selected by more than the options of algorithm and tokenizer.
+    /// Names an option that decides which text is read, beside those of algorithm and tokenizer. It becomes part of the identity
+    /// of an index.
     pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
         self.text.push((name, value));
         self

@@ -103,7 +103,10 @@ pub struct Hosts {
 impl Hosts {
     fn check(&self) -> bool {
         let share = |pages: u64, of: u64, share: f64| pages <= of && share == pages as f64 / of as f64;
-        share(self.pages_a, self.of_a, self.share_a) && share(self.pages_b, self.of_b, self.share_b)
+        self.pages_a > 0
+            && self.pages_b > 0
+            && share(self.pages_a, self.of_a, self.share_a)
+            && share(self.pages_b, self.of_b, self.share_b)
     }
 }
 
@@ -140,6 +143,12 @@ pub struct Neighbour {
     similarity: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<u32>,
+}
+
+impl Neighbour {
+    pub fn is_equal(&self) -> bool {
+        self.similarity.get() == "1.0"
+    }
 }
 
 impl Neighbours {

@@ -568,7 +568,7 @@ fn a_new_index_draws_its_seed_and_an_existing_one_keeps_it() {
         index.seal().unwrap();
     }
     let refused = open(&path("a"), &planned("minhash", Seed::Fixed(7))).err().unwrap().to_string();
-    assert!(refused.contains("made with another seed"), "{refused}");
+    assert!(refused.contains("made with another `seed`"), "{refused}");
     assert_eq!(seed("fixed", &planned("minhash", Seed::Fixed(7))), 7);
     assert_eq!(seed("fixed", &minhash), 7);
     // Its result depends on the seed.

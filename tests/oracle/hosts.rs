@@ -58,7 +58,7 @@ fn expected(outcome: &Outcome, references: usize, depth: usize) -> BTreeSet<Row>
 }
 
 fn found(outcome: &Outcome, depth: usize) -> Vec<Row> {
-    let hosts = outcome.hosts(depth);
+    let hosts = outcome.hosts(depth, 1 << 30).unwrap();
     assert_eq!(hosts.left_out, 0);
     hosts.pairs().map(|pair| (pair.a.to_string(), pair.b.to_string(), pair.pages, pair.of)).collect()
 }
@@ -82,6 +82,28 @@ fn hosts_are_counted_as_all_pairs_say() {
     }
 }
 
+/// The texts of a page on too many hosts do not count, and those that are similar to it do.
+#[test]
+fn what_is_left_out_is_left_out_on_both_sides() {
+    let page = "one page that every host of this crawl has in common with all others".to_string();
+    let mut texts: Vec<Text> = (0..1001).map(|host| (format!("http://h{host}/a"), page.clone())).collect();
+    texts.push(("http://a/x".into(), format!("{page} and more")));
+    texts.push(("http://b/x".into(), format!("{page} and more here")));
+    let factory = factory("minhash", &[("threshold", "0.5"), ("shingle", "1"), ("exact", "true")]);
+    let hosts = outcome(&texts, &factory).hosts(0, 1 << 30).unwrap();
+    assert_eq!(hosts.left_out, 1);
+    let pairs: Vec<_> = hosts.pairs().map(|pair| (pair.a, pair.b, pair.pages)).collect();
+    assert_eq!(pairs, [("a", "b", (1, 1))]);
+}
+
+#[test]
+fn pairs_of_hosts_that_do_not_fit_the_memory_are_an_error() {
+    let texts: Vec<Text> = (0..200).map(|host| (format!("http://h{host}/a"), "one page of all hosts".into())).collect();
+    let outcome = outcome(&texts, &factory("minhash", &[]));
+    assert!(matches!(outcome.hosts(0, 1 << 16), Err(neardups::Error::Full(_))));
+    assert_eq!(outcome.hosts(0, 1 << 24).unwrap().pairs().len(), 200 * 199 / 2);
+}
+
 /// A page on very many hosts takes neither their square nor hides the rest.
 #[test]
 fn a_page_on_more_hosts_than_are_counted_is_left_out() {
@@ -91,7 +113,7 @@ fn a_page_on_more_hosts_than_are_counted_is_left_out() {
         (0..2).map(|host| (format!("http://h{host}/b"), "another page of two hosts in this crawl only".into())),
     );
     let outcome = outcome(&texts, &factory("minhash", &[]));
-    let hosts = outcome.hosts(0);
+    let hosts = outcome.hosts(0, 1 << 30).unwrap();
     assert_eq!((hosts.left_out, hosts.pairs().len()), (1, 1));
     let pair = hosts.pairs().next().unwrap();
     assert_eq!((pair.a, pair.b, pair.pages, pair.of), ("h0", "h1", (1, 1), (2, 2)));

@@ -178,5 +178,5 @@ fn removed_documents_are_no_neighbours_and_nothing_is_remembered() {
 
     let mut empty = Index::in_memory(&stored.plan, Limits::default());
     let signature = empty.signer().sign("one two three");
-    assert_eq!(empty.nearest(&signature, wanted).unwrap(), Nearest::default());
+    assert_eq!(empty.nearest(&signature, wanted, 0).unwrap(), Nearest::default());
 }

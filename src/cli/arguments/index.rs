@@ -112,7 +112,7 @@ pub fn command() -> Command {
                     Arg::new("top")
                         .long("top")
                         .value_name("K")
-                        .value_parser(whole_number(1..=1_000_000))
+                        .value_parser(whole_number(1..=100_000))
                         .help("Print the K most similar documents, with their exact similarities")
                         .long_help(
                             "Print the K most similar documents, with their exact similarities, whatever the threshold. Those that share a key \

@@ -124,8 +124,7 @@ pub fn command() -> Command {
                 .help("Folders of a path that belong to the host, for --emit hosts [default: 0]")
                 .long_help(
                     "Folders of a path that belong to the host, for --emit hosts. The host of a document is that of its id, if this is a URL \
-                     (--id-field url), and up to N folders after it. For other ids it is the first N folders of the path, or with 0 the folder \
-                     that the document is in.",
+                     (--id-field url), with up to N folders of the path. Otherwise it is the first N folders of the path; with 0, all of them.",
                 ),
         )
         .args(tokens::args())
