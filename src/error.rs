@@ -194,19 +194,3 @@ impl Error {
         matches!(self, Error::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::error::Error as _;
-
-    #[test]
-    fn the_source_is_the_error_of_the_system() {
-        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
-        for error in [Error::io("a", denied()), Error::output("b", denied()), Error::input("c", denied())] {
-            let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-            assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::PermissionDenied));
-        }
-        assert!(Error::Usage("d".into()).source().is_none());
-    }
-}

@@ -259,6 +259,7 @@ const CIRCLES_THROUGH_PARENTS: &[&str] = &[
     // A step of the work in a file of its own, on types or with functions of the parent.
     "algorithm/minhash",
     "check/find",
+    "hamming",
     "source/decompress",
     "source/html",
 ];

@@ -9,6 +9,7 @@ use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
 use super::spelling::{self, spell_all};
+use super::standard_output::WholeLines;
 use super::stats::{Failure, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
@@ -22,7 +23,7 @@ use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -143,7 +144,11 @@ fn scan(
         Some(reference) => total(&input).zip(total(reference)).map(|(a, b)| a + b),
     };
     let rejects = outputs.rejects(request.rejects.as_deref())?;
-    let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
+    let mut terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
+    if request.emit == Emit::Fingerprints && io::stdout().is_terminal() {
+        // Records are written while the input is read.
+        terminal = terminal.without_bar();
+    }
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let (report, written) = match request.emit {
         Emit::Fingerprints => {
@@ -205,7 +210,7 @@ fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
         terminal.warning(&format!(
             "{} of {} have no --id-field '{}', and are identified by position, FILE:RECORD",
             count(counts.unnamed),
-            counted(counts.documents, "document"),
+            counted(counts.documents + counts.references, "document"),
             request.source.id_field
         ));
     }
@@ -248,14 +253,16 @@ fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
     warnings
 }
 
-/// Refuses to write any result if records failed and `--on-error fail` was typed.
-fn check_failed(request: &Request, failed: u64) -> Result<(), Error> {
+/// An error if records failed and `--on-error fail` was typed. It ends with what became of the results.
+fn check_failed(request: &Request, failed: u64, results: &str) -> Result<(), Error> {
     if request.on_error != OnError::Fail || failed == 0 {
         return Ok(());
     }
     let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
-    Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: no results were written"))))
+    Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: {results}"))))
 }
+
+const NOTHING_WRITTEN: &str = "no results were written";
 
 /// Makes the fingerprints, and writes each as it is made.
 fn write_fingerprints(
@@ -264,28 +271,38 @@ fn write_fingerprints(
     terminal: &Terminal,
 ) -> Result<(Report, Result<Written, Error>), Error> {
     let prepared = Fingerprints::prepare(input, &request.factory, &request.engine, terminal);
-    let result = prepared.map(|fingerprints| match check_failed(request, fingerprints.failed()) {
-        Ok(()) => write_each(fingerprints),
+    let result = prepared.map(|fingerprints| match check_failed(request, fingerprints.failed(), NOTHING_WRITTEN) {
+        Ok(()) => {
+            let (report, written) = write_each(fingerprints);
+            // A file may have become unreadable since.
+            let changed = check_failed(request, report.counts.failed, "the results that were written are incomplete");
+            (report, written.and_then(|written| changed.map(|()| written)))
+        }
         Err(error) => (fingerprints.for_each(|_| Ok(())).0, Err(error)),
     });
     terminal.done();
     terminal.finish_rejects(result)
 }
 
+/// Writes the fingerprints. After an error everything is still read, so that all records that fail are named.
 fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>) {
-    let (mut out, mut written) = (BufWriter::with_capacity(1 << 16, std::io::stdout()), Written::default());
-    let (report, result) = fingerprints.for_each(|fingerprint| {
-        written.records += 1;
-        let error = fingerprint.error.map(spelling::of_rejection);
-        report::fingerprint(&mut out, &Fingerprint { error: error.as_deref(), ..fingerprint.clone() })
+    let mut out = WholeLines::default();
+    let (mut written, mut result) = (Written::default(), Ok(()));
+    let (report, _) = fingerprints.for_each(|fingerprint| {
+        if result.is_ok() {
+            written.records += 1;
+            let error = fingerprint.error.map(spelling::of_rejection);
+            result = report::fingerprint(&mut out, &Fingerprint { error: error.as_deref(), ..fingerprint.clone() });
+        }
+        Ok(())
     });
     let mut flush = || out.flush().map_err(|error| Error::output("cannot write results", error));
     (report, result.and_then(|()| flush()).map(|()| written))
 }
 
 fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<Written, Error> {
-    check_failed(request, outcome.report.counts.failed)?;
-    let mut out = JsonLines::new(BufWriter::with_capacity(1 << 16, std::io::stdout()), outcome);
+    check_failed(request, outcome.report.counts.failed, NOTHING_WRITTEN)?;
+    let mut out = JsonLines::new(WholeLines::default(), outcome);
     let mut written = Written::default();
     match request.emit {
         Emit::Pairs => written.records = out.pairs(outcome, request.engine.threads)?,

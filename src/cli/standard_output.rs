@@ -1,14 +1,15 @@
-//! Checks that standard output is open and writable.
+//! Standard output: whether it is open and writable, and lines that are written whole.
 
 use neardups::Error;
 #[cfg(unix)]
 use std::fs::{File, Metadata};
-#[cfg(unix)]
-use std::io;
+use std::io::{self, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 #[cfg(unix)]
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Refuses to run if standard output is open for reading only: the standard library ignores that writes to it fail.
 ///
@@ -64,4 +65,53 @@ pub fn refuse_unwritable_output() -> Result<(), Error> {
 #[cfg(not(unix))]
 pub fn refuse_closed_output() -> Result<(), Error> {
     Ok(())
+}
+
+/// Held while lines are written.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// The size, in bytes, of the lines that are written at once.
+const AT_ONCE: usize = 1 << 16;
+
+/// Standard output, to which only whole lines are written, many at once.
+#[derive(Default)]
+pub struct WholeLines {
+    held: Vec<u8>,
+}
+
+impl WholeLines {
+    fn write_until(&mut self, end: usize) -> io::Result<()> {
+        let _guard = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(&self.held[..end]).and_then(|()| stdout.flush());
+        self.held.drain(..end);
+        written
+    }
+}
+
+impl Write for WholeLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= AT_ONCE
+            && let Some(last) = self.held.iter().rposition(|&byte| byte == b'\n')
+        {
+            self.write_until(last + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_until(self.held.len())
+    }
+}
+
+/// Waits until no line is being written, but not for ever: the reader may have stopped reading.
+pub fn finish_line() {
+    for _ in 0..100 {
+        match WRITING.try_lock() {
+            // Never given back: the process ends.
+            Ok(guard) => return std::mem::forget(guard),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
 }

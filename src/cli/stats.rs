@@ -3,13 +3,14 @@
 use super::files::OutFile;
 use super::json::json;
 use super::spelling;
+use super::standard_output::finish_line;
 use super::status::Status;
 use super::terminal;
 use neardups::Error;
 use neardups::replace;
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,22 +72,21 @@ pub fn end_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
         {
             terminal::error(&error);
         }
+        finish_line();
         std::process::exit(130);
     });
     Ok(())
 }
 
-/// Writes the reason of a failure that the parser of the command line found. A file with other content than statistics stays as it is:
-/// without the whole command line it is not known whether it is an input.
+/// Writes the reason of a failure that the parser of the command line found. A file that is not one line of statistics stays as it
+/// is: without the whole command line it is not known whether it is an input.
 pub fn write_usage_error(path: &Path, message: String) {
     let is_ours = match path.metadata() {
-        Ok(found) if found.is_file() && replace::hard_links(&found) == 1 => {
-            beginning(path).is_ok_and(|old| old.is_empty() || old == START)
-        }
+        Ok(found) if found.is_file() && replace::hard_links(&found) == 1 => is_statistics(path),
         Ok(_) => false,
         Err(_) => true,
     };
-    if !is_ours {
+    if !is_ours || path.as_os_str() == "-" {
         return;
     }
     let error = Error::Usage(message);
@@ -96,15 +96,19 @@ pub fn write_usage_error(path: &Path, message: String) {
     }
 }
 
-/// As many bytes of a file as statistics begin with.
-fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+/// Whether a file is one line of statistics, of which the end is known without the rest.
+fn is_statistics(path: &Path) -> bool {
     let mut found = Vec::new();
-    File::open(path)?.take(START.len() as u64).read_to_end(&mut found)?;
-    Ok(found)
+    let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_end(&mut found));
+    let line = found.strip_suffix(b"\n").unwrap_or_default();
+    read.is_ok() && line.starts_with(START) && !line.contains(&b'\n')
 }
 
+/// The maximum size of statistics that are replaced, in bytes.
+const LONGEST: u64 = 1 << 20;
+
 /// The start of statistics.
-const START: &[u8] = b"{\"type\":\"stats\",";
+const START: &[u8] = b"{\"type\":\"stats\",\"version\":";
 
 fn json_line(stats: &impl Serialize) -> String {
     json(stats) + "\n"

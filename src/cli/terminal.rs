@@ -159,6 +159,12 @@ impl Terminal {
         Terminal { quiet, bar, problems: Problems::default() }
     }
 
+    /// Shows no progress.
+    pub fn without_bar(self) -> Self {
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        self
+    }
+
     /// Also writes rejected records to a file.
     pub fn with_rejects(self, rejects: Option<Rejects>) -> Self {
         Terminal { problems: Problems::with_rejects(rejects), ..self }

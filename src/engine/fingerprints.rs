@@ -165,6 +165,10 @@ impl<'a> Fingerprints<'a> {
             },
         );
         counts.repeated_ids = repeated.as_ref().map_or(0, |repeated| repeated.count);
+        if result.is_err() {
+            // The rest was not read again.
+            counts.failed = counts.failed.max(self.failed);
+        }
         report.median_tokens = self.median_tokens;
         report.warnings.extend(self.prepared.algorithm.warnings(counts.documents, counts.featureless));
         report.warnings.extend(self.repeated.as_ref().map(Repeated::warning));

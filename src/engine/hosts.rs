@@ -222,7 +222,7 @@ mod tests {
             ("docs/1.0/guide/a.md", 7, Some("docs/1.0/guide")),
             ("a.jsonl:7", 0, None),
             ("/a", 0, None),
-            ("not a scheme://x/y", 0, Some("not a scheme://x")),
+            ("not a scheme://x/y", 0, Some("not a scheme:/x")),
             ("", 0, None),
             ("ftp://h:80/x/y", 1, Some("h:80/x")),
             ("http://h:/y", 0, Some("h")),

@@ -67,7 +67,7 @@ impl PartialEq for Ranked {
 impl Eq for Ranked {}
 
 /// The most similar candidates, the most similar first; among equals the one with the lowest number. Candidates without a
-/// similarity are left out.
+/// similarity, or with 0, are left out.
 ///
 /// # Errors
 /// Those of `similarity`.
@@ -87,7 +87,8 @@ pub(super) fn ranked(
         if best.len() >= most && best.peek().is_none_or(|Reverse(least)| bound < least.0.value()) {
             break;
         }
-        if let Some(similarity) = similarity(document)? {
+        // Documents that have nothing in common are no neighbours.
+        if let Some(similarity) = similarity(document)?.filter(|similarity| similarity.value() > 0.0) {
             best.push(Reverse(Ranked(similarity, document)));
         }
         if best.len() > most {

@@ -43,11 +43,12 @@ impl Seed {
     }
 }
 
-/// An unpredictable number, always of 19 digits so that indexes of equal documents have equal sizes.
+/// An unpredictable number that readers of JSON keep, below 2⁵³; always of 16 digits so that indexes of equal documents
+/// have equal sizes.
 fn random_seed() -> u64 {
-    const MIN: u64 = 1_000_000_000_000_000_000;
+    const MIN: u64 = 1_000_000_000_000_000;
     // The standard library seeds its maps from the system.
-    MIN + RandomState::new().build_hasher().finish() % (9 * MIN)
+    MIN + RandomState::new().build_hasher().finish() % (8 * MIN)
 }
 
 /// What an algorithm chooses its tables for, if it has a choice. Which documents are found does not depend on it.

@@ -136,9 +136,9 @@ static TABLES: Parameter = Parameter {
     placeholder: "T",
     default: "auto",
     values: Values::AutoInteger(1..=Layout::MOST_TABLES as u64),
-    help: "Tables for searching, instead of --blocks",
+    help: "Tables for searching, instead of `blocks`",
     details: "More tables take more memory and compare fewer documents; every number finds the same pairs. At distance 3: 4, 10, 16 (blocks \
-              cut into blocks again), 20, 35, and so on; dedup plan shows them.",
+              cut into blocks again), 20, 35, and so on. A plan lists them.",
 };
 static FORCE: Parameter = Parameter {
     name: "force",
