@@ -7,14 +7,14 @@
 use crate::algorithm::parameter::Settings;
 use crate::algorithm::{
     ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, Learned, Learns, PreparedAlgorithm, Row,
-    TableFactory, Totals,
+    TableFactory, TermUse, Totals,
 };
 use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
 use crate::run::sign::{self, Scratch, Signer};
-use crate::similarity::Similarity;
+use crate::similarity::{self, Similarity};
 use crate::tokenizer::{Tokenizer, Tokens, Word};
 use std::sync::Arc;
 
@@ -49,6 +49,8 @@ pub struct Evidence {
     pub distinct: Overlap,
     /// The fingerprints. An empty one means too few features.
     pub fingerprints: [Vec<u64>; 2],
+    /// The terms of each that count, for algorithms where not all do. `features` and `distinct` are then of these.
+    pub terms: Option<[CountedTerms; 2]>,
     /// How far the fingerprints agree; empty if one of them is.
     pub agreement: Vec<Agreement>,
     /// The exact similarity, also below the threshold; `None` if a fingerprint is empty.
@@ -57,6 +59,45 @@ pub struct Evidence {
     pub distance: Option<u32>,
     /// The probability that a pair of this similarity is found, where that depends on chance.
     pub found_with: Option<f64>,
+}
+
+/// The terms of a document that count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CountedTerms {
+    /// The distinct terms that count, in the order of their bytes.
+    pub counting: Vec<String>,
+    /// The number of all distinct terms.
+    pub distinct: usize,
+    /// Why other terms than these make the fingerprint, or none.
+    pub note: Option<&'static str>,
+}
+
+/// The distance of two documents as vectors of the counts of their tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CountVectors {
+    /// The cosine of the angle between them, from 0 to 1; `None` if one has no tokens.
+    pub cosine: Option<f64>,
+    /// Their Euclidean distance: 0 for equal counts, without an upper bound.
+    pub euclidean: f64,
+}
+
+impl CountVectors {
+    /// The distances of documents with these token hashes, in any order.
+    ///
+    /// # Cost
+    /// A sort of each.
+    pub fn of(a: &[u64], b: &[u64]) -> Self {
+        let [a, b] = [a, b].map(|hashes| {
+            let mut hashes = hashes.to_vec();
+            hashes.sort_unstable();
+            hashes
+        });
+        let both = !a.is_empty() && !b.is_empty();
+        let cosine = both.then(|| similarity::cosine(&a, &b).value());
+        CountVectors { cosine, euclidean: similarity::euclidean(&a, &b) }
+    }
 }
 
 /// Whether a scan reports two documents.
@@ -251,10 +292,19 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
         sign::keys(algorithm, &document.features, &mut document.fingerprint, &mut Vec::new());
     }
     let fingerprints = documents.each_ref().map(|document| document.fingerprint.clone());
-    let [a, b] = documents.each_ref().map(|document| evidence_of(CompareOn::Features, document));
+    let terms = counted_terms(algorithm, documents);
+    let [a, b] = match &terms {
+        // The features are digests of the terms.
+        Some(terms) => terms.each_ref().map(|(_, hashes)| hashes.clone()),
+        None => documents.each_ref().map(|document| evidence_of(CompareOn::Features, document)),
+    };
     let mut evidence = Evidence {
-        features: documents.each_ref().map(|document| document.features.count()),
+        features: match &terms {
+            Some(_) => [a.len(), b.len()],
+            None => documents.each_ref().map(|document| document.features.count()),
+        },
         distinct: Overlap::of_sets(&a, &b),
+        terms: terms.map(|terms| terms.map(|(terms, _)| terms)),
         fingerprints,
         agreement: Vec::new(),
         similarity: None,
@@ -287,6 +337,19 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
     evidence.found_with =
         if copies { algorithm.found_with(Similarity::ONE) } else { algorithm.pair_found_with(&a, &b) };
     (evidence, verdict)
+}
+
+/// The terms that count of each document with their hashes, ascending; `None` if all terms do.
+fn counted_terms(algorithm: &dyn Algorithm, documents: &[Scratch; 2]) -> Option<[(CountedTerms, Vec<u64>); 2]> {
+    let of = |Scratch { tokens, .. }: &Scratch| {
+        let TermUse { counting, distinct, note } = algorithm.terms(tokens)?;
+        let mut hashes: Vec<u64> = counting.iter().map(|&i| tokens.hashes()[i]).collect();
+        hashes.sort_unstable();
+        let counting = counting.iter().map(|&i| tokens.text(i).to_string()).collect();
+        Some((CountedTerms { counting, distinct, note }, hashes))
+    };
+    let [a, b] = documents;
+    Some([of(a)?, of(b)?])
 }
 
 /// Whether a scan would compare the two documents.

@@ -222,6 +222,15 @@ pub fn cosine_at_least(a: &[u64], b: &[u64], threshold: Threshold) -> Option<Sim
     })
 }
 
+/// The Euclidean distance of two ascending multisets, seen as vectors of counts: the root of the sum of the squared
+/// differences of the counts, a whole number.
+///
+/// Cost: a walk along both.
+pub fn euclidean(a: &[u64], b: &[u64]) -> f64 {
+    let (dot, a, b) = products(a, b);
+    ((a + b - 2 * dot) as f64).sqrt()
+}
+
 /// The dot product of two ascending multisets, seen as vectors of counts, and their squared norms.
 fn products(a: &[u64], b: &[u64]) -> (u128, u128, u128) {
     fn runs(multiset: &[u64]) -> impl Iterator<Item = &[u64]> {

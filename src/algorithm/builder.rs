@@ -46,6 +46,8 @@ pub(super) enum Setting {
     Text(String),
     /// The content of the file that would be typed.
     Lexicon(Arc<Lexicon>),
+    /// The content of the files that would be typed.
+    LeftOut(Vec<Arc<Lexicon>>),
 }
 
 impl From<&str> for Setting {
@@ -66,11 +68,18 @@ impl From<Arc<Lexicon>> for Setting {
     }
 }
 
+impl From<Vec<Arc<Lexicon>>> for Setting {
+    fn from(lists: Vec<Arc<Lexicon>>) -> Self {
+        Setting::LeftOut(lists)
+    }
+}
+
 impl Setting {
     pub fn put(self, parameter: &Parameter, settings: &mut Settings) {
         match self {
             Setting::Text(text) => settings.set(parameter.name, text),
             Setting::Lexicon(lexicon) => settings.set_lexicon(lexicon),
+            Setting::LeftOut(lists) => settings.set_left_out(lists),
         }
     }
 }
@@ -135,11 +144,11 @@ pub(super) fn sum(parts: impl IntoIterator<Item = usize>) -> String {
 mod tests {
     use super::super::imatch::IMatch;
     use super::super::minhash::{MinHash, sketch::Kind};
-    use super::super::parameter::LEXICON;
+    use super::super::parameter::{LEXICON, LEXICON_WITHOUT};
     use super::super::projection::RandomProjection;
     use super::super::shingles::ShingleHash;
     use super::super::simhash::SimHash;
-    use super::super::spotsigs::{ChainOver, SpotSigs};
+    use super::super::spotsigs::{ChainOver, SpotSigs, Spots};
     use super::super::weights::Weights;
     use super::super::{ALGORITHMS, AlgorithmFactory, imatch, minhash, projection, same_identity, simhash, spotsigs};
     use super::*;
@@ -179,9 +188,13 @@ mod tests {
         if uses_lexicon {
             expected.set_lexicon(lexicon());
         }
+        let uses_lists = entry.uses(LEXICON_WITHOUT.name);
+        if uses_lists {
+            expected.set_left_out(vec![lexicon(), lexicon()]);
+        }
         assert_eq!(built, expected, "{}", entry.name);
         entry.check(&built).unwrap();
-        let set = typed.len() + usize::from(uses_lexicon);
+        let set = typed.len() + usize::from(uses_lexicon) + usize::from(uses_lists);
         assert_eq!(set, entry.parameters.len(), "{}: not every parameter is set here", entry.name);
     }
 
@@ -228,10 +241,20 @@ mod tests {
             ],
         );
         let imatch = IMatch::builder().idf_low(0.2).idf_high(1.0).lexicons(5).drop_fraction(0.3).min_terms(3);
+        let imatch = imatch.drop_frequent("5%").drop_rare(0.2).min_share(0.4);
         check(
-            imatch.lexicon(lexicon()),
+            imatch.lexicon(lexicon()).lexicon_without([lexicon(), lexicon()]),
             "imatch",
-            &[("idf-low", "0.2"), ("idf-high", "1"), ("lexicons", "5"), ("drop-fraction", "0.3"), ("min-terms", "3")],
+            &[
+                ("idf-low", "0.2"),
+                ("idf-high", "1"),
+                ("drop-frequent", "5%"),
+                ("drop-rare", "0.2"),
+                ("lexicons", "5"),
+                ("drop-fraction", "0.3"),
+                ("min-terms", "3"),
+                ("min-share", "0.4"),
+            ],
         );
         let projection = RandomProjection::builder().agree(372).cosine(0.97).recall(0.99).projection_bits(384);
         check(
@@ -248,7 +271,7 @@ mod tests {
         );
         let spotsigs = SpotSigs::builder().threshold(0.5).antecedents("de").spot_distance(2).spot_chain(3);
         check(
-            spotsigs.chain_over(ChainOver::All).min_spots(7).drop_common(0.1),
+            spotsigs.chain_over(ChainOver::All).spots(Spots::Set).min_spots(7).drop_common(0.1),
             "spotsigs",
             &[
                 ("threshold", "0.5"),
@@ -256,6 +279,7 @@ mod tests {
                 ("spot-distance", "2"),
                 ("spot-chain", "3"),
                 ("chain-over", "all"),
+                ("spots", "set"),
                 ("min-spots", "7"),
                 ("drop-common", "0.1"),
             ],

@@ -3,6 +3,7 @@
 
 use super::{Algorithm, CompareOn};
 use crate::similarity::Similarity;
+use crate::tokenizer::Tokens;
 
 /// The similarity of a pair and the probability that it is reported; see [`Explain::odds`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +52,18 @@ impl Agreement {
     }
 }
 
+/// The terms of a document that an algorithm uses, where it does not use all; see [`Explain::terms`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TermUse {
+    /// The number of the first token of each distinct term that counts, in the order of the terms' text.
+    pub counting: Vec<usize>,
+    /// The number of distinct terms.
+    pub distinct: usize,
+    /// Why other terms than those that count make the fingerprint, or none.
+    pub note: Option<&'static str>,
+}
+
 /// Explanations of single pairs, and of the results of a run.
 pub trait Explain {
     /// Returns the exact similarity, whatever the threshold. At or above the threshold it equals the result of
@@ -92,6 +105,12 @@ pub trait Explain {
 
     /// Returns the number of differing bits of a similarity, for measures that have one.
     fn distance(&self, _similarity: Similarity) -> Option<u32> {
+        None
+    }
+
+    /// Returns which terms of a document count. `None`, the default, if all do. The tokens have the detail that
+    /// [`Profile::reads`](super::Profile::reads) requests.
+    fn terms(&self, _tokens: &Tokens) -> Option<TermUse> {
         None
     }
 
@@ -154,6 +173,11 @@ impl dyn Algorithm + '_ {
     /// See [`Explain::distance`].
     pub fn distance(&self, similarity: Similarity) -> Option<u32> {
         self.explain()?.distance(similarity)
+    }
+
+    /// See [`Explain::terms`].
+    pub fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
+        self.explain()?.terms(tokens)
     }
 
     /// See [`Explain::warnings`].

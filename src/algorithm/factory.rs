@@ -1,7 +1,7 @@
 //! Factories: they turn settings into an algorithm once the median length of the documents is known.
 
 use super::drop_common::WithoutCommon;
-use super::parameter::{DROP_COMMON, LEXICON, Settings};
+use super::parameter::{DROP_COMMON, LEXICON, LEXICON_WITHOUT, Settings};
 use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, SearchForecast, Totals};
 use crate::error::Error;
 use crate::lexicon::{FileIdentity, Lexicon};
@@ -21,8 +21,8 @@ pub struct PreparedAlgorithm {
     pub warnings: Vec<String>,
     /// The reason why this algorithm should not run on these documents at all.
     pub refusal: Option<String>,
-    /// The file of the lexicon that the algorithm judges terms by, if there is one.
-    pub terms_of: Option<FileIdentity>,
+    /// The files of the lexicons that the algorithm judges terms by.
+    pub terms_of: Vec<FileIdentity>,
 }
 
 impl PreparedAlgorithm {
@@ -33,7 +33,7 @@ impl PreparedAlgorithm {
             tokenizer: None,
             warnings: Vec::new(),
             refusal: None,
-            terms_of: None,
+            terms_of: Vec::new(),
         }
     }
 
@@ -42,12 +42,12 @@ impl PreparedAlgorithm {
         PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
     }
 
-    /// Checks that the terms of its lexicon are tokens of the requested tokenizer, hashed with this seed.
+    /// Checks that the terms of its lexicons are tokens of the requested tokenizer, hashed with this seed.
     ///
     /// # Errors
     /// [`Error::Usage`] that says what differs.
     pub fn check_terms(&self, tokenizer: &dyn Tokenizer, seed: u64) -> Result<(), Error> {
-        self.terms_of.as_ref().map_or(Ok(()), |terms| terms.check(&tokenizer.name(), seed))
+        self.terms_of.iter().try_for_each(|terms| terms.check(&tokenizer.name(), seed))
     }
 
     /// Adds a warning for users; one sentence.
@@ -127,10 +127,21 @@ impl TableFactory {
     /// Sets a lexicon that gives the document frequencies of terms, instead of counting them in the documents. Whatever
     /// runs the algorithm checks that the terms come from the same tokenizer and seed.
     ///
-    /// # Errors The algorithm does not use a lexicon.
+    /// # Errors The algorithm does not use a lexicon with these settings, or needs document frequencies, which a list of
+    /// words lacks.
     pub fn with_lexicon(mut self, lexicon: impl Into<Arc<Lexicon>>) -> Result<Self, Error> {
         self.settings.set_lexicon(lexicon.into());
-        self.entry.check_lexicon(&self.settings)?;
+        self.entry.check_lexicons(&self.settings)?;
+        Ok(self)
+    }
+
+    /// Adds an auxiliary lexicon to I-Match for each of these lists: the whole one without the words of the list. Whatever
+    /// runs the algorithm checks that the words come from the same tokenizer and seed.
+    ///
+    /// # Errors The algorithm is not I-Match, or a lexicon has document frequencies.
+    pub fn with_left_out(mut self, lists: impl IntoIterator<Item = impl Into<Arc<Lexicon>>>) -> Result<Self, Error> {
+        self.settings.set_left_out(lists.into_iter().map(Into::into).collect());
+        self.entry.check_lexicons(&self.settings)?;
         Ok(self)
     }
 
@@ -201,7 +212,7 @@ impl AlgorithmFactory for TableFactory {
         match self.settings.lexicon() {
             Some(lexicon) => {
                 prepared.algorithm.learn(&Learned::Terms(Arc::clone(lexicon)));
-                prepared.terms_of = lexicon.origin().cloned();
+                prepared.terms_of.extend(lexicon.origin().cloned());
             }
             None if self.settings.file(&LEXICON)?.is_some() => {
                 return Err(Error::Usage(
@@ -209,6 +220,13 @@ impl AlgorithmFactory for TableFactory {
                 ));
             }
             None => {}
+        }
+        let left_out = self.settings.left_out();
+        prepared.terms_of.extend(left_out.iter().filter_map(|list| list.origin().cloned()));
+        if left_out.is_empty() && !self.settings.files(&LEXICON_WITHOUT)?.is_empty() {
+            return Err(Error::Usage(
+                "`lexicon-without` names files, which have to be read and given to the factory".into(),
+            ));
         }
         if let Some(share) = self.settings.thousandths_unless_off(&DROP_COMMON)? {
             prepared.algorithm =

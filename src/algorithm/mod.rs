@@ -32,11 +32,11 @@ use crate::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use crate::similarity::{Similarity, Threshold};
 use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{TokenDetail, Tokens};
-use parameter::{Parameter, Settings};
+use parameter::{LEXICON_WITHOUT, Parameter, Settings, WEIGHTS};
 use std::sync::Arc;
 
 pub use builder::Number;
-pub use explain::{Agreement, Explain, Odds};
+pub use explain::{Agreement, Explain, Odds, TermUse};
 pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
 pub use forecast::{Design, SearchCost, SearchForecast};
@@ -339,18 +339,26 @@ impl Entry {
         let settings = settings.with_defaults(self.defaults);
         // Contradictory settings fail here, whatever the documents are.
         (self.prepare)(&settings, 0)?;
-        if settings.lexicon().is_some() {
-            self.check_lexicon(&settings)?;
-        }
+        self.check_lexicons(&settings)?;
         Ok(TableFactory { entry: self, settings })
     }
 
-    /// Checks that the algorithm uses a lexicon with these settings.
-    fn check_lexicon(&self, settings: &Settings) -> Result<(), Error> {
-        if (self.prepare)(settings, 0)?.algorithm.learns() != Some(Learns::Terms) {
-            return Err(Error::Usage(format!("a lexicon has no effect on {} with these settings", self.name)));
-        }
-        Ok(())
+    /// Checks that the algorithm uses its lexicons with these settings.
+    fn check_lexicons(&self, settings: &Settings) -> Result<(), Error> {
+        let (lexicon, left_out) = (settings.lexicon(), settings.left_out());
+        let is_used = || Ok::<_, Error>((self.prepare)(settings, 0)?.algorithm.learns() == Some(Learns::Terms));
+        let message = if lexicon.is_some() && !is_used()? {
+            format!("a lexicon has no effect on {} with these settings", self.name)
+        } else if self.uses(WEIGHTS.name) && lexicon.is_some_and(|lexicon| lexicon.is_list()) {
+            "a list of words has no document frequencies for `weights idf`: use a lexicon made by `count_terms`".into()
+        } else if !left_out.is_empty() && !self.uses(LEXICON_WITHOUT.name) {
+            format!("`{}` is not used by {}", LEXICON_WITHOUT.name, self.name)
+        } else if left_out.iter().any(|list| !list.is_list()) {
+            format!("`{}` takes lists of words, one term a line", LEXICON_WITHOUT.name)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Usage(message))
     }
 
     /// Checks that each setting belongs to this algorithm and is in range.

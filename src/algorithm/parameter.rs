@@ -51,12 +51,18 @@ pub enum Values {
     OffThousandths(RangeInclusive<u64>),
     /// One of some words, each with a line of help.
     Choice(&'static [(&'static str, &'static str)]),
+    /// One of some words, each with a line of help; or a list of words of the user ([`WordList`]).
+    ChoiceOrWords(&'static [(&'static str, &'static str)]),
     /// Whole numbers in a range joined by `+`.
     Sum(RangeInclusive<u64>),
     /// `off`, or a number of groups and the size of each, joined by `x`.
     Groups(RangeInclusive<u64>, RangeInclusive<u64>),
+    /// `off`, or a share: a percentage (`5%`) or a decimal (`0.05`), as a range of thousandths.
+    OffShare(RangeInclusive<u64>),
     /// `none`, or the path of a file.
     File,
+    /// `none`, or the paths of files, separated by line feeds. The flag may be repeated.
+    Files,
     /// On when given.
     Switch,
 }
@@ -83,6 +89,11 @@ impl Parameter {
             Values::Thousandths(r) => decimals(r),
             Values::OffThousandths(r) => format!("off, or {}", decimals(r)),
             Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
+            Values::ChoiceOrWords(words) => format!(
+                "{}; words separated by commas, such as a,the; or words joined to one of these, such as {1}+this or {1}:a,the",
+                words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
+                words[0].0
+            ),
             Values::Sum(r) => format!("whole numbers from {} to {} joined by +, such as 1+2", r.start(), r.end()),
             Values::Groups(groups, size) => format!(
                 "off, or {} to {} groups of {} to {}, such as 6x14",
@@ -91,8 +102,21 @@ impl Parameter {
                 size.start(),
                 size.end()
             ),
+            Values::OffShare(r) => {
+                let [least, most] = [r.start(), r.end()].map(|end| *end as f64 / 10.0);
+                format!("off, or a share from {least}% to {most}%, such as 5% or 0.05")
+            }
             Values::File => "the path of a file, or none".into(),
+            Values::Files => "the path of a file, or none; may be repeated".into(),
             Values::Switch => "true or false".into(),
+        }
+    }
+
+    /// Parses a list of words of the user; `None` for other values, or if the parameter takes no lists.
+    pub fn word_list<'a>(&self, value: &'a str) -> Option<WordList<'a>> {
+        match &self.values {
+            Values::ChoiceOrWords(choices) => WordList::parse(value, choices),
+            _ => None,
         }
     }
 
@@ -111,12 +135,17 @@ impl Parameter {
             Values::Thousandths(r) => thousandths(value).is_some_and(|n| r.contains(&n)),
             Values::OffThousandths(r) => value == "off" || thousandths(value).is_some_and(|n| r.contains(&n)),
             Values::Choice(words) => words.iter().any(|(word, _)| *word == value),
+            Values::ChoiceOrWords(words) => {
+                words.iter().any(|(word, _)| *word == value) || WordList::parse(value, words).is_some()
+            }
             Values::Sum(r) => value.split('+').all(|part| integer(r, part)),
             Values::Groups(groups, size) => {
                 value == "off" || value.split_once('x').is_some_and(|(m, l)| integer(groups, m) && integer(size, l))
             }
+            Values::OffShare(r) => value == "off" || share(value).is_some_and(|n| r.contains(&n)),
             // Standard input is reserved for documents.
             Values::File => !value.is_empty() && value != "-",
+            Values::Files => value.split('\n').all(|path| !path.is_empty() && path != "-"),
             Values::Switch => value == "true" || value == "false",
         };
         if fine { Ok(()) } else { Err(Error::parameter(self.name, value, self.expected())) }
@@ -131,6 +160,50 @@ fn thousandths(typed: &str) -> Option<u64> {
         return None;
     }
     format!("{whole}{decimals:0<3}").parse().ok()
+}
+
+/// Returns a share in thousandths: a percentage of at most one decimal, or a decimal of at most three.
+fn share(typed: &str) -> Option<u64> {
+    match typed.strip_suffix('%') {
+        Some(percent) => thousandths(percent).filter(|n| n.is_multiple_of(100)).map(|n| n / 100),
+        None => thousandths(typed),
+    }
+}
+
+/// A list of words of the user, alone or in relation to one of the words of a choice: `a,the`, `en+this`, `en:a,the`. A
+/// list of one word ends with a comma, so that a mistyped choice is not taken for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordList<'a> {
+    /// The word of the choice.
+    pub base: Option<&'a str>,
+    /// Whether the words are added to those of the choice (`+`). Otherwise they replace them.
+    pub adds: bool,
+    /// The words, at least one, in the order given.
+    pub words: Vec<&'a str>,
+}
+
+impl<'a> WordList<'a> {
+    /// Parses a list; `None` if it has no word, or a word with white space. `choices` are the words of the choice.
+    pub fn parse(typed: &'a str, choices: &[(&str, &str)]) -> Option<Self> {
+        let of_choice =
+            |end: char| typed.split_once(end).filter(|(base, _)| choices.iter().any(|(choice, _)| choice == base));
+        let (base, adds, list) = match (of_choice('+'), of_choice(':')) {
+            (Some((base, list)), _) => (Some(base), true, list),
+            (_, Some((base, list))) => (Some(base), false, list),
+            _ if typed.contains(',') => (None, false, typed),
+            _ => return None,
+        };
+        let words: Vec<&str> = list.split([',', '+']).map(str::trim).filter(|word| !word.is_empty()).collect();
+        let fine = !words.is_empty() && words.iter().all(|word| !word.contains(char::is_whitespace));
+        fine.then_some(WordList { base, adds, words })
+    }
+
+    /// Writes the list with other words, so that [`parse`](Self::parse) reads them back.
+    pub fn with_words(&self, words: &[String]) -> String {
+        let base = self.base.map_or(String::new(), |base| format!("{base}{}", if self.adds { '+' } else { ':' }));
+        let end = if self.base.is_none() && words.len() == 1 { "," } else { "" };
+        format!("{base}{}{end}", words.join(","))
+    }
 }
 
 /// The provenance of the values of an algorithm's parameters. By default the algorithm was built in code, which gave
@@ -171,6 +244,8 @@ pub struct Settings {
     /// The defaults of the algorithm that the settings are for, where they differ from the parameter's default.
     defaults: BTreeMap<&'static str, &'static str>,
     lexicon: Option<Arc<Lexicon>>,
+    /// The lists of words that auxiliary lexicons lack.
+    left_out: Vec<Arc<Lexicon>>,
     /// Whether the tokenizer was requested, and so is used however short the documents are.
     tokenizer_is_fixed: bool,
 }
@@ -270,6 +345,15 @@ impl Settings {
         Ok(thousandths(self.text(parameter)))
     }
 
+    /// Returns a share, in thousandths; `None` for `off`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn share_unless_off(&self, parameter: &Parameter) -> Result<Option<u64>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(share(self.text(parameter)))
+    }
+
     /// Returns the chosen word of a choice.
     ///
     /// # Errors
@@ -311,6 +395,25 @@ impl Settings {
     pub fn file(&self, parameter: &Parameter) -> Result<Option<PathBuf>, Error> {
         parameter.check(self.text(parameter))?;
         Ok(Some(self.text(parameter)).filter(|typed| *typed != "none").map(PathBuf::from))
+    }
+
+    /// Returns the paths of files; none for `none`.
+    ///
+    /// # Errors
+    /// As for [`integer`](Self::integer).
+    pub fn files(&self, parameter: &Parameter) -> Result<Vec<PathBuf>, Error> {
+        parameter.check(self.text(parameter))?;
+        Ok(self.text(parameter).split('\n').filter(|typed| *typed != "none").map(PathBuf::from).collect())
+    }
+
+    /// Returns the lists of words that auxiliary lexicons lack, once their files were read.
+    pub fn left_out(&self) -> &[Arc<Lexicon>] {
+        &self.left_out
+    }
+
+    /// Sets the lists of words that auxiliary lexicons lack, one list for each.
+    pub fn set_left_out(&mut self, lists: Vec<Arc<Lexicon>>) {
+        self.left_out = lists;
     }
 
     /// Returns the content of the [`LEXICON`] file, once it was read.
@@ -407,7 +510,21 @@ pub static LEXICON: Parameter = Parameter {
     help: "Judge terms by this lexicon, instead of counting those of the documents",
     details: "A file made by `count_terms`, compressed or not, for the same tokenizer. The result for two documents then \
               does not depend on others, and the documents are read once. Terms that are not in it are taken for the rarest: they do not \
-              count for I-Match, and weigh most with `weights idf`. Without that, SimHash and random projection do not use it.",
+              count for I-Match, and weigh most with `weights idf`. Without that, SimHash and random projection do not use it. For I-Match \
+              it can also be a plain list of words, one term a line (UTF-8; lines that begin with # are comments): those terms count, and \
+              no others, however many documents have them.",
+};
+
+/// `--lexicon-without`.
+pub static LEXICON_WITHOUT: Parameter = Parameter {
+    name: "lexicon-without",
+    placeholder: "FILE",
+    default: "none",
+    values: Values::Files,
+    help: "Add an auxiliary lexicon: the whole one without the words of this file; may be repeated",
+    details: "One term a line (UTF-8; lines that begin with # are comments). Each file makes a lexicon and a digest of its own, and any equal \
+              digest makes a pair: with two files, documents have three digests. They take the place of the randomized lexicons, unless \
+              `lexicons` is given as well.",
 };
 
 /// `--hash`.
@@ -443,6 +560,35 @@ pub static DROP_COMMON: Parameter = Parameter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_words() {
+        let choices = [("en", ""), ("de", "")];
+        let parse = |typed| {
+            let list = WordList::parse(typed, &choices)?;
+            let words: Vec<String> = list.words.iter().map(|word| word.to_string()).collect();
+            assert_eq!(WordList::parse(&list.with_words(&words), &choices).as_ref(), Some(&list));
+            Some((list.base, list.adds, list.words))
+        };
+        assert_eq!(parse("a,an, the,this"), Some((None, false, vec!["a", "an", "the", "this"])));
+        assert_eq!(parse("the,"), Some((None, false, vec!["the"])));
+        assert_eq!(parse("de,"), Some((None, false, vec!["de"])));
+        assert_eq!(parse("en+this"), Some((Some("en"), true, vec!["this"])));
+        assert_eq!(parse("en+this+that"), Some((Some("en"), true, vec!["this", "that"])));
+        assert_eq!(parse("en:a,the"), Some((Some("en"), false, vec!["a", "the"])));
+        for bad in ["", ",", "the", "it", "en+", "en:,", "xx+this", "a b,c"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares_in_thousandths() {
+        let good = ["5%", "0.5%", "0.05", "99.9%", "0%", "0", "100%"].map(share);
+        assert_eq!(good, [50, 5, 50, 999, 0, 0, 1000].map(Some));
+        for bad in ["", "%", "5 %", "0.05%", "5%%", "-5%", "five%"] {
+            assert_eq!(share(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn decimals_in_thousandths() {

@@ -182,7 +182,10 @@ impl Weigher {
 
 /// The row of a lexicon that is from a file: its digest.
 pub(super) fn lexicon_row(lexicon: &Lexicon) -> Option<Row> {
-    let held = format!("{} terms of {} documents", lexicon.len(), lexicon.documents());
+    let held = match lexicon.is_list() {
+        true => format!("a list of {} words", lexicon.len()),
+        false => format!("{} terms of {} documents", lexicon.len(), lexicon.documents()),
+    };
     let digest = lexicon.origin()?.digest.clone();
     Some(Row::identity(LEXICON.name, digest).with(Provenance::derived(held)))
 }

@@ -10,7 +10,7 @@ use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, TableFactory};
-use neardups::compare::{Comparison, Evidence, Verdict, compare};
+use neardups::compare::{Comparison, CountVectors, CountedTerms, Evidence, Verdict, compare};
 use neardups::engine::{self, Observer};
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::similarity::Similarity;
@@ -57,6 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let report = Report {
         tokenizer: &cut_by,
         overlaps: overlaps(&compare(texts, &shingles, tokenizer, seed)?, Overlap::of_shingles(a, b, 3)),
+        counts: CountVectors::of(a, b),
         passages: runs.passages(),
         documents,
         comparisons,
@@ -81,7 +82,7 @@ enum Choice {
 
 /// The factories of the chosen algorithms.
 fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Entry, Choice)>, Error> {
-    if !arguments.method.is_all() {
+    if !arguments.method.is_all() || method.preset.is_some() {
         let (entry, factory) = method.factory()?;
         return Ok(vec![(entry, Choice::Factory(factory))]);
     }
@@ -225,6 +226,7 @@ struct Report<'a> {
     documents: [Document; 2],
     comparisons: Vec<(&'static Entry, Comparison)>,
     overlaps: Vec<(String, Overlap)>,
+    counts: CountVectors,
     min_run: usize,
     runs: CommonRuns,
     passages: Vec<Run>,
@@ -351,6 +353,9 @@ impl Report<'_> {
                 share(in_a),
             );
         }
+        let CountVectors { cosine, euclidean } = self.counts;
+        let cosine = cosine.map_or_else(|| "-".to_string(), |cosine| format!("{cosine:.4}"));
+        out += &format!("{:<16}cosine {cosine}, euclidean distance {euclidean:.4}\n", "token counts");
         self.passages_as_text(&mut out);
         out
     }
@@ -416,6 +421,7 @@ impl Report<'_> {
                     b_in_a: share(overlap.containment()[1]),
                 })
                 .collect(),
+            token_counts: CountsRecord { cosine: self.counts.cosine, euclidean: self.counts.euclidean },
             min_run: self.min_run,
             covered: [covered_a, covered_b],
             complete: self.runs.frequent == 0,
@@ -455,6 +461,7 @@ fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<Str
         line.insert(0, format!("{tokenizer} tokens, because the documents are short"));
     }
     facts.push(line.join("; "));
+    facts.extend(evidence.terms.iter().flat_map(term_facts));
     if let Some(found) = evidence.found_with {
         let exact = match reported_by_exact(entry, comparison) {
             Some(true) => "; --exact finds this pair",
@@ -469,6 +476,37 @@ fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<Str
         facts.push(format!("fingerprints: {} and {}", hexadecimal(a), hexadecimal(b)));
     }
     facts
+}
+
+/// The terms that count, as lines.
+fn term_facts([a, b]: &[CountedTerms; 2]) -> Vec<String> {
+    let of = |name: &str, terms: &CountedTerms| {
+        format!(
+            "{} of the {} of {name}",
+            count(terms.counting.len() as u64),
+            counted(terms.distinct as u64, "distinct term")
+        )
+    };
+    let mut facts = vec![format!("terms that count: {}, {}", of("a", a), of("b", b))];
+    let only = |these: &CountedTerms, those: &CountedTerms, wanted: bool| {
+        let terms = these.counting.iter().filter(|term| those.counting.binary_search(term).is_ok() == wanted);
+        terms.cloned().collect::<Vec<_>>()
+    };
+    let lists = [("in both", only(a, b, true)), ("only in a", only(a, b, false)), ("only in b", only(b, a, false))];
+    facts.extend(lists.iter().filter(|(_, terms)| !terms.is_empty()).map(|(what, terms)| listed(what, terms)));
+    let notes = [("a", a.note), ("b", b.note)];
+    facts.extend(notes.iter().filter_map(|(name, note)| Some(format!("{name}: {}", spelled(note.as_ref()?)))));
+    facts
+}
+
+/// The maximum number of terms in a line of text; JSON has all.
+const MAX_TEXT_TERMS: usize = 20;
+
+fn listed(what: &str, terms: &[String]) -> String {
+    let shown: Vec<_> = terms.iter().take(MAX_TEXT_TERMS).map(|term| terminal::escaped(term)).collect();
+    let more = terms.len().saturating_sub(MAX_TEXT_TERMS) as u64;
+    let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
+    format!("{what}: {}{more}", shown.join(" "))
 }
 
 fn counted_distinct(all: usize, distinct: usize) -> String {
@@ -488,6 +526,7 @@ struct Record<'a> {
     tokenizer: &'a str,
     algorithms: Vec<AlgorithmRecord<'a>>,
     shingles: Vec<ShinglesRecord<'a>>,
+    token_counts: CountsRecord,
     min_run: usize,
     covered: [usize; 2],
     complete: bool,
@@ -522,6 +561,8 @@ struct AlgorithmRecord<'a> {
     reported_by_exact: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<FeaturesRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<[TermsRecord<'a>; 2]>,
     agreement: &'a [Agreement],
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprints: Option<[String; 2]>,
@@ -537,6 +578,14 @@ struct FeaturesRecord {
     shared: usize,
 }
 
+#[derive(Serialize)]
+struct TermsRecord<'a> {
+    distinct: usize,
+    counting: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
 fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'a> {
     let evidence = comparison.evidence.as_ref();
     let features = evidence.map(|Evidence { features: [a, b], distinct, .. }| FeaturesRecord {
@@ -545,6 +594,13 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
         distinct_a: distinct.a,
         distinct_b: distinct.b,
         shared: distinct.shared,
+    });
+    let terms = evidence.and_then(|evidence| evidence.terms.as_ref()).map(|terms| {
+        terms.each_ref().map(|CountedTerms { counting, distinct, note, .. }| TermsRecord {
+            distinct: *distinct,
+            counting,
+            note: note.map(|note| spelled(note).into_owned()),
+        })
     });
     let fingerprints = evidence.map(|evidence| &evidence.fingerprints);
     let fingerprints = fingerprints.filter(|[a, b]| a.len().max(b.len()) <= MAX_JSON_FINGERPRINT);
@@ -561,6 +617,7 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
         probability: evidence.and_then(|evidence| evidence.found_with),
         reported_by_exact: evidence.and_then(|_| reported_by_exact(entry, comparison)),
         features,
+        terms,
         agreement: evidence.map_or(&[], |evidence| &evidence.agreement),
         fingerprints: fingerprints.map(|pair| pair.each_ref().map(|fingerprint| hexadecimal(fingerprint))),
         warnings: &comparison.warnings,
@@ -576,6 +633,12 @@ struct ShinglesRecord<'a> {
     jaccard: Option<f64>,
     a_in_b: Option<f64>,
     b_in_a: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CountsRecord {
+    cosine: Option<f64>,
+    euclidean: f64,
 }
 
 #[derive(Serialize)]

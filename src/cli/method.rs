@@ -1,13 +1,15 @@
 //! How documents are compared: typed algorithm, preset, parameters and tokens, resolved into factories.
 
 use super::arguments;
+use super::arguments::is_file;
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use neardups::Error;
-use neardups::algorithm::parameter::{LEXICON, Settings};
+use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Settings};
 use neardups::algorithm::presets::Preset;
+use neardups::algorithm::spotsigs::ANTECEDENTS;
 use neardups::algorithm::{AlgorithmFactory, Entry, TableFactory};
-use neardups::lexicon::Lexicon;
+use neardups::lexicon::{Lexicon, list};
 
 /// How documents are compared, resolved.
 pub struct Method<'a> {
@@ -32,39 +34,62 @@ impl<'a> Method<'a> {
     /// # Errors
     /// The preset is for another algorithm.
     pub fn entry(&self) -> Result<&'static Entry, Error> {
-        let entry = Entry::by_name(&self.typed.algorithm.value)?;
-        let Some(preset) = self.preset else { return Ok(entry) };
-        if self.typed.algorithm.is_typed && entry.name != preset.algorithm {
+        let typed = &self.typed.algorithm;
+        let Some(preset) = self.preset else { return Entry::by_name(&typed.value) };
+        let entry = Entry::by_name(preset.algorithm)?;
+        let name = if self.typed.is_all() { &typed.value } else { Entry::by_name(&typed.value)?.name };
+        if typed.is_typed && name != entry.name {
             return Err(usage_error(format!(
-                "--preset {} is for --algo {}, not {}: leave --algo out",
-                preset.name, preset.algorithm, entry.name
+                "--preset {} is for --algo {}, not {name}: leave --algo out",
+                preset.name, preset.algorithm
             )));
         }
-        Entry::by_name(preset.algorithm)
+        Ok(entry)
     }
 
     /// The factory of an algorithm with these settings, the typed tokenizer and preparation and, for the rest, those of the preset.
     ///
     /// # Errors
     /// The settings contradict each other or the tokens; the lexicon cannot be read, or has tokens of another tokenizer.
-    pub fn factory_of(&self, entry: &'static Entry, settings: Settings) -> Result<TableFactory, Error> {
+    pub fn factory_of(&self, entry: &'static Entry, mut settings: Settings) -> Result<TableFactory, Error> {
+        if settings.has(&ANTECEDENTS) {
+            let words = self.antecedents(settings.text(&ANTECEDENTS))?;
+            settings.set(ANTECEDENTS.name, words);
+        }
         let (typed, lexicon) = (self.typed.tokens.tokenizer.as_deref(), settings.file(&LEXICON)?);
-        let factory = match (self.preset, typed) {
+        let without = settings.files(&LEXICON_WITHOUT)?;
+        // Another algorithm shows something besides.
+        let preset = self.preset.filter(|preset| preset.algorithm == entry.name);
+        let factory = match (preset, typed) {
             (Some(preset), typed) => preset.factory(settings, typed)?,
             (None, Some(typed)) => entry.factory(settings)?.with_tokenizer(typed)?,
             (None, None) => entry.factory(settings)?,
         };
-        let factory = factory.with_steps(&self.tokens.steps)?;
-        match lexicon {
-            None => Ok(factory),
-            Some(path) => {
-                let lexicon = Lexicon::read(&path, self.typed.seed)?;
-                let factory = factory.with_lexicon(lexicon)?;
-                // Before any file is written.
-                factory.prepare(0)?.check_terms(&*self.tokens.tokenizer, self.typed.seed)?;
-                Ok(factory)
-            }
+        let mut factory = factory.with_steps(&self.tokens.steps)?;
+        let (tokenizer, seed) = (&*self.tokens.tokenizer, self.typed.seed);
+        if let Some(path) = lexicon {
+            factory = factory.with_lexicon(Lexicon::open(&path, tokenizer, seed)?)?;
         }
+        if !without.is_empty() {
+            let lists = without.iter().map(|path| Lexicon::read_list(path, tokenizer, seed));
+            factory = factory.with_left_out(lists.collect::<Result<Vec<_>, _>>()?)?;
+        }
+        // Before any file is written.
+        factory.prepare(0)?.check_terms(tokenizer, seed)?;
+        Ok(factory)
+    }
+
+    /// The value of `--antecedents` with each word as the token that it is in documents. The words of a file become a list.
+    fn antecedents(&self, typed: &str) -> Result<String, Error> {
+        let tokenizer = &*self.tokens.tokenizer;
+        if is_file(typed) {
+            let cannot = |error| Error::input(format!("--antecedents: cannot read {typed}"), error);
+            let words = list::words(typed, &std::fs::read(typed).map_err(cannot)?, tokenizer)?;
+            return Ok(words.into_iter().map(|word| word + ",").collect());
+        }
+        let Some(list) = ANTECEDENTS.word_list(typed) else { return Ok(typed.to_string()) };
+        let words = list.words.iter().map(|word| list::token(word, tokenizer)).collect::<Result<Vec<_>, _>>();
+        Ok(list.with_words(&words.map_err(|why| usage_error(format!("--antecedents {typed}: {why}")))?))
     }
 
     /// The chosen algorithm, and its factory with the typed parameters.

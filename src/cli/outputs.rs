@@ -133,12 +133,13 @@ impl Outputs {
         paths.iter().try_for_each(|path| self.reads(path, "the input"))
     }
 
-    /// Registers the lexicon and the files of stop words.
+    /// Registers the lexicons and the files of words.
     ///
     /// # Errors
     /// As for [`reads_documents`](Self::reads_documents).
     pub fn reads_method(&mut self, method: &Method) -> Result<(), Error> {
-        method.lexicon().iter().try_for_each(|lexicon| self.reads(lexicon, "the lexicon"))?;
+        method.lexicons().iter().try_for_each(|lexicon| self.reads(lexicon, "the lexicon"))?;
+        method.antecedents().iter().try_for_each(|file| self.reads(file, "the antecedents"))?;
         self.reads_stop_words(&method.tokens)
     }
 

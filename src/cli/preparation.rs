@@ -1,6 +1,7 @@
 //! The tokenizer and the preparation of its tokens, resolved.
 
 use super::arguments::Tokens;
+use super::arguments::is_file;
 use super::status::usage_error;
 use neardups::Error;
 use neardups::algorithm::presets::Preset;
@@ -10,7 +11,7 @@ use neardups::tokenizer::prepared::stem::StemLanguage;
 use neardups::tokenizer::prepared::stop_words::StopList;
 use neardups::tokenizer::{Preparation, Prepared, TOKENIZERS, Tokenizer, by_name};
 use serde::Serialize;
-use std::path::{Path, is_separator};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A tokenizer with its preparation, resolved.
@@ -90,8 +91,7 @@ pub fn stop_word_lists(typed: &str) -> Vec<&str> {
 }
 
 fn stop_list(typed: &str) -> Result<StopList, Error> {
-    let is_path = typed.contains(|c| c == '.' || is_separator(c)) || Path::new(typed).is_file();
-    if !is_path {
+    if !is_file(typed) {
         return StopList::of_language(typed);
     }
     let content =

@@ -9,10 +9,11 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// The command for what the library names.
-const COMMANDS: [(&str, &str); 3] = [
+const COMMANDS: [(&str, &str); 4] = [
     ("Outdated::damaged", "dedup index compact --salvage"),
     ("count_terms", "dedup lexicon build"),
     ("index::header", "dedup index stats"),
+    ("compare::compare", "dedup compare"),
 ];
 
 /// A message of the library with its parameters spelled as options. Other text in backticks stays as it is, and so does quoted text:

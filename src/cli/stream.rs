@@ -63,7 +63,7 @@ fn size(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Size, 
 /// The seed, as typed. With a lexicon it is always that of the options, because the terms are hashed before the index is read.
 fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, Error> {
     let usual = typed.method.seed;
-    if typed.method.lexicon().is_some() {
+    if !typed.method.lexicons().is_empty() {
         if typed.random_seed {
             return Err(usage_error(
                 "--random-seed has no effect with --lexicon, whose terms are hashed with --seed: name a seed",

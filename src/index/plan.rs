@@ -83,7 +83,7 @@ pub struct Plan {
     seed: Seed,
     text: Vec<(&'static str, &'static str)>,
     warnings: Vec<String>,
-    terms_of: Option<FileIdentity>,
+    terms_of: Vec<FileIdentity>,
 }
 
 impl fmt::Debug for Plan {
@@ -137,9 +137,9 @@ impl Plan {
             Size::Tables(tables) => algorithm.learn(&Learned::Tables(tables)),
         }
         // The terms are hashed already.
-        let seed = terms_of.as_ref().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
-        if let Some(terms) = &terms_of {
-            terms.check(&tokenizer.name(), terms.seed)?;
+        let seed = terms_of.first().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
+        if let Seed::Fixed(seed) = seed {
+            terms_of.iter().try_for_each(|terms| terms.check(&tokenizer.name(), seed))?;
         }
         let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));
         Ok(Plan { algorithm, tokenizer, seed, text: Vec::new(), warnings, terms_of })
@@ -150,7 +150,7 @@ impl Plan {
     /// # Errors
     /// The terms of a lexicon were hashed with a seed, and this is another.
     pub fn with_seed(self, seed: Seed) -> Result<Self, Error> {
-        match (&self.terms_of, seed) {
+        match (self.terms_of.first(), seed) {
             (None, _) => Ok(Plan { seed, ..self }),
             (Some(_), Seed::Auto) => Ok(self),
             (Some(terms), Seed::Fixed(seed)) => terms.check(&terms.tokenizer, seed).map(|()| self),

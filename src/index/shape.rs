@@ -55,7 +55,11 @@ impl Shape {
             Some("projection") if header.get("cosine").is_some() => features(number("bands")),
             Some("simhash" | "projection") => fingerprint(number("bits").map(|bits| bits.div_ceil(64))),
             Some("imatch") => {
-                fingerprint(number("lexicons").and_then(|lexicons| lexicons.checked_add(1)?.checked_mul(DIGEST)))
+                // The digests of their lists, joined by `+`.
+                let explicit = header.get("lexicon without").and_then(Value::as_str);
+                let explicit = explicit.map_or(0, |digests| digests.split('+').count());
+                let digests = number("lexicons").and_then(|random| random.checked_add(1)?.checked_add(explicit));
+                fingerprint(digests.and_then(|digests| digests.checked_mul(DIGEST)))
             }
             Some("exact" | "spotsigs") => Shape { keys_are_features: true, ..features(None) },
             _ => Shape::default(),
@@ -107,6 +111,10 @@ mod tests {
         assert!(cosine.allows(Kind::Features, 28, 6) && !cosine.allows(Kind::Features, 29, 6));
         let digests = shape(json!({"algo": "imatch", "lexicons": 10}));
         assert!(digests.allows(Kind::Fingerprint, 0, 11 * DIGEST) && !digests.allows(Kind::Fingerprint, 0, DIGEST));
+        let explicit = shape(json!({"algo": "imatch", "lexicons": 1, "lexicon without": "ab+cd"}));
+        assert!(
+            explicit.allows(Kind::Fingerprint, 0, 4 * DIGEST) && !explicit.allows(Kind::Fingerprint, 0, 2 * DIGEST)
+        );
         for name in ["exact", "spotsigs"] {
             let prefix = shape(json!({"algo": name}));
             assert!(prefix.allows(Kind::Features, 6, 3) && !prefix.allows(Kind::Features, 7, 3));

@@ -179,14 +179,14 @@ impl Lexicon {
     /// # Cost
     /// A SHA-1 and a hash of every byte. Memory: 21 to 43 bytes per term.
     pub fn read(path: &Path, seed: u64) -> Result<Lexicon, Error> {
+        let cannot = |error| Error::input(format!("cannot read the lexicon {}", path.display()), error);
+        Lexicon::read_from(path, BufReader::new(source::open(path).map_err(cannot)?), seed)
+    }
+
+    /// Reads the content of the file at `path`.
+    pub(super) fn read_from(path: &Path, from: BufReader<impl Read>, seed: u64) -> Result<Lexicon, Error> {
         let name = path.display().to_string();
-        let cannot = |error| Error::input(format!("cannot read the lexicon {name}"), error);
-        let mut lines = Lines {
-            name: &name,
-            line: 0,
-            bytes: Vec::new(),
-            from: BufReader::new(source::open(path).map_err(cannot)?),
-        };
+        let mut lines = Lines { name: &name, line: 0, bytes: Vec::new(), from };
         let header = lines.header()?;
         let mut sha1 = Sha1::new_with_prefix(Header { digest: None, ..header.clone() }.line());
         let mut frequencies = super::Shards::default();
@@ -221,7 +221,7 @@ impl Lexicon {
             )));
         }
         let origin = FileIdentity { digest, tokenizer: header.tokenizer, seed };
-        Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin) })
+        Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin), is_list: false })
     }
 }
 
@@ -339,6 +339,6 @@ fn unescaped(term: &str) -> Option<String> {
     Some(out)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

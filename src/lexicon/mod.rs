@@ -2,7 +2,7 @@
 //!
 //! They are counted in a pass before fingerprints are made, then frozen. A fingerprint depends on the document, the
 //! parameters and the frozen counts, never on earlier documents. Alternatively, they are counted once and stored in a
-//! [`mod@file`]:
+//! [`mod@file`]. A [`mod@list`] of words is a lexicon without counts.
 //!
 //! ```
 //! use neardups::engine::{Options, count_terms};
@@ -26,6 +26,7 @@
 //! ```
 
 pub mod file;
+pub mod list;
 mod table;
 
 use crate::error::Error;
@@ -45,6 +46,7 @@ pub struct Lexicon {
     documents: u64,
     frequencies: Shards,
     origin: Option<FileIdentity>,
+    is_list: bool,
 }
 
 /// The identity of the file that a lexicon was read from.
@@ -105,7 +107,8 @@ impl Shards {
 
 impl PartialEq for Lexicon {
     fn eq(&self, other: &Self) -> bool {
-        (self.documents, self.len(), &self.origin) == (other.documents, other.len(), &other.origin)
+        (self.documents, self.len(), &self.origin, self.is_list)
+            == (other.documents, other.len(), &other.origin, other.is_list)
             && self.terms().all(|(term, frequency)| other.document_frequency(term) == frequency)
     }
 }
@@ -120,7 +123,19 @@ impl Lexicon {
         for (term, frequency) in frequencies.into_iter().filter(|(_, frequency)| *frequency > 0) {
             shards.change(term, |_| frequency);
         }
-        Lexicon { documents, frequencies: shards, origin: None }
+        Lexicon { documents, frequencies: shards, origin: None, is_list: false }
+    }
+
+    /// Whether this is a plain list of terms ([`mod@list`]): it has no document frequencies. Each of its terms has the
+    /// frequency 1, and the number of documents is 0.
+    pub fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    /// Whether the lexicon has the term.
+    #[inline]
+    pub fn contains(&self, term: u64) -> bool {
+        self.document_frequency(term) > 0
     }
 
     /// The identity of its file, if it was read from one.
@@ -266,7 +281,7 @@ impl LexiconBuilder {
         let shards: Vec<_> = shards.collect();
         let complete = shards.iter().all(Option::is_some);
         let frequencies = Shards(shards.into_iter().map(Option::unwrap_or_default).collect());
-        (Lexicon { documents, frequencies, origin: None }, complete)
+        (Lexicon { documents, frequencies, origin: None, is_list: false }, complete)
     }
 }
 

@@ -503,6 +503,7 @@ pub struct Comparison {
     tokenizer: String,
     algorithms: Vec<ComparedBy>,
     shingles: Vec<Shingles>,
+    token_counts: TokenCounts,
     min_run: usize,
     covered: [usize; 2],
     pub complete: bool,
@@ -539,6 +540,8 @@ struct ComparedBy {
     reported_by_exact: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<ComparedFeatures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<[ComparedTerms; 2]>,
     agreement: Vec<Equal>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprints: Option<[String; 2]>,
@@ -553,6 +556,22 @@ struct ComparedFeatures {
     distinct_a: usize,
     distinct_b: usize,
     shared: usize,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ComparedTerms {
+    distinct: usize,
+    counting: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct TokenCounts {
+    cosine: Option<Box<RawValue>>,
+    euclidean: Box<RawValue>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]

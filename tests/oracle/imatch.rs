@@ -7,9 +7,11 @@ use crate::support::scanning::{factory, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
 use neardups::engine::Options;
 use neardups::hash::{combine, mix, token_hash};
+use neardups::lexicon::Lexicon;
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The settings, the ends of the band in fifths and the fraction in tenths.
 #[derive(Clone, Copy, Debug)]
@@ -19,20 +21,38 @@ struct Given {
     lexicons: u64,
     drop: u64,
     min_terms: usize,
+    /// The least share of the terms that must count, in tenths.
+    share: u64,
+    /// The shares of the terms that are cut by rank instead of the ends of the band, in tenths: frequent, rare.
+    cuts: [Option<u64>; 2],
     seed: u64,
 }
 
+type Frequencies<'a> = BTreeMap<&'a str, usize>;
 type Set<'a> = BTreeSet<&'a str>;
 
 impl Given {
     /// Whether a term with this document frequency counts. With `N` documents the band is
     /// `(N + 1)^(1 − high) ≤ df ≤ (N + 1)^(1 − low)`, both sides taken to the fifth power here; fewer than 1000
     /// documents are judged as 1000 at the common end, and at the rare end all that two of them have counts.
-    fn counts(&self, documents: usize, frequency: usize) -> bool {
+    fn counts(&self, documents: usize, frequencies: &Frequencies, term: &str) -> bool {
+        let frequency = frequencies[term];
         let common = documents.max(1000) as u128 + 1;
         let fifth = (frequency as u128).pow(5);
-        let rare = documents < 1000 || fifth >= (documents as u128 + 1).pow(5 - self.high);
-        frequency >= 2 && fifth <= common.pow(5 - self.low) && rare
+        let not_rare = match self.cuts[1] {
+            Some(share) => !cut(frequencies, share, |df, border| df <= border).contains(term),
+            None => documents < 1000 || fifth >= (documents as u128 + 1).pow(5 - self.high),
+        };
+        let not_frequent = match self.cuts[0] {
+            Some(share) => !cut(frequencies, share, |df, border| df >= border).contains(term),
+            None => fifth <= common.pow(5 - self.low),
+        };
+        frequency >= 2 && not_frequent && not_rare
+    }
+
+    /// Whether so few of this many terms count that all of them make the digest.
+    fn is_thin(&self, counting: usize, terms: usize) -> bool {
+        counting < 20 && 10 * counting < self.share as usize * terms
     }
 
     fn lacks(&self, lexicon: u64, term: &str) -> bool {
@@ -52,57 +72,130 @@ impl Given {
             .collect()
     }
 
-    fn expected(&self, documents: &[Text]) -> Vec<(String, String, f64)> {
+    fn expected(&self, documents: &[Text]) -> Vec<Found> {
         let tokens: Vec<Vec<String>> = documents.iter().map(|(_, text)| token_texts(&Word, text)).collect();
         let terms: Vec<Set> = tokens.iter().map(|tokens| tokens.iter().map(String::as_str).collect()).collect();
         // Exact copies count once.
         let distinct: BTreeMap<&Vec<String>, &Set> = tokens.iter().zip(&terms).collect();
-        let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut frequency = Frequencies::new();
         distinct.values().flat_map(|terms| terms.iter()).for_each(|term| *frequency.entry(term).or_default() += 1);
         let sets: Vec<_> = terms
             .iter()
             .map(|terms| {
-                let counts = |term: &&str| self.counts(distinct.len(), frequency[*term]);
+                let counts = |term: &&str| self.counts(distinct.len(), &frequency, term);
                 let own: Set = terms.iter().copied().filter(|term| frequency[term] == 1).collect();
                 let kept: Set = terms.iter().copied().filter(counts).collect();
+                let mut sets = vec![None; self.lexicons as usize + 1];
                 if 2 * own.len() <= terms.len() && kept.len() >= self.min_terms {
-                    return self.sets(&kept);
+                    if !self.is_thin(kept.len(), terms.len()) {
+                        return self.sets(&kept);
+                    }
+                    sets[0] = Some(terms.clone());
+                    return sets;
                 }
                 // No near-duplicate, only copies.
                 let all: Set = kept.union(&own).copied().collect();
-                let mut sets = vec![None; self.lexicons as usize + 1];
                 sets[0] = (all.len() >= self.min_terms).then_some(all);
                 sets
             })
             .collect();
-        let pair = |(i, j): (usize, usize)| {
-            let equal = |(a, b): &(&Option<Set>, &Option<Set>)| a.is_some() && a == b;
-            let count = sets[i].iter().zip(&sets[j]).filter(equal).count();
-            let similarity = match equal(&(&sets[i][0], &sets[j][0])) {
-                true => 1.0,
-                false => count as f64 / (self.lexicons + 1) as f64,
-            };
-            (count > 0).then(|| (documents[i].0.clone(), documents[j].0.clone(), similarity))
-        };
-        all_pairs(documents.len()).filter_map(pair).collect()
+        pairs_of(documents, &sets)
     }
 
-    fn found(&self, documents: &[Text]) -> Vec<(String, String, f64)> {
+    /// As [`expected`](Self::expected), where the terms of a list count, and some lexicons lack the terms of others.
+    fn expected_of_list(&self, documents: &[Text], list: &[String], left_out: &[Vec<String>]) -> Vec<Found> {
+        let tokens: Vec<Vec<String>> = documents.iter().map(|(_, text)| token_texts(&Word, text)).collect();
+        let sets_of = |tokens: &Vec<String>| {
+            let terms: BTreeSet<String> = tokens.iter().cloned().collect();
+            let kept: BTreeSet<String> = terms.iter().filter(|term| list.contains(term)).cloned().collect();
+            let enough = |set: BTreeSet<String>| (set.len() >= self.min_terms).then_some(set);
+            let lexicons = 1 + left_out.len() + self.lexicons as usize;
+            if kept.len() >= self.min_terms && self.is_thin(kept.len(), terms.len()) {
+                return [vec![Some(terms)], vec![None; lexicons - 1]].concat();
+            }
+            let without = |words: &Vec<String>| enough(kept.iter().filter(|t| !words.contains(t)).cloned().collect());
+            let random = |n: u64| enough(kept.iter().filter(|term| !self.lacks(n, term)).cloned().collect());
+            let whole = enough(kept.clone());
+            if whole.is_none() {
+                return vec![None; lexicons];
+            }
+            [whole].into_iter().chain(left_out.iter().map(without)).chain((1..=self.lexicons).map(random)).collect()
+        };
+        pairs_of(documents, &tokens.iter().map(sets_of).collect::<Vec<_>>())
+    }
+
+    /// The pairs that a scan finds with these lists.
+    fn found_with_list(&self, documents: &[Text], list: &[String], left_out: &[Vec<String>]) -> Vec<Found> {
+        let parse = |words: &[String]| {
+            Arc::new(Lexicon::parse_list("list", words.join("\n").as_bytes(), &Word, self.seed).unwrap())
+        };
+        let (lexicons, min_terms) = (self.lexicons.to_string(), self.min_terms.to_string());
+        let share = (self.share as f64 / 10.0).to_string();
+        let mut settings = vec![("lexicons", &*lexicons), ("min-terms", &*min_terms), ("min-share", &*share)];
+        let drop = (self.drop as f64 / 10.0).to_string();
+        settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
+        let factory = factory("imatch", &settings).with_lexicon(parse(list)).unwrap();
+        let factory = factory.with_left_out(left_out.iter().map(|words| parse(words))).unwrap();
+        let options = Options { seed: self.seed, threads: 2, ..Options::default() };
+        pairs(&outcome_with(documents, &factory, &options))
+    }
+
+    fn found(&self, documents: &[Text]) -> Vec<Found> {
         let fifths = |end: u32| (f64::from(end) / 5.0).to_string();
         let (low, high, lexicons) = (fifths(self.low), fifths(self.high), self.lexicons.to_string());
         let (drop, min_terms) = ((self.drop as f64 / 10.0).to_string(), self.min_terms.to_string());
-        let mut settings =
-            vec![("idf-low", &*low), ("idf-high", &*high), ("lexicons", &*lexicons), ("min-terms", &*min_terms)];
+        let share = (self.share as f64 / 10.0).to_string();
+        let mut settings = vec![("lexicons", &*lexicons), ("min-terms", &*min_terms), ("min-share", &*share)];
+        let percent = self.cuts.map(|cut| cut.map(|tenths| format!("{}%", 10 * tenths)));
+        settings.push(percent[0].as_ref().map_or(("idf-low", &*low), |share| ("drop-frequent", share)));
+        settings.push(percent[1].as_ref().map_or(("idf-high", &*high), |share| ("drop-rare", share)));
         settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
         let options = Options { seed: self.seed, threads: 2, ..Options::default() };
         pairs(&outcome_with(documents, &factory("imatch", &settings), &options))
     }
 }
 
+type Found = (String, String, f64);
+
+/// The pairs of documents with an equal set under some lexicon.
+fn pairs_of<S: PartialEq>(documents: &[Text], sets: &[Vec<Option<S>>]) -> Vec<Found> {
+    let pair = |(i, j): (usize, usize)| {
+        let equal = |(a, b): &(&Option<S>, &Option<S>)| a.is_some() && a == b;
+        let count = sets[i].iter().zip(&sets[j]).filter(equal).count();
+        let similarity = match equal(&(&sets[i][0], &sets[j][0])) {
+            true => 1.0,
+            false => count as f64 / sets[i].len() as f64,
+        };
+        (count > 0).then(|| (documents[i].0.clone(), documents[j].0.clone(), similarity))
+    };
+    all_pairs(documents.len()).filter_map(pair).collect()
+}
+
+/// The terms that a cut by rank leaves out: of all sets of the terms on one side of a frequency, the one whose share
+/// comes nearest, and the smallest of those.
+fn cut<'a>(frequencies: &Frequencies<'a>, tenths: u64, side: impl Fn(usize, usize) -> bool) -> Set<'a> {
+    let borders = 0..=frequencies.values().max().map_or(0, |most| most + 1);
+    let sets = borders.map(|border| -> Set {
+        frequencies.iter().filter(|(_, df)| side(**df, border)).map(|(term, _)| *term).collect()
+    });
+    let off = |set: &Set| (10 * set.len() as u64).abs_diff(tenths * frequencies.len() as u64);
+    sets.min_by_key(|set| (off(set), set.len())).unwrap_or_default()
+}
+
 fn given() -> impl Strategy<Value = Given> {
-    (0u32..=5, 0u32..=5, 0u64..8, 0u64..=10, 1usize..6, 0u64..3).prop_map(|(a, b, lexicons, drop, min_terms, seed)| {
-        Given { low: a.min(b), high: a.max(b), lexicons, drop, min_terms, seed }
-    })
+    let cuts = (prop::option::of(0u64..5), prop::option::of(0u64..5)).prop_map(|(frequent, rare)| [frequent, rare]);
+    (0u32..=5, 0u32..=5, 0u64..8, 0u64..=10, 1usize..6, 0u64..=10, cuts, 0u64..3).prop_map(
+        |(a, b, lexicons, drop, min_terms, share, cuts, seed)| Given {
+            low: a.min(b),
+            high: a.max(b),
+            lexicons,
+            drop,
+            min_terms,
+            share,
+            cuts,
+            seed,
+        },
+    )
 }
 
 /// Documents of few different words, so that many agree; some made from an earlier one by edits, some empty, one long.
@@ -148,6 +241,21 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lists_of_words_are_lexicons_and_leave_words_out_of_others(
+        documents in documents(),
+        given in given(),
+        list in prop::collection::vec((0u32..40).prop_map(|n| format!("w{n}")), 1..30),
+        left_out in prop::collection::vec(prop::collection::vec((0u32..40).prop_map(|n| format!("w{n}")), 1..9), 0..4),
+    ) {
+        let expected = given.expected_of_list(&documents, &list, &left_out);
+        prop_assert_eq!(given.found_with_list(&documents, &list, &left_out), expected);
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 12, max_shrink_iters: 64, ..ProptestConfig::default() })]
 
     /// From 1000 documents on the band is what it is called.
@@ -177,13 +285,43 @@ fn all_settings_find_something_and_leave_something_out() {
         ("few too".into(), text(&["gamma", "beta", "alpha", "alpha"])),
         ("other".into(), text(&["theta", "iota", "kappa", "lambda", "alpha", "mu", "nu", "xi", "omicron"])),
     ];
-    let given = Given { low: 1, high: 4, lexicons: 10, drop: 3, min_terms: 4, seed: 0 };
+    let given = Given { low: 1, high: 4, lexicons: 10, drop: 3, min_terms: 4, share: 5, cuts: [None, None], seed: 0 };
     let found = given.found(&documents);
     assert_eq!(found, given.expected(&documents));
     let named: BTreeMap<(&str, &str), f64> = found.iter().map(|(a, b, s)| ((&**a, &**b), *s)).collect();
     assert_eq!(named[&("base", "again")], 1.0);
     assert!(named[&("base", "more")] < 1.0 && !named.contains_key(&("base", "most")));
     assert!(!named.contains_key(&("few", "few too")), "three terms are too few");
+}
+
+/// The figure of the improved algorithm: the features 1 to 6 are the main lexicon, one auxiliary lexicon lacks 5 and 6,
+/// the other 3 and 4. A document with another feature is found as long as one lexicon lacks what differs.
+#[test]
+fn two_auxiliary_lexicons_make_three_fingerprints() {
+    let words = |numbers: &[u32]| numbers.iter().map(|n| format!("f{n}")).collect::<Vec<_>>();
+    let document = |name: &str, numbers: &[u32]| (name.to_string(), words(numbers).join(" "));
+    let documents = [
+        document("a", &[1, 2, 3]),
+        document("a and 5", &[1, 2, 3, 5]),
+        document("a and 4", &[1, 2, 3, 4]),
+        document("a and 4, 5", &[1, 2, 3, 4, 5]),
+        document("a without 2", &[1, 3]),
+    ];
+    let given = Given { low: 0, high: 5, lexicons: 0, drop: 0, min_terms: 2, share: 0, cuts: [None, None], seed: 0 };
+    let (main, left_out) = (words(&[1, 2, 3, 4, 5, 6]), [words(&[5, 6]), words(&[3, 4])]);
+    let found = given.found_with_list(&documents, &main, &left_out);
+    let third = 1.0 / 3.0;
+    let pair = |a: &str, b: &str| (a.to_string(), b.to_string(), third);
+    let expected = [
+        // Without 5 and 6 both are 1, 2, 3.
+        pair("a", "a and 5"),
+        // Without 3 and 4 both are 1, 2.
+        pair("a", "a and 4"),
+        pair("a and 5", "a and 4, 5"),
+        pair("a and 4", "a and 4, 5"),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(found, given.expected_of_list(&documents, &main, &left_out));
 }
 
 /// Pairs of documents that differ in this many terms of the lexicon: the first has them, the second does not. A third

@@ -23,9 +23,23 @@ struct Case {
     distance: usize,
     chain: usize,
     min_spots: usize,
+    antecedents: &'static str,
+    spots: &'static str,
 }
 
 impl Case {
+    /// The antecedents, and the other words that chains skip.
+    fn words(&self) -> [Vec<&'static str>; 2] {
+        let all = |words: &[&'static str]| words.to_vec();
+        match self.antecedents {
+            "en" => [all(&ANTECEDENTS), all(&SKIPPED)],
+            "en+w1,to" => [[&ANTECEDENTS[..], &["w1", "to"]].concat(), vec!["of", "that", "for"]],
+            "en:the,w1,to" => [vec!["the", "w1", "to"], [&ANTECEDENTS[..], &SKIPPED].concat()],
+            "the,w1,to" => [vec!["the", "w1", "to"], Vec::new()],
+            other => panic!("{other}"),
+        }
+    }
+
     fn factory(&self) -> impl AlgorithmFactory {
         let (p, q) = self.ratio;
         let numbers = [self.distance, self.chain, self.min_spots].map(|number| number.to_string());
@@ -37,6 +51,8 @@ impl Case {
                 ("spot-distance", &numbers[0]),
                 ("spot-chain", &numbers[1]),
                 ("min-spots", &numbers[2]),
+                ("antecedents", self.antecedents),
+                ("spots", self.spots),
             ],
         )
     }
@@ -49,13 +65,15 @@ impl Case {
     fn spots(&self, text: &str) -> BTreeMap<Vec<String>, u64> {
         let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
         let mut spots = BTreeMap::new();
-        for (at, word) in words.iter().enumerate().filter(|(_, word)| ANTECEDENTS.contains(word)) {
-            let after = words[at + 1..].iter().filter(|w| !ANTECEDENTS.contains(w) && !SKIPPED.contains(w));
+        let [antecedents, skipped] = self.words();
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| antecedents.contains(word)) {
+            let after = words[at + 1..].iter().filter(|w| !antecedents.contains(w) && !skipped.contains(w));
             let chain: Vec<&str> =
                 after.skip(self.distance - 1).step_by(self.distance).take(self.chain).copied().collect();
             if chain.len() == self.chain {
                 let spot = [word].into_iter().copied().chain(chain).map(str::to_string).collect();
-                *spots.entry(spot).or_insert(0) += 1;
+                let count = spots.entry(spot).or_insert(0);
+                *count = if self.spots == "set" { 1 } else { *count + 1 };
             }
         }
         spots
@@ -109,13 +127,19 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 /// Small denominators, so that many pairs are exactly at the threshold.
 fn cases() -> impl Strategy<Value = Case> {
     let ratio = (1u64..=12).prop_flat_map(|q| (1..=q, Just(q)));
-    (texts(), ratio, 1usize..4, 1usize..4, 1usize..7).prop_map(|(texts, ratio, distance, chain, min_spots)| Case {
-        texts,
-        ratio,
-        distance,
-        chain,
-        min_spots,
-    })
+    let antecedents = prop::sample::select(vec!["en", "en", "en+w1,to", "en:the,w1,to", "the,w1,to"]);
+    let numbers = (1usize..4, 1usize..4, 1usize..7);
+    (texts(), ratio, numbers, antecedents, prop::sample::select(vec!["multiset", "set"])).prop_map(
+        |(texts, ratio, (distance, chain, min_spots), antecedents, spots)| Case {
+            texts,
+            ratio,
+            distance,
+            chain,
+            min_spots,
+            antecedents,
+            spots,
+        },
+    )
 }
 
 /// Counts of all cases so far: each is exact where it is 1, and any order is valid.
@@ -172,7 +196,8 @@ fn lengths_that_are_just_near_enough() {
     for ratio in [(1, 2), (11, 25), (4, 5), (2, 3), (9, 10), (1, 5), (1, 1)] {
         let mut texts: Vec<String> = (0..90).map(|spots| beginning("x", spots)).collect();
         texts.extend([4, 5, 400].map(|spots| beginning("z", spots)));
-        let case = Case { texts, ratio, distance: 1, chain: 2, min_spots: 4 };
+        let (antecedents, spots) = ("en", "multiset");
+        let case = Case { texts, ratio, distance: 1, chain: 2, min_spots: 4, antecedents, spots };
         let (expected, too_few) = case.expected();
         let outcome = outcome(&case.documents(), &case.factory());
         assert_eq!(pairs(&outcome), expected, "at {ratio:?}");

@@ -16,6 +16,11 @@
 //! differ in `x` terms of the lexicon, a randomized one hides them all with probability `pˣ`, so they are found with
 //! probability `1 − (1 − pˣ)ᴷ`; a replaced word is `x = 2`.
 //!
+//! The cut can also be by rank ([`ranks`]): with the distinct terms ranked by document frequency, `drop_frequent` and
+//! `drop_rare` leave out a share of them at either end, instead of that end of the band. Or the lexicon is a plain list of
+//! words, which has no frequencies: its terms count, and no others. Auxiliary lexicons can also be given explicitly
+//! (`lexicon_without`): each lacks the words of a list.
+//!
 //! **Parameters.** See [`PARAMETERS`]. The band and the least number of terms are those of the I-Match baseline in the
 //! reference program of SpotSigs (Theobald, Siddharth & Paepcke, SIGIR 2008). The band is decided in integers
 //! ([`band`]). A term of a single document says nothing about pairs and never counts. A document has no near-duplicate
@@ -23,6 +28,11 @@
 //! single digest, which includes its unique terms, so that only its copies have it too (word for word, in another
 //! order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`].
 //! With `lexicon` the counts of that file decide; a term that it lacks is treated like a term of a single document.
+//!
+//! A digest of few terms speaks for a document only if they are most of it: two texts of ten words that share four
+//! informative ones need not be alike. So if fewer than [`ENOUGH`] terms of a document count, and those are less than the
+//! fraction `min_share` of its distinct terms, its single digest is that of all its distinct terms: only documents of the
+//! same words have it too. A warning is given if more than a fifth of the documents are such.
 //!
 //! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
 //! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document. A keyed hash of the term and the
@@ -33,14 +43,16 @@
 //! from about 4 differing terms on hardly a pair is found. There is no threshold.
 
 pub mod band;
+mod ranks;
 mod terms;
 
 use super::builder::{Number, parameters};
-use super::parameter::{LEXICON, Origins, Parameter, Settings, Values};
+use super::parameter::{LEXICON, LEXICON_WITHOUT, Origins, Parameter, Settings, Values};
+use super::spec::Origin;
 use super::weights::lexicon_row;
 use super::{
     Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, Learns, PreparedAlgorithm, Profile,
-    Provenance, Row,
+    Provenance, Row, TermUse, Totals,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
@@ -48,9 +60,11 @@ use crate::kernel::{Level, sketch::combine_all};
 use crate::lexicon::Lexicon;
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
+use ranks::{Cut, Ranks};
 use sha1::{Digest, Sha1};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use terms::{Class, Classes};
 
 /// The line of the table.
@@ -84,15 +98,28 @@ parameters! {
     idf_low(idf: impl Into<Number>) IDF_LOW = idf.into().0;
     /// The most normalised idf of a term that counts: from 0 to 1, with at most three decimals; 0.8 by default.
     idf_high(idf: impl Into<Number>) IDF_HIGH = idf.into().0;
+    /// Leaves out this share of the distinct terms, the most frequent ones, instead of those below `idf_low`: from 0 to
+    /// 0.999, with at most three decimals.
+    drop_frequent(share: impl Into<Number>) DROP_FREQUENT = share.into().0;
+    /// Leaves out this share of the distinct terms, the rarest ones, instead of those above `idf_high`: from 0 to 0.999,
+    /// with at most three decimals.
+    drop_rare(share: impl Into<Number>) DROP_RARE = share.into().0;
     /// The number of randomized lexicons in addition to the whole one: from 0 to 100; 10 by default.
     lexicons(lexicons: usize) LEXICONS = lexicons.to_string();
     /// The fraction of the terms that each randomized lexicon lacks: from 0 to 1, with at most three decimals; 0.5 by default.
     drop_fraction(fraction: impl Into<Number>) DROP_FRACTION = fraction.into().0;
     /// The fewest terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
-    /// Takes document frequencies from this lexicon, instead of counting them in the documents. See
-    /// [`lexicon`](crate::lexicon) for an example.
+    /// The fraction of a document's distinct terms that must count, where fewer than [`ENOUGH`] do; otherwise all its
+    /// terms make its digest: from 0 to 1, with at most three decimals; 0.5 by default.
+    min_share(fraction: impl Into<Number>) MIN_SHARE = fraction.into().0;
+    /// Takes document frequencies from this lexicon, instead of counting them in the documents; or the terms that count
+    /// from a [list](crate::lexicon::list) of words. See [`lexicon`](crate::lexicon) for an example.
     lexicon(lexicon: impl Into<Arc<Lexicon>>) LEXICON = lexicon.into();
+    /// Adds an auxiliary lexicon for each of these [lists](crate::lexicon::list): the whole one without the words of the
+    /// list.
+    lexicon_without(lists: impl IntoIterator<Item = impl Into<Arc<Lexicon>>>) LEXICON_WITHOUT =
+        lists.into_iter().map(Into::into).collect::<Vec<Arc<Lexicon>>>();
 }
 
 static IDF_LOW: Parameter = Parameter {
@@ -114,6 +141,26 @@ static IDF_HIGH: Parameter = Parameter {
     details: "At 0.8 a term must be in 16 of a million documents. A term that only one document has never counts: no pair shares it. Below \
               1,000 documents all others count at this end, whatever is given.",
 };
+static DROP_FREQUENT: Parameter = Parameter {
+    name: "drop-frequent",
+    placeholder: "P",
+    default: "off",
+    values: Values::OffShare(0..=999),
+    help: "Leave out this share of the distinct terms, the most frequent ones; instead of `idf-low`",
+    details: "The distinct terms of all documents, or of the lexicon, are ranked by the number of documents that have them; 5% leaves out the \
+              first 5 of 100. Terms with equal numbers stay or go together: the cut between two numbers that comes nearest is taken. \
+              Cannot be combined with `idf-low`.",
+};
+static DROP_RARE: Parameter = Parameter {
+    name: "drop-rare",
+    placeholder: "P",
+    default: "off",
+    values: Values::OffShare(0..=999),
+    help: "Leave out this share of the distinct terms, the rarest ones; instead of `idf-high`",
+    details: "As `drop-frequent`, from the other end. Often half of all terms have a single document: these never count, whatever the share \
+              is. A lexicon lists only terms of two documents by default, and the share is of those that it lists (`min-df 1` lists all). \
+              Cannot be combined with `idf-high`.",
+};
 static LEXICONS: Parameter = Parameter {
     name: "lexicons",
     placeholder: "K",
@@ -121,7 +168,7 @@ static LEXICONS: Parameter = Parameter {
     values: Values::Integer(0..=100),
     help: "Randomized lexicons beside the whole one",
     details: "Each makes a digest of its own, and any equal one makes a pair. 0 is plain I-Match, which finds a pair only if no term that \
-              counts differs.",
+              counts differs; it is the default with `lexicon-without`.",
 };
 static DROP_FRACTION: Parameter = Parameter {
     name: "drop-fraction",
@@ -141,9 +188,23 @@ static MIN_TERMS: Parameter = Parameter {
     help: "Least terms that make a digest",
     details: "A document with fewer terms in a lexicon has no digest under it; one with fewer in the whole lexicon is never a duplicate.",
 };
+static MIN_SHARE: Parameter = Parameter {
+    name: "min-share",
+    placeholder: "P",
+    default: "0.5",
+    values: Values::Thousandths(0..=1000),
+    help: "Fraction of a short document's distinct terms that must count",
+    details: "If fewer than 20 terms of a document count, and they are less than this fraction of its distinct terms, all its terms make its \
+              only digest: two texts of ten words are not alike because the same four of them count. Only documents of the same words are \
+              then found. A warning is given if more than a fifth of the documents are such. 0 lets any `min-terms` terms speak for a document.",
+};
 
 /// The number of documents below which idf is not trusted.
 pub const SMALL: u64 = 1000;
+
+/// The number of counting terms from which they speak for a document, whatever share of its terms they are: that two
+/// documents have as many informative terms in common, and no others, is no coincidence.
+pub const ENOUGH: usize = 20;
 
 /// The parameters of the digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,12 +218,19 @@ pub struct Parameters {
     pub drop: u64,
     /// Least terms that make a digest.
     pub min_terms: usize,
+    /// The share of the terms, the most frequent ones, that is left out instead of those below the band, in thousandths.
+    pub drop_frequent: Option<u64>,
+    /// The share of the terms, the rarest ones, that is left out instead of those above the band, in thousandths.
+    pub drop_rare: Option<u64>,
+    /// The fraction of a document's distinct terms that must count where fewer than [`ENOUGH`] do, in thousandths.
+    pub min_share: u64,
 }
 
 impl Default for Parameters {
     /// As on the command line.
     fn default() -> Self {
-        Parameters { idf: 200..=800, lexicons: 10, drop: 500, min_terms: 4 }
+        let (drop_frequent, drop_rare) = (None, None);
+        Parameters { idf: 200..=800, lexicons: 10, drop: 500, min_terms: 4, drop_frequent, drop_rare, min_share: 500 }
     }
 }
 
@@ -209,8 +277,16 @@ pub struct IMatch {
     documents: u64,
     /// The row of the lexicon, if it is from a file.
     lexicon: Option<Row>,
-    /// Document frequencies of terms that count.
-    informative: RangeInclusive<u64>,
+    /// Whether the lexicon is a list of words, without document frequencies.
+    is_list: bool,
+    /// Document frequencies of terms that count; `None` if they depend on terms that are not known yet.
+    informative: Option<RangeInclusive<u64>>,
+    /// What was cut by rank, once the terms are known: the most frequent terms, and the rarest.
+    cuts: [Option<Cut>; 2],
+    /// The words that each explicit auxiliary lexicon lacks.
+    left_out: Vec<Arc<Lexicon>>,
+    /// How often features were made of a document of which too small a share of terms counts.
+    thin: AtomicU64,
     /// For each randomized lexicon, the value that [`lacks`](Self::lacks) mixes into the hash of a term.
     keys: Vec<u64>,
     /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
@@ -226,26 +302,99 @@ impl IMatch {
 
     /// A detector that has yet to learn the frequencies of terms; until then no term counts.
     pub fn new(parameters: Parameters) -> Self {
-        let informative = informative(0, &parameters.idf);
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
         let lacked = (u128::from(parameters.drop) << 64).div_ceil(1000);
-        let (classes, documents, lexicon, origins) = (None, 0, None, Origins::default());
-        IMatch { parameters, classes, documents, lexicon, informative, keys, lacked, origins }
+        let (classes, documents, lexicon, is_list) = (None, 0, None, false);
+        let (left_out, thin, origins) = (Vec::new(), AtomicU64::new(0), Origins::default());
+        let (informative, cuts) = (None, [None, None]);
+        IMatch {
+            parameters,
+            classes,
+            documents,
+            lexicon,
+            is_list,
+            informative,
+            cuts,
+            left_out,
+            thin,
+            keys,
+            lacked,
+            origins,
+        }
+    }
+
+    /// Adds an auxiliary lexicon for each of these: the whole one without its terms.
+    pub fn with_left_out(mut self, left_out: Vec<Arc<Lexicon>>) -> Self {
+        self.left_out = left_out;
+        self
+    }
+
+    /// The number of lexicons, the whole one included: the number of digests.
+    fn lexicons(&self) -> usize {
+        1 + self.left_out.len() + self.keys.len()
+    }
+
+    /// Sets the document frequencies of terms that count: from the cuts by rank where they are given, and from the band
+    /// at the other ends.
+    fn choose_frequencies(&mut self, lexicon: Option<&Lexicon>) {
+        let Parameters { idf, drop_frequent, drop_rare, .. } = &self.parameters;
+        let band = informative(self.documents, idf);
+        if drop_frequent.is_none() && drop_rare.is_none() {
+            self.informative = Some(band);
+            return;
+        }
+        let Some(lexicon) = lexicon else {
+            self.informative = None;
+            return;
+        };
+        let ranks = Ranks::of(lexicon);
+        self.cuts = [drop_frequent.map(|share| ranks.most_frequent(share)), drop_rare.map(|share| ranks.rarest(share))];
+        let most = self.cuts[0].as_ref().map_or(*band.end(), |cut| cut.border.saturating_sub(1));
+        let least = self.cuts[1].as_ref().map_or(*band.start(), |cut| cut.border + 1);
+        // A term of a single document never counts.
+        self.informative = Some(least.max(2)..=most);
     }
 
     /// The document frequencies of terms that count. They are part of the identity if they come from a lexicon.
-    fn frequency_rows(&self) -> [Row; 2] {
+    fn frequency_rows(&self) -> Vec<Row> {
+        let Some(informative) = &self.informative else { return Vec::new() };
         let row = if self.classes.is_some() { Row::identity } else { Row::planned };
         let (fewest, most) = match self.documents < SMALL {
             true => ("all that two documents have", format!("as of {SMALL} documents")),
             false => ("from the band", "from the band".to_string()),
         };
+        let [of_most, of_fewest] = &self.cuts;
+        let cut = |cut: &Cut, which| format!("the {} {which} of {} terms are left out", cut.terms, cut.of);
+        let fewest = of_fewest.as_ref().map_or(fewest.to_string(), |fewest| cut(fewest, "rarest"));
+        let most = of_most.as_ref().map_or(most, |most| cut(most, "most frequent"));
         let fewest = format!("fewest documents that must have a term: {fewest}");
         let most = format!("most documents that may have a term: {most}");
-        [
-            row("least_df", *self.informative.start()).with(Provenance::derived(fewest)),
-            row("most_df", *self.informative.end()).with(Provenance::derived(most)),
+        vec![
+            row("least_df", *informative.start()).with(Provenance::derived(fewest)),
+            row("most_df", *informative.end()).with(Provenance::derived(most)),
         ]
+    }
+
+    /// Where the number of randomized lexicons comes from if it was not given.
+    fn origin_of_lexicons(&self) -> Provenance {
+        match self.left_out.is_empty() {
+            true => Provenance::DEFAULT,
+            false => Provenance::derived("`lexicon-without` gives auxiliary lexicons instead"),
+        }
+    }
+
+    /// The rows of what decides which terms count.
+    fn cut_rows(&self) -> Vec<Row> {
+        let Parameters { idf, drop_frequent, drop_rare, .. } = &self.parameters;
+        let origins = &self.origins;
+        if self.is_list {
+            return Vec::new();
+        }
+        let low = || Row::identity("idf_low", decimal(*idf.start())).with(origins.of(&IDF_LOW));
+        let high = || Row::identity("idf_high", decimal(*idf.end())).with(origins.of(&IDF_HIGH));
+        let frequent = |share| Row::identity("drop_frequent", decimal(share)).with(origins.of(&DROP_FREQUENT));
+        let rare = |share| Row::identity("drop_rare", decimal(share)).with(origins.of(&DROP_RARE));
+        vec![drop_frequent.map_or_else(low, frequent), drop_rare.map_or_else(high, rare)]
     }
 
     /// Whether a randomized lexicon, counted from 1, lacks the term of this hash. The hash is seeded, so this is too.
@@ -258,13 +407,12 @@ impl IMatch {
         u128::from(hash) < self.lacked
     }
 
-    /// Leaves in `weighted` the numbers of the tokens whose terms count, each term once, in the order of their text,
-    /// and returns true. If they are too few, or if most terms of the document occur in no other, the document has no
-    /// near-duplicate. Its unique terms are then left too, which identify its copies, and false is returned.
-    fn filter(&self, tokens: &Tokens, features: &mut Features) -> bool {
+    /// Leaves in `weighted` the numbers of the tokens whose terms make digests, each term once, in the order of their
+    /// text, and returns which these are.
+    fn filter(&self, tokens: &Tokens, features: &mut Features) -> Kept {
         let Features { positions, weighted: kept, .. } = features;
         kept.clear();
-        let Some(classes) = &self.classes else { return false };
+        let Some(classes) = &self.classes else { return Kept::WithOwn };
         let term = |i: u32| tokens.hashes()[i as usize];
         // The table is larger than the processor's caches: all terms are prefetched before the first is read.
         positions.iter().for_each(|&i| classes.fetch(term(i)));
@@ -278,9 +426,14 @@ impl IMatch {
             own += usize::from(class == Class::Own);
         }
         kept.truncate(left);
-        let among_others = 2 * own <= positions.len() && left - own >= self.parameters.min_terms;
-        if among_others && own > 0 {
-            kept.retain(|&(is_own, _)| is_own == 0);
+        let which = self.kept(left - own, own, positions.len());
+        match which {
+            Kept::Counting if own > 0 => kept.retain(|&(is_own, _)| is_own == 0),
+            Kept::All => {
+                kept.clear();
+                kept.extend(positions.iter().map(|&i| (0, i)));
+            }
+            _ => {}
         }
         // Compared by the first eight bytes, which distinguish nearly all terms, then by all bytes.
         kept.iter_mut().for_each(|(first, i)| *first = tokens.beginning(*i as usize));
@@ -288,33 +441,57 @@ impl IMatch {
         for alike in kept.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             alike.sort_unstable_by_key(|&(_, i)| tokens.text(i as usize));
         }
-        among_others
+        which
     }
 
-    /// Copies the terms that a randomized lexicon has. All terms are given by the hashes that [`lacks`](Self::lacks)
-    /// reads, and by their lengths. In `all` and `chosen` each term ends with a line break, which is part of its
-    /// length; at least [`AT_ONCE`] meaningless bytes follow the last term. Returns the numbers of chosen bytes and
-    /// terms.
-    ///
-    /// About half of the terms are chosen, at random: a copy that is overwritten is cheaper than a mispredicted branch.
-    fn choose(
-        &self,
-        lexicon: &[u64],
-        lengths: impl Iterator<Item = usize>,
-        all: &[u8],
-        chosen: &mut [u8],
-    ) -> (usize, usize) {
-        let (mut from, mut to, mut count) = (0, 0, 0);
-        for (&hash, length) in lexicon.iter().zip(lengths) {
-            let has = usize::from(!self.is_lacked(hash));
-            let copied = if length <= AT_ONCE { AT_ONCE } else { length };
-            chosen[to..to + copied].copy_from_slice(&all[from..from + copied]);
-            from += length;
-            to += length * has;
-            count += has;
+    /// Which terms make the digests of a document with these numbers of terms: those that count, those of its own, and
+    /// all distinct ones.
+    fn kept(&self, counting: usize, own: usize, distinct: usize) -> Kept {
+        if 2 * own > distinct || counting < self.parameters.min_terms {
+            Kept::WithOwn
+        } else if counting < ENOUGH && 1000 * counting < self.parameters.min_share as usize * distinct {
+            Kept::All
+        } else {
+            Kept::Counting
         }
-        (to, count)
     }
+}
+
+/// The terms that make the digests of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// Those that count, under each lexicon.
+    Counting,
+    /// Also those that no other document has, under the whole lexicon alone: too few terms count, or most terms are of
+    /// this kind. The document has no near-duplicate; these terms identify its copies.
+    WithOwn,
+    /// All of them, under the whole lexicon alone: too small a share counts.
+    All,
+}
+
+/// Copies the terms that an auxiliary lexicon has. All terms are given by hashes, of which `is_lacked` decides, and by
+/// their lengths. In `all` and `chosen` each term ends with a line break, which is part of its length; at least
+/// [`AT_ONCE`] meaningless bytes follow the last term. Returns the numbers of chosen bytes and terms.
+///
+/// A randomized lexicon has about half of the terms: a copy that is overwritten is cheaper than a mispredicted branch.
+#[inline]
+fn choose(
+    hashes: &[u64],
+    is_lacked: impl Fn(u64) -> bool,
+    lengths: impl Iterator<Item = usize>,
+    all: &[u8],
+    chosen: &mut [u8],
+) -> (usize, usize) {
+    let (mut from, mut to, mut count) = (0, 0, 0);
+    for (&hash, length) in hashes.iter().zip(lengths) {
+        let has = usize::from(!is_lacked(hash));
+        let copied = if length <= AT_ONCE { AT_ONCE } else { length };
+        chosen[to..to + copied].copy_from_slice(&all[from..from + copied]);
+        from += length;
+        to += length * has;
+        count += has;
+    }
+    (to, count)
 }
 
 /// The number of bytes that are copied of a short term.
@@ -338,19 +515,20 @@ impl Algorithm for IMatch {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let Parameters { idf, lexicons, drop, min_terms } = &self.parameters;
+        let Parameters { lexicons, drop, min_terms, min_share, .. } = &self.parameters;
         let origins = &self.origins;
-        let mut rows = vec![
-            Row::identity("idf_low", decimal(*idf.start())).with(origins.of(&IDF_LOW)),
-            Row::identity("idf_high", decimal(*idf.end())).with(origins.of(&IDF_HIGH)),
-            Row::identity("lexicons", *lexicons).with(origins.of(&LEXICONS)),
+        let mut rows = self.cut_rows();
+        rows.extend([
+            Row::identity("lexicons", *lexicons).with(origins.of_or(&LEXICONS, self.origin_of_lexicons())),
             Row::identity("drop_fraction", decimal(*drop)).with(origins.of(&DROP_FRACTION)),
             Row::identity("min_terms", *min_terms).with(origins.of(&MIN_TERMS)),
-        ];
+            Row::identity("min_share", decimal(*min_share)).with(origins.of(&MIN_SHARE)),
+        ]);
         if self.documents > 0 {
             rows.extend(self.frequency_rows());
         }
         rows.extend(self.lexicon.clone());
+        rows.extend(self.left_out_row());
         rows
     }
 
@@ -362,14 +540,19 @@ impl Algorithm for IMatch {
         match learned {
             Learned::Terms(lexicon) => {
                 self.documents = lexicon.documents();
-                self.informative = informative(self.documents, &self.parameters.idf);
-                self.classes = Some(Classes::new(lexicon, &self.informative));
                 self.lexicon = lexicon_row(lexicon);
+                self.is_list = lexicon.is_list();
+                self.classes = if self.is_list {
+                    Some(Classes::listed(lexicon))
+                } else {
+                    self.choose_frequencies(Some(lexicon));
+                    self.informative.as_ref().map(|informative| Classes::new(lexicon, informative))
+                };
             }
             // Only the number of documents, for a plan: no terms are counted.
             Learned::Totals(totals) if self.classes.is_none() => {
                 self.documents = totals.fingerprints as u64;
-                self.informative = informative(self.documents, &self.parameters.idf);
+                self.choose_frequencies(None);
             }
             _ => {}
         }
@@ -379,7 +562,8 @@ impl Algorithm for IMatch {
     /// because the others have no more.
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
-        let among_others = self.filter(tokens, features);
+        let kept = self.filter(tokens, features);
+        self.thin.fetch_add(u64::from(kept == Kept::All), Ordering::Relaxed);
         features.made_of = Some(features.weighted.len());
         let Features { hashes, weighted: terms, bytes, words, .. } = features;
         let min_terms = self.parameters.min_terms;
@@ -397,18 +581,22 @@ impl Algorithm for IMatch {
         hashes.extend(first_words(bytes, terms.len(), min_terms));
         bytes.resize(2 * (length + AT_ONCE), 0);
         let (all, chosen) = bytes.split_at_mut(length + AT_ONCE);
-        if !among_others {
-            hashes.extend(self.keys.iter().flat_map(|_| ABSENT));
+        if kept != Kept::Counting {
+            hashes.extend((1..self.lexicons()).flat_map(|_| ABSENT));
             return;
         }
         words.clear();
         words.extend(terms.iter().map(|&(_, i)| tokens.hashes()[i as usize]));
         words.resize(2 * terms.len(), 0);
         let (own, combined) = words.split_at_mut(terms.len());
+        let lengths = || terms.iter().map(|&(length, _)| length as usize);
+        for left_out in &self.left_out {
+            let (length, count) = choose(own, |term| left_out.contains(term), lengths(), all, chosen);
+            hashes.extend(first_words(&chosen[..length], count, min_terms));
+        }
         for &key in &self.keys {
             combine_all(Level::current(), key, own, combined);
-            let lengths = terms.iter().map(|&(length, _)| length as usize);
-            let (length, count) = self.choose(combined, lengths, all, chosen);
+            let (length, count) = choose(combined, |hash| self.is_lacked(hash), lengths(), all, chosen);
             hashes.extend(first_words(&chosen[..length], count, min_terms));
         }
     }
@@ -431,7 +619,7 @@ impl Algorithm for IMatch {
             return Some(Similarity::ONE);
         }
         let equal = both.filter(equal).count() as u64;
-        (equal > 0).then(|| Similarity::ratio(equal, self.parameters.lexicons as u64 + 1))
+        (equal > 0).then(|| Similarity::ratio(equal, self.lexicons() as u64))
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -449,19 +637,70 @@ impl Explain for IMatch {
         Some(vec![Agreement { what: "digests", equal, of: digests(a).count() }])
     }
 
-    fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
+    fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
+        self.few_documents().into_iter().chain(self.many_thin(documents)).collect()
+    }
+
+    fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
+        let classes = self.classes.as_ref()?;
+        let mut features = Features::default();
+        features.first_of_each(tokens.hashes());
+        let class = |i: &u32| classes.of(tokens.hashes()[*i as usize]);
+        let of_class = |wanted| features.positions.iter().filter(move |i| class(i) == wanted);
+        let distinct = features.positions.len();
+        let mut counting: Vec<usize> = of_class(Class::Counts).map(|&i| i as usize).collect();
+        counting.sort_unstable_by_key(|&i| tokens.text(i));
+        let own = of_class(Class::Own).count();
+        let note = match self.kept(counting.len(), own, distinct) {
+            Kept::Counting => None,
+            Kept::All => Some("too small a share counts (`min-share`): all distinct terms make the only digest"),
+            Kept::WithOwn if 2 * own > distinct => {
+                Some("most terms occur in no other document: they and those that count make the only digest")
+            }
+            Kept::WithOwn => Some("fewer terms count than `min-terms`"),
+        };
+        Some(TermUse { counting, distinct, note })
+    }
+}
+
+impl IMatch {
+    /// The warning of a collection that is too small.
+    fn few_documents(&self) -> Option<String> {
         let documents = self.documents;
         let from_file = self.lexicon.is_some();
-        let few = self.classes.is_some() && documents < SMALL && (documents > 0 || from_file);
+        let few = self.classes.is_some() && !self.is_list && documents < SMALL && (documents > 0 || from_file);
+        let informative = self.informative.as_ref().filter(|_| few)?;
+        Some(format!(
+            "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
+             term counts that from {} to {} of them have; `algo minhash` needs no other documents",
+            if from_file { " of the lexicon" } else { "" },
+            informative.start(),
+            informative.end()
+        ))
+    }
+
+    /// The warning of many documents of which too small a share of terms counts.
+    fn many_thin(&self, documents: u64) -> Option<String> {
+        let thin = self.thin.load(Ordering::Relaxed).min(documents);
         let warning = || {
             format!(
-                "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
-                 term counts that from 2 to {} of them have; `algo minhash` needs no other documents",
-                if from_file { " of the lexicon" } else { "" },
-                self.informative.end()
+                "in {:.0} % of the documents fewer than {ENOUGH} terms count, and less than the fraction {} (`min-share`) of the distinct ones: \
+                 of these only documents of the same words are found; `compare::compare` shows the terms that count",
+                100.0 * thin as f64 / documents as f64,
+                decimal(self.parameters.min_share),
             )
         };
-        few.then(warning).into_iter().collect()
+        (5 * thin > documents).then(warning)
+    }
+
+    /// The row of the explicit auxiliary lexicons: the beginning of the digest of each list.
+    fn left_out_row(&self) -> Option<Row> {
+        let digest = |list: &Arc<Lexicon>| list.origin().map_or("", |origin| &origin.digest[..16]).to_string();
+        let digests: Vec<String> = self.left_out.iter().map(digest).collect();
+        let lengths: Vec<String> = self.left_out.iter().map(|list| list.len().to_string()).collect();
+        let remark = format!("auxiliary lexicons without {} terms", lengths.join(" and "));
+        let row = || Row::identity("lexicon_without", digests.join("+")).with(Provenance::derived(remark.clone()));
+        (!digests.is_empty()).then(row)
     }
 }
 
@@ -481,7 +720,8 @@ pub fn probability_found(lexicons: usize, drop_fraction: f64, differing: u32) ->
 
 fn resolve(settings: &Settings) -> Result<Parameters, Error> {
     let (low, high) = (settings.thousandths(&IDF_LOW)?, settings.thousandths(&IDF_HIGH)?);
-    if low > high {
+    let [drop_frequent, drop_rare] = cuts(settings)?;
+    if low > high && drop_frequent.is_none() && drop_rare.is_none() {
         return Err(Error::Usage(format!(
             "no idf is from {} (`idf-low`) to {} (`idf-high`): swap them",
             decimal(low),
@@ -489,33 +729,84 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
         )));
     }
     let drop = settings.thousandths(&DROP_FRACTION)?;
-    let lexicons = settings.integer(&LEXICONS)?.expect("never auto");
+    // Explicit auxiliary lexicons are given instead of randomized ones.
+    let is_explicit = !settings.left_out().is_empty() || !settings.files(&LEXICON_WITHOUT)?.is_empty();
+    let lexicons = match is_explicit && !settings.has(&LEXICONS) {
+        true => 0,
+        false => settings.integer(&LEXICONS)?.expect("never auto"),
+    };
     if lexicons == 0 && settings.has(&DROP_FRACTION) {
         return Err(Error::Usage("`drop-fraction` has no effect without randomized lexicons (`lexicons 0`)".into()));
     }
     let min_terms = settings.integer(&MIN_TERMS)?.expect("never auto");
-    Ok(Parameters { idf: low..=high, lexicons, drop, min_terms })
+    let min_share = settings.thousandths(&MIN_SHARE)?;
+    Ok(Parameters { idf: low..=high, lexicons, drop, min_terms, drop_frequent, drop_rare, min_share })
+}
+
+/// The shares of terms that are cut by rank, the most frequent and the rarest.
+fn cuts(settings: &Settings) -> Result<[Option<u64>; 2], Error> {
+    let is_typed = |parameter| settings.has(parameter) && settings.origins().of(parameter).origin == Origin::Given;
+    let ends = [(&DROP_FREQUENT, &IDF_LOW), (&DROP_RARE, &IDF_HIGH)];
+    if settings.lexicon().is_some_and(|lexicon| lexicon.is_list()) {
+        let of_frequencies = ends.iter().flat_map(|(by_rank, by_idf)| [*by_rank, *by_idf]);
+        if let Some(parameter) = of_frequencies.into_iter().find(|parameter| is_typed(parameter)) {
+            return Err(Error::Usage(format!(
+                "`{}` has no effect with a list of words, which has no document frequencies: leave it out, or use a \
+                 lexicon made by `count_terms`",
+                parameter.name
+            )));
+        }
+    }
+    for (by_rank, by_idf) in ends {
+        if settings.share_unless_off(by_rank)?.is_some() && is_typed(by_idf) {
+            return Err(Error::Usage(format!(
+                "`{}` and `{}` both cut the same terms: leave one out",
+                by_rank.name, by_idf.name
+            )));
+        }
+    }
+    let [frequent, rare] = [settings.share_unless_off(&DROP_FREQUENT)?, settings.share_unless_off(&DROP_RARE)?];
+    match (frequent, rare) {
+        (Some(frequent), Some(rare)) if frequent + rare >= 1000 => Err(Error::Usage(format!(
+            "`drop-frequent` {} and `drop-rare` {} leave no term: give shares with a sum below 1",
+            decimal(frequent),
+            decimal(rare)
+        ))),
+        cuts => Ok(cuts.into()),
+    }
 }
 
 fn prepare(settings: &Settings, _median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
-    Ok(PreparedAlgorithm::new(IMatch { origins: settings.origins(), ..IMatch::new(resolve(settings)?) }))
+    Ok(PreparedAlgorithm::new(resolved(settings)?))
+}
+
+fn resolved(settings: &Settings) -> Result<IMatch, Error> {
+    let imatch = IMatch::new(resolve(settings)?).with_left_out(settings.left_out().to_vec());
+    Ok(IMatch { origins: settings.origins(), ..imatch })
 }
 
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
-    let parameters = resolve(settings)?;
-    let Parameters { idf, lexicons, drop, min_terms } = &parameters;
+    let mut imatch = resolved(settings)?;
     // The documents that were counted decide about terms.
-    let counted = settings.lexicon().map_or(documents, |lexicon| lexicon.documents());
-    let informative = informative(counted, idf);
+    match settings.lexicon() {
+        Some(lexicon) => imatch.learn(&Learned::Terms(Arc::clone(lexicon))),
+        None => imatch.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens })),
+    }
+    let Parameters { lexicons, drop, min_terms, .. } = &imatch.parameters;
     let mut notes = vec![
         "every pair with an equal digest is found; the curve is by how many terms that count are in one of the two documents only, a replaced \
          word being two"
             .to_string(),
     ];
-    if informative.is_empty() {
+    if imatch.informative.as_ref().is_some_and(RangeInclusive::is_empty) {
         notes.push("no term can count: the band has no document frequency above 1".into());
     }
-    if counted < SMALL {
+    if !imatch.left_out.is_empty() {
+        notes.push("the curve is that of the randomized lexicons; explicit ones also find pairs that differ only in their words".into());
+    }
+    if imatch.is_list {
+        notes.push("the terms of the list count, and no others, whatever the documents are".into());
+    } else if imatch.documents < SMALL {
         notes.push(format!("below {SMALL} documents idf says little about a term; minhash needs no other documents"));
     }
     if median_tokens < 4 * min_terms {
@@ -523,7 +814,7 @@ fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result
             "many documents of {median_tokens} tokens will have fewer than {min_terms} terms that count, and no digest"
         ));
     }
-    let digests = lexicons + 1;
+    let digests = imatch.lexicons();
     Ok(Forecast {
         curve_of: "differing",
         curve: [8, 6, 4, 3, 2, 1, 0]
@@ -557,7 +848,7 @@ mod tests {
     }
 
     fn detector(lexicons: usize, drop: u64, min_terms: usize) -> IMatch {
-        IMatch::new(Parameters { idf: 200..=800, lexicons, drop, min_terms })
+        IMatch::new(Parameters { lexicons, drop, min_terms, min_share: 0, ..Parameters::default() })
     }
 
     fn tokens(words: &str) -> Tokens {
@@ -651,6 +942,17 @@ mod tests {
         detector.keys(&[1, 1, 0, 0, 5, 6, 7, 8], &mut of_a);
         detector.keys(&[2, 2, 0, 0, 7, 8, 5, 6], &mut of_b);
         assert!(of_a.iter().all(|key| !of_b.contains(key)));
+    }
+
+    #[test]
+    fn few_terms_that_are_a_small_share_do_not_speak_for_a_document() {
+        let of = |min_share: u64| IMatch::new(Parameters { min_share, ..Parameters::default() });
+        let kept = |share: u64, counting: usize, distinct: usize| of(share).kept(counting, 0, distinct);
+        assert_eq!([8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All]);
+        assert_eq!([19, 20].map(|counting| kept(500, counting, 1000)), [Kept::All, Kept::Counting]);
+        assert_eq!((kept(0, 4, 1000), kept(1000, 4, 5), kept(1000, 4, 4)), (Kept::Counting, Kept::All, Kept::Counting));
+        // Too few are too few, whatever their share is.
+        assert_eq!((kept(500, 3, 3), of(500).kept(10, 11, 21)), (Kept::WithOwn, Kept::WithOwn));
     }
 
     #[test]

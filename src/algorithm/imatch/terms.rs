@@ -9,13 +9,14 @@ use std::ops::RangeInclusive;
 pub(super) enum Class {
     /// At most one document has it, or it is unknown.
     Own,
-    /// It is in the band.
+    /// It is in the band, or in the list of words.
     Counts,
-    /// Several documents have it, and it is not in the band.
+    /// Several documents have it, and it is not in the band; or it is not in the list of words.
     Passed,
 }
 
-/// The terms that several documents have, by their hashes: 8 to 17 bytes each. Terms of one document take no space.
+/// The terms that several documents have, or those of a list, by their hashes: 8 to 17 bytes each. Terms of one document
+/// take no space.
 #[derive(Debug)]
 pub(super) struct Classes {
     /// An open-addressing table, indexed by the high bits of the hash and at most half full. 0 marks a free slot.
@@ -25,6 +26,8 @@ pub(super) struct Classes {
     counts: Box<[u64]>,
     /// The class of the term whose hash is 0.
     of_zero: Class,
+    /// The class of all other terms.
+    of_others: Class,
 }
 
 impl Classes {
@@ -33,21 +36,32 @@ impl Classes {
         let several = || lexicon.terms().filter(|(_, frequency)| *frequency > 1);
         let class =
             |frequency: u32| if informative.contains(&frequency.into()) { Class::Counts } else { Class::Passed };
-        let places = (2 * several().count() + 1).next_power_of_two().max(64);
+        Classes::with(|| several().map(|(term, frequency)| (term, class(frequency))), Class::Own)
+    }
+
+    /// The terms of a list of words: they count, and no others.
+    pub fn listed(list: &Lexicon) -> Self {
+        Classes::with(|| list.terms().map(|(term, _)| (term, Class::Counts)), Class::Passed)
+    }
+
+    /// These terms, and the class of all others.
+    fn with<I: Iterator<Item = (u64, Class)>>(terms: impl Fn() -> I, of_others: Class) -> Self {
+        let places = (2 * terms().count() + 1).next_power_of_two().max(64);
         let mut classes = Classes {
             slots: vec![0; places].into(),
             shift: u64::BITS - places.trailing_zeros(),
             counts: vec![0; places / 64].into(),
-            of_zero: Class::Own,
+            of_zero: of_others,
+            of_others,
         };
-        for (term, frequency) in several() {
+        for (term, class) in terms() {
             if term == 0 {
-                classes.of_zero = class(frequency);
+                classes.of_zero = class;
                 continue;
             }
             let slot = classes.slot(term);
             classes.slots[slot] = term;
-            classes.counts[slot / 64] |= u64::from(class(frequency) == Class::Counts) << (slot % 64);
+            classes.counts[slot / 64] |= u64::from(class == Class::Counts) << (slot % 64);
         }
         classes
     }
@@ -68,7 +82,7 @@ impl Classes {
         }
         let slot = self.slot(term);
         match self.slots[slot] {
-            0 => Class::Own,
+            0 => self.of_others,
             _ if self.counts[slot / 64] >> (slot % 64) & 1 == 1 => Class::Counts,
             _ => Class::Passed,
         }
@@ -110,6 +124,11 @@ mod tests {
                     _ => Class::Passed,
                 };
                 prop_assert_eq!(classes.of(term), expected, "{}", term);
+            }
+            let listed = Classes::listed(&lexicon);
+            for &term in terms.keys().chain(&others) {
+                let expected = if lexicon.contains(term) { Class::Counts } else { Class::Passed };
+                prop_assert_eq!(listed.of(term), expected, "{}", term);
             }
         }
     }

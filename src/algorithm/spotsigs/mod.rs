@@ -11,10 +11,12 @@
 //! tokens: the `d`-th, `2d`-th, … of the following tokens that are not stop words. A document is the multiset of its
 //! spots; similarity is `Σ min / Σ max` over the counts of the spots. *"At a rally to kick off a weeklong campaign"*
 //! has `a:rally:kick` and `a:weeklong:campaign`. An antecedent that fewer than `c·d` such tokens follow makes no spot.
+//! With `spots set` a document is the set of its distinct spots, and similarity is the Jaccard similarity of sets.
 //!
 //! **Parameters.** See [`PARAMETERS`]. The English antecedents are those of the paper's example and of the
 //! configuration of its reference program; those of other languages, and all stop words, were compiled for this crate
-//! ([`words`]). The least number of spots is the reference program's.
+//! ([`words`]). Some descriptions also count `this`, which the reference program does not: `en+this`, or a list of words,
+//! does. The least number of spots is the reference program's.
 //!
 //! **Cost.** One reading of the collection to count spots, and a second one if they do not fit the memory for features.
 //! Then one or two keys for each of about `(1 − τ)·n` of a document's `n` spots, rare ones first, and a comparison for
@@ -41,7 +43,7 @@ use crate::tokenizer::Tokens;
 use crate::tokenizer::prepared::Step;
 use partitions::Partitions;
 use std::sync::OnceLock;
-use words::{LANGUAGES, Language, Role, Words};
+use words::{LANGUAGES, Language, Role, WordLists, Words};
 
 /// The line of the table.
 pub const ENTRY: Entry = Entry {
@@ -73,34 +75,42 @@ parameters! {
     builder;
     /// The least similarity of a reported pair: above 0 and at most 1; 0.5 by default.
     threshold(threshold: impl Into<Number>) THRESHOLD = threshold.into().0;
-    /// The language of the antecedents, by its code in [`LANGUAGES`]; `en` by default.
-    antecedents(code: impl Into<String>) ANTECEDENTS = code.into();
+    /// The antecedents: a language, by its code in [`LANGUAGES`]; words separated by commas, after which
+    /// chains skip no others; words that are added to those of a language (`en+this`), or take their place
+    /// (`en:a,an,the,this`). Words are tokens, in lower case with most tokenizers. `en` by default.
+    antecedents(antecedents: impl Into<String>) ANTECEDENTS = antecedents.into();
     /// The distance between the tokens of a spot: from 1 to 16; 1 by default.
     spot_distance(tokens: usize) SPOT_DISTANCE = tokens.to_string();
     /// The number of tokens in a spot, without its stop word: from 1 to 16; 2 by default.
     spot_chain(tokens: usize) SPOT_CHAIN = tokens.to_string();
     /// The tokens that the chain of a spot consists of; [`ChainOver::Content`] by default.
     chain_over(over: ChainOver) CHAIN_OVER = over.name();
+    /// Whether a document is the multiset or the set of its spots; [`Spots::Multiset`] by default.
+    spots(spots: Spots) SPOTS = spots.name();
     /// The fewest spots of a document that is compared: from 1 to 1000; 4 by default.
     min_spots(spots: usize) MIN_SPOTS = spots.to_string();
     /// Leaves out features that more than this share of the documents have: from 0.001 to 0.999.
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
-static ANTECEDENTS: Parameter = Parameter {
+/// `--antecedents`.
+pub static ANTECEDENTS: Parameter = Parameter {
     name: "antecedents",
-    placeholder: "LANG",
+    placeholder: "LANG|WORDS|FILE",
     default: "en",
-    values: Values::Choice(&[
+    values: Values::ChoiceOrWords(&[
         ("en", "English: articles, forms of be, can, will, have and do"),
         ("de", "German"),
         ("fr", "French"),
         ("es", "Spanish"),
         ("zh", "Chinese: the commonest function characters"),
     ]),
-    help: "Language of the stop words that spots hang on",
-    details: "en follows the paper and its reference program. The lists of de, fr, es and zh are ours, made after the same pattern. For zh, \
-              whose tokens are single characters, `spot-chain 3` is stricter.",
+    help: "The stop words that spots hang on: of a language, listed, or in a file",
+    details: "en (English), de (German), fr (French), es (Spanish) or zh (Chinese); en follows the paper and its reference program. The \
+              lists of de, fr, es and zh are ours, made after the same pattern. For zh, whose tokens are single characters, `spot-chain 3` is \
+              stricter. Words separated by commas are a list of your own (a,an,the,this), and so is a file with one word a line; chains \
+              then skip no other words. en+this adds words to a list, and en:a,an,the,this takes only these, with the other English stop \
+              words skipped. A list of one word ends with a comma. A value is a file if such a file exists, or if it has a dot or a slash.",
 };
 static SPOT_DISTANCE: Parameter = Parameter {
     name: "spot-distance",
@@ -130,6 +140,18 @@ static CHAIN_OVER: Parameter = Parameter {
     details: "content skips stop words, and so bears changes in them. all is the stop-word shingle of Mining of Massive Datasets, section \
               3.2.4: a stop word and the next two words, whatever they are; simpler, and stricter.",
 };
+static SPOTS: Parameter = Parameter {
+    name: "spots",
+    placeholder: "KIND",
+    default: "multiset",
+    values: Values::Choice(&[
+        ("multiset", "a spot counts as often as it occurs, as in the paper"),
+        ("set", "a spot counts once"),
+    ]),
+    help: "Whether repeated spots count: multiset or set",
+    details: "multiset is that of the paper: a text and the same text twice over are at 0.5. As sets they are equal. `min-spots` then counts \
+              distinct spots.",
+};
 static MIN_SPOTS: Parameter = Parameter {
     name: "min-spots",
     placeholder: "N",
@@ -151,13 +173,25 @@ pub enum ChainOver {
     All,
 }
 
+/// The collection of spots that a document is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Spots {
+    /// Each spot as often as it occurs.
+    #[default]
+    Multiset,
+    /// Each spot once.
+    Set,
+}
+
 /// The detector.
 pub struct SpotSigs {
     threshold: Threshold,
-    language: &'static Language,
+    lists: WordLists,
     distance: usize,
     chain: usize,
     over: ChainOver,
+    kind: Spots,
     min_spots: usize,
     partitions: Partitions,
     prefix: Prefix,
@@ -184,10 +218,11 @@ impl SpotSigs {
         let min_spots = min_spots.max(1);
         SpotSigs {
             threshold,
-            language,
+            lists: language.into(),
             distance: distance.max(1),
             chain: chain.max(1),
             over: ChainOver::Content,
+            kind: Spots::Multiset,
             min_spots,
             partitions: Partitions::new(threshold, min_spots),
             prefix: Prefix::new(threshold),
@@ -199,6 +234,18 @@ impl SpotSigs {
     /// Sets the tokens that chains consist of.
     pub fn with_chains_over(mut self, over: ChainOver) -> Self {
         self.over = over;
+        self
+    }
+
+    /// Sets the antecedents and the words that chains skip, in place of those of the language.
+    pub fn with_words(mut self, lists: WordLists) -> Self {
+        self.lists = lists;
+        self
+    }
+
+    /// Sets whether a document is the multiset or the set of its spots.
+    pub fn with_spots(mut self, kind: Spots) -> Self {
+        self.kind = kind;
         self
     }
 
@@ -238,10 +285,11 @@ impl Algorithm for SpotSigs {
         let origins = &self.origins;
         vec![
             Row::identity("threshold", self.threshold.as_f64()).with(origins.of(&THRESHOLD)),
-            Row::identity("antecedents", self.language.code).with(origins.of(&ANTECEDENTS)),
+            Row::identity("antecedents", self.lists.name.clone()).with(origins.of(&ANTECEDENTS)),
             Row::identity("spot_distance", self.distance).with(origins.of(&SPOT_DISTANCE)),
             Row::identity("spot_chain", self.chain).with(origins.of(&SPOT_CHAIN)),
             Row::identity("chain_over", self.over.name()).with(origins.of(&CHAIN_OVER)),
+            Row::identity("spots", self.kind.name()).with(origins.of(&SPOTS)),
             Row::identity("min_spots", self.min_spots).with(origins.of(&MIN_SPOTS)),
             Row::stated("recall_at_threshold", 1.0),
         ]
@@ -258,11 +306,14 @@ impl Algorithm for SpotSigs {
     }
 
     fn features(&self, tokens: &Tokens, features: &mut Features) {
-        let words = self.words.get_or_init(|| Words::new(self.language, tokens.seed()));
+        let words = self.words.get_or_init(|| Words::new(&self.lists, tokens.seed()));
         if words.seed() == tokens.seed() {
             self.spots(words, tokens.hashes(), &mut features.hashes);
         } else {
-            self.spots(&Words::new(self.language, tokens.seed()), tokens.hashes(), &mut features.hashes);
+            self.spots(&Words::new(&self.lists, tokens.seed()), tokens.hashes(), &mut features.hashes);
+        }
+        if self.kind == Spots::Set {
+            features.remove_repeats();
         }
     }
 
@@ -312,7 +363,7 @@ impl Explain for SpotSigs {
         vec![format!(
             "{share:.0} % of the documents have fewer than {} spots and were compared with nothing: SpotSigs is for prose in the language \
              of `antecedents` ({}); `algo minhash` compares them all",
-            self.min_spots, self.language.code
+            self.min_spots, self.lists.name
         )]
     }
 }
@@ -326,14 +377,30 @@ impl ChainOver {
     }
 }
 
+impl Spots {
+    fn name(self) -> &'static str {
+        match self {
+            Spots::Multiset => "multiset",
+            Spots::Set => "set",
+        }
+    }
+}
+
+/// The words of `antecedents`.
+fn word_lists(settings: &Settings) -> Result<WordLists, Error> {
+    let typed = settings.choice(&ANTECEDENTS)?;
+    let list = || ANTECEDENTS.word_list(typed).map(|list| WordLists::of_list(&list));
+    Ok(WordLists::of_language(typed).or_else(list).expect("checked"))
+}
+
 fn resolve(settings: &Settings) -> Result<SpotSigs, Error> {
-    let code = settings.choice(&ANTECEDENTS)?;
-    let language = LANGUAGES.iter().find(|language| language.code == code).unwrap_or(&LANGUAGES[0]);
     let number = |parameter| Ok::<_, Error>(settings.integer(parameter)?.expect("never auto"));
     let threshold = settings.threshold(&THRESHOLD)?.expect("never auto");
     let over = if settings.choice(&CHAIN_OVER)? == "all" { ChainOver::All } else { ChainOver::Content };
     let (distance, chain) = (number(&SPOT_DISTANCE)?, number(&SPOT_CHAIN)?);
-    let spotsigs = SpotSigs::new(threshold, language, distance, chain, number(&MIN_SPOTS)?).with_chains_over(over);
+    let kind = if settings.choice(&SPOTS)? == "set" { Spots::Set } else { Spots::Multiset };
+    let spotsigs = SpotSigs::new(threshold, &LANGUAGES[0], distance, chain, number(&MIN_SPOTS)?).with_chains_over(over);
+    let spotsigs = spotsigs.with_words(word_lists(settings)?).with_spots(kind);
     Ok(SpotSigs { origins: settings.origins(), ..spotsigs })
 }
 

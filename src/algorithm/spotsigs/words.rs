@@ -4,7 +4,10 @@
 //! function words only: general stop lists also contain words such as *home*, *world* or *make*, and every skipped
 //! content word blurs a spot.
 
+use crate::algorithm::parameter::WordList;
 use crate::hash::token_hash;
+use std::collections::BTreeSet;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The words of one language, normalised as by the default tokenizer. Each is one of its tokens.
 #[derive(Debug)]
@@ -74,6 +77,58 @@ pub static LANGUAGES: &[Language] = &[
     },
 ];
 
+/// The longest list of words that is shown as it is.
+const SHOWN: usize = 64;
+
+/// The words that spots start with, and those that chains skip, as tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordLists {
+    /// A name: the code of the language, the words, or a hash of many words. Equal names mean equal lists.
+    pub name: String,
+    /// Antecedents. Chains skip them.
+    pub antecedents: Vec<String>,
+    /// Other words that chains skip.
+    pub skipped: Vec<String>,
+}
+
+impl From<&Language> for WordLists {
+    fn from(language: &Language) -> Self {
+        let all = |words: &str| words.split_ascii_whitespace().map(str::to_string).collect();
+        let (antecedents, skipped) = (all(language.antecedents), all(language.skipped));
+        WordLists { name: language.code.to_string(), antecedents, skipped }
+    }
+}
+
+impl WordLists {
+    /// The lists of a language, by its code.
+    pub fn of_language(code: &str) -> Option<Self> {
+        LANGUAGES.iter().find(|language| language.code == code).map(WordLists::from)
+    }
+
+    /// The antecedents of a list of the user. If they are given for a language, chains skip the words of that language;
+    /// otherwise the antecedents alone.
+    pub fn of_list(list: &WordList) -> Self {
+        let words: BTreeSet<String> = list.words.iter().map(|word| word.to_string()).collect();
+        let words: Vec<String> = words.into_iter().collect();
+        let joined = list.with_words(&words);
+        let name = if joined.len() <= SHOWN {
+            joined
+        } else {
+            let hash = format!("list-{:016x}", xxh3_64(words.join("\n").as_bytes()));
+            list.with_words(&[hash]).trim_end_matches(',').to_string()
+        };
+        let of_language = list.base.and_then(WordLists::of_language);
+        let WordLists { antecedents, skipped, .. } =
+            of_language.unwrap_or(WordLists { name: String::new(), antecedents: Vec::new(), skipped: Vec::new() });
+        let (antecedents, skipped) = match list.adds {
+            true => ([antecedents, words].concat(), skipped),
+            // The stop words of the language remain stop words.
+            false => (words, [antecedents, skipped].concat()),
+        };
+        WordLists { name, antecedents, skipped }
+    }
+}
+
 /// The role of a token in spots. Exhaustive: the method knows these three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -85,7 +140,7 @@ pub enum Role {
     Content,
 }
 
-/// The words of a language as token hashes of one seed.
+/// Lists of words as token hashes of one seed.
 #[derive(Debug)]
 pub struct Words {
     seed: u64,
@@ -95,13 +150,13 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of a language, for tokens hashed with `seed`.
-    pub fn new(language: &Language, seed: u64) -> Self {
-        let hashes = |words: &'static str, role| {
-            words.split_ascii_whitespace().map(move |word| (token_hash(word.as_bytes(), seed), role))
-        };
-        let all: Vec<(u64, Role)> =
-            hashes(language.antecedents, Role::Antecedent).chain(hashes(language.skipped, Role::Skipped)).collect();
+    /// The words of these lists, for tokens hashed with `seed`.
+    pub fn new(lists: &WordLists, seed: u64) -> Self {
+        fn hashes(words: &[String], role: Role, seed: u64) -> impl Iterator<Item = (u64, Role)> {
+            words.iter().map(move |word| (token_hash(word.as_bytes(), seed), role))
+        }
+        let antecedents = hashes(&lists.antecedents, Role::Antecedent, seed);
+        let all: Vec<(u64, Role)> = antecedents.chain(hashes(&lists.skipped, Role::Skipped, seed)).collect();
         let mut words = Words { seed, slots: vec![(0, Role::Content); (4 * all.len()).next_power_of_two()] };
         for (hash, role) in all {
             let slot = words.slot(hash);
@@ -146,7 +201,7 @@ mod tests {
     fn every_word_is_a_token_and_listed_once() {
         for language in LANGUAGES {
             let mut seen = HashSet::new();
-            let words = Words::new(language, 7);
+            let words = Words::new(&language.into(), 7);
             let lists = [(language.antecedents, Role::Antecedent), (language.skipped, Role::Skipped)];
             for (list, role) in lists {
                 for word in list.split_ascii_whitespace() {

@@ -80,6 +80,7 @@ pub fn command() -> Command {
                 ),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
+        .arg(method::preset())
         .args(tokens::args())
         .args(method::parameters())
         .args(input_args)

@@ -2,12 +2,13 @@
 
 use super::super::spelling::spelled_help;
 use super::tokens::{ALGORITHM_OPTIONS, Tokens};
-use super::values::{Defaulted, is_typed, switch, value};
+use super::values::{Defaulted, is_file, is_typed, switch, value, values};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use neardups::algorithm::ALGORITHMS;
-use neardups::algorithm::parameter::{LEXICON, Parameter, Settings, Values};
+use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Parameter, Settings, Values};
 use neardups::algorithm::presets::PRESETS;
+use neardups::algorithm::spotsigs::ANTECEDENTS;
 use std::path::PathBuf;
 
 /// How documents are compared, as typed.
@@ -42,9 +43,16 @@ impl Method {
         self.algorithm.value == ALL
     }
 
-    /// `--lexicon`.
-    pub fn lexicon(&self) -> Option<PathBuf> {
-        self.settings.has(&LEXICON).then(|| self.settings.text(&LEXICON).into())
+    /// The file of `--antecedents`.
+    pub fn antecedents(&self) -> Option<PathBuf> {
+        let typed = self.settings.has(&ANTECEDENTS).then(|| self.settings.text(&ANTECEDENTS));
+        typed.filter(|typed| is_file(typed)).map(PathBuf::from)
+    }
+
+    /// The files of `--lexicon` and `--lexicon-without`, whose terms are hashed when they are read.
+    pub fn lexicons(&self) -> Vec<PathBuf> {
+        let typed = [&LEXICON, &LEXICON_WITHOUT].into_iter().filter(|parameter| self.settings.has(parameter));
+        typed.flat_map(|parameter| self.settings.files(parameter).unwrap_or_default()).collect()
     }
 }
 
@@ -116,12 +124,22 @@ fn flag(parameter: &'static Parameter) -> Arg {
         .allow_negative_numbers(true)
         .help(format!("{help}{only} [default: {default}]"))
         .long_help(format!("{help}{only}.\n\n{details}\n\n[default: {default}] [values: {}]", parameter.expected()));
-    let arg = if let Values::File = parameter.values { arg.value_hint(ValueHint::FilePath) } else { arg };
+    let arg = match parameter.values {
+        Values::File => arg.value_hint(ValueHint::FilePath),
+        Values::Files => arg.value_hint(ValueHint::FilePath).action(ArgAction::Append),
+        _ => arg,
+    };
     match parameter.values {
         Values::Choice(words) => {
             let words =
                 words.iter().map(|(word, help)| PossibleValue::new(*word).help(spelled_help(help).into_owned()));
             arg.value_parser(PossibleValuesParser::new(words)).hide_possible_values(true)
+        }
+        Values::ChoiceOrWords(_) => {
+            arg.value_hint(ValueHint::FilePath).value_parser(ValueParser::new(|typed: &str| {
+                let fine = is_file(typed) || parameter.check(typed).is_ok();
+                if fine { Ok(typed.to_string()) } else { Err(format!("expected a file; {}", parameter.expected())) }
+            }))
         }
         _ => arg.value_parser(ValueParser::new(|typed: &str| {
             parameter.check(typed).map(|()| typed.to_string()).map_err(|_| format!("expected {}", parameter.expected()))
@@ -150,8 +168,12 @@ fn settings(given: &ArgMatches) -> Settings {
             if switch(given, parameter.name) {
                 settings.set(parameter.name, "true");
             }
-        } else if let Some(typed) = value::<String>(given, parameter.name) {
-            settings.set(parameter.name, typed);
+        } else {
+            // All but lists of files can be typed once.
+            let typed: Vec<String> = values(given, parameter.name);
+            if !typed.is_empty() {
+                settings.set(parameter.name, typed.join("\n"));
+            }
         }
     }
     settings

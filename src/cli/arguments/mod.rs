@@ -32,7 +32,7 @@ pub use method::Method;
 pub use run::{Run, some_args as some_run_args};
 pub use signing::Signing;
 pub use tokens::Tokens;
-pub use values::{choice, whole_number};
+pub use values::{choice, is_file, whole_number};
 
 use clap::ArgMatches;
 use std::path::PathBuf;

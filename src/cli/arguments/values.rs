@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::{MatchesError, ValueSource};
 use clap::{Arg, ArgMatches, value_parser};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, is_separator};
 
 /// The value of a flag that has a default.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +147,11 @@ fn known<T>(values: Result<T, MatchesError>) -> Option<T> {
         Err(MatchesError::UnknownArgument { .. }) => None,
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Whether a value that can also be something else names a file: such a file exists, or it has a dot or a slash.
+pub fn is_file(typed: &str) -> bool {
+    typed.contains(|c| c == '.' || is_separator(c)) || Path::new(typed).is_file()
 }
 
 /// The file that a flag names.

@@ -1,0 +1,156 @@
+//! Lists of words as lexicons: one term per line, without counts.
+//!
+//! ```text
+//! # a comment
+//! fox
+//! dog
+//! ```
+//!
+//! UTF-8. White space around a term and empty lines are ignored, and so are lines that begin with `#`. A line is cut
+//! into tokens like the documents, so case and composition do not matter; it must be a single token. A term may be
+//! listed twice.
+//!
+//! The digest is the SHA-1, in hexadecimal, of the distinct terms as tokens, in the order of their bytes, each with a
+//! line feed after it. Lists that differ only in order, comments or case therefore have the same digest.
+
+use super::file::hex;
+use super::{FileIdentity, Lexicon, Shards};
+use crate::error::Error;
+use crate::hash::token_hash;
+use crate::source;
+use crate::tokenizer::{TokenDetail, Tokenizer, Tokens};
+use sha1::{Digest, Sha1};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+impl Lexicon {
+    /// Reads a lexicon, compressed or not: a [lexicon file](super::file), whose first byte is `{`, or else a [list of
+    /// words](self). `tokenizer` cuts the words of a list into tokens and must be that of the documents; `seed` must be
+    /// the seed of the run.
+    ///
+    /// # Errors
+    /// The file cannot be read, or violates its format. The error names the file, the line and the value.
+    ///
+    /// # Cost
+    /// As for [`read`](Self::read).
+    pub fn open(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
+        let mut from = BufReader::new(source::open(path).map_err(|error| cannot_read(path, error))?);
+        let is_list = from.fill_buf().map_err(|error| cannot_read(path, error))?.first() != Some(&b'{');
+        if is_list { read_list(path, from, tokenizer, seed) } else { Lexicon::read_from(path, from, seed) }
+    }
+
+    /// Reads a [list of words](self), compressed or not. `tokenizer` must be that of the documents, and `seed` the seed
+    /// of the run.
+    ///
+    /// # Errors
+    /// The file cannot be read, has no word, or has a line that is not UTF-8 or not a single token. The error names the
+    /// file, the line and the value.
+    ///
+    /// # Cost
+    /// The file is held in memory while it is read; then 21 to 43 bytes per term.
+    pub fn read_list(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
+        read_list(path, source::open(path).map_err(|error| cannot_read(path, error))?, tokenizer, seed)
+    }
+
+    /// The [list of words](self) in `content`. Errors call it `name`.
+    ///
+    /// # Errors
+    /// As for [`read_list`](Self::read_list).
+    pub fn parse_list(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
+        let terms = words(name, content, tokenizer)?;
+        let (mut frequencies, mut sha1) = (Shards::default(), Sha1::new());
+        for term in &terms {
+            frequencies.change(token_hash(term.as_bytes(), seed), |_| 1);
+            sha1.update(format!("{term}\n"));
+        }
+        let origin = FileIdentity { digest: hex(&sha1.finalize()), tokenizer: tokenizer.name().into_owned(), seed };
+        Ok(Lexicon { documents: 0, frequencies, origin: Some(origin), is_list: true })
+    }
+}
+
+/// The distinct words of a [list](self), as the tokens that `tokenizer` makes of them. Errors call the list `name`.
+///
+/// # Errors
+/// As for [`Lexicon::read_list`].
+pub fn words(name: &str, content: &[u8], tokenizer: &dyn Tokenizer) -> Result<BTreeSet<String>, Error> {
+    let wrong = |line: usize, message: String| Error::Lexicon { place: format!("{name}:{line}"), message };
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    let mut words = BTreeSet::new();
+    for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
+        let not_utf8 = |_| wrong(number, "not UTF-8: expected one word a line".into());
+        let line = std::str::from_utf8(line).map_err(not_utf8)?.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let word = token(line, tokenizer).map_err(|why| wrong(number, format!("{why}: expected one word a line")))?;
+        words.insert(word);
+    }
+    if words.is_empty() {
+        return Err(wrong(1, "no word in the file: expected one a line".into()));
+    }
+    Ok(words)
+}
+
+/// The only token of a word.
+///
+/// # Errors
+/// A message that names the word, if it is no token or several.
+pub fn token(word: &str, tokenizer: &dyn Tokenizer) -> Result<String, String> {
+    let mut tokens = Tokens::new(TokenDetail::Texts, 0);
+    tokenizer.tokenize(word, &mut tokens);
+    match tokens.len() {
+        1 => Ok(tokens.text(0).to_string()),
+        count => Err(format!("{:?} is {count} tokens of '{}', and a term is one", shortened(word), tokenizer.name())),
+    }
+}
+
+fn read_list(path: &Path, mut from: impl Read, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Lexicon, Error> {
+    let mut content = Vec::new();
+    from.read_to_end(&mut content).map_err(|error| cannot_read(path, error))?;
+    Lexicon::parse_list(&path.display().to_string(), &content, tokenizer, seed)
+}
+
+fn cannot_read(path: &Path, error: std::io::Error) -> Error {
+    Error::input(format!("cannot read the lexicon {}", path.display()), error)
+}
+
+/// The beginning of a line, for messages.
+fn shortened(line: &str) -> String {
+    line.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::Word;
+
+    fn parse(content: &str) -> Result<Lexicon, String> {
+        Lexicon::parse_list("f", content.as_bytes(), &Word, 7).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_has_its_terms_and_no_counts() {
+        let list = parse("\u{feff}# comment\nFox\n\n  dog \r\nfox\n").unwrap();
+        assert_eq!((list.len(), list.documents(), list.is_list()), (2, 0, true));
+        assert!(list.contains(token_hash(b"fox", 7)) && list.contains(token_hash(b"dog", 7)));
+        assert!(!list.contains(token_hash(b"comment", 7)) && !list.contains(token_hash(b"Fox", 7)));
+        // printf 'dog\nfox\n' | sha1sum
+        assert_eq!(list.origin().unwrap().digest, "7e0d20f57ff3271c6a22b3ded809b4d3057c9606");
+        assert_eq!(parse("DOG\nfox").unwrap(), list);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_value() {
+        for (content, expected) in [
+            ("fox\ndon't\n", "f:2: \"don't\" is 2 tokens of 'word', and a term is one: expected one word a line"),
+            ("fox\n\n—\n", "f:3: \"—\" is 0 tokens of 'word', and a term is one: expected one word a line"),
+            ("# nothing\n", "f:1: no word in the file: expected one a line"),
+        ] {
+            let found = parse(content).unwrap_err();
+            assert!(found.contains(expected), "{found}");
+        }
+        let error = Lexicon::parse_list("f", b"fox\n\xff\n", &Word, 0).unwrap_err().to_string();
+        assert!(error.contains("f:2: not UTF-8"), "{error}");
+    }
+}
