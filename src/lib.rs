@@ -92,7 +92,7 @@
 //! With `default-features = false` the library consists of the algorithms, the tokenizers, the hashes, the batch over
 //! documents in memory ([`source::Documents`]) or over a [`source::Source`] of your own, the stream over lines and JSON
 //! lines ([`filter`]), and the index. It then has fewer than 35 dependencies and no C code. The other parts are
-//! features, listed in [`guide::library`]. The default is `cli` and `main-content`.
+//! features, listed in [`guide::library`]. The default is `cli`, `main-content` and `jieba`.
 //!
 //! # Invariants
 //!

@@ -1,12 +1,14 @@
 //! Factories: they turn settings into an algorithm once the median length of the documents is known.
 
 use super::drop_common::WithoutCommon;
-use super::parameter::{DROP_COMMON, LEXICON, LEXICON_WITHOUT, Settings};
+use super::parameter::{DROP_COMMON, LEXICON, LEXICON_WITHOUT, Settings, WEIGHTS};
+use super::weights::Weights;
 use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, SearchForecast, Totals};
 use crate::error::Error;
+use crate::lexicon::weights::TermWeights;
 use crate::lexicon::{FileIdentity, Lexicon};
 use crate::tokenizer::prepared::Step;
-use crate::tokenizer::{self, Tokenizer};
+use crate::tokenizer::{self, CharNgram, Tokenizer};
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ pub struct PreparedAlgorithm {
     pub warnings: Vec<String>,
     /// The reason why this algorithm should not run on these documents at all.
     pub refusal: Option<String>,
-    /// The files of the lexicons that the algorithm judges terms by.
+    /// The files of the lexicons and weights that the algorithm judges terms by.
     pub terms_of: Vec<FileIdentity>,
 }
 
@@ -42,12 +44,14 @@ impl PreparedAlgorithm {
         PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
     }
 
-    /// Checks that the terms of its lexicons are tokens of the requested tokenizer, hashed with this seed.
+    /// Checks that the terms of its lexicons and weights are tokens of its tokenizer, or else of the requested one, hashed with
+    /// this seed.
     ///
     /// # Errors
     /// [`Error::Usage`] that says what differs.
     pub fn check_terms(&self, tokenizer: &dyn Tokenizer, seed: u64) -> Result<(), Error> {
-        self.terms_of.iter().try_for_each(|terms| terms.check(&tokenizer.name(), seed))
+        let name = self.tokenizer.as_deref().unwrap_or(tokenizer).name();
+        self.terms_of.iter().try_for_each(|terms| terms.check(&name, seed))
     }
 
     /// Adds a warning for users; one sentence.
@@ -86,6 +90,10 @@ impl<F: Fn(usize) -> Result<PreparedAlgorithm, Error> + Sync> AlgorithmFactory f
 pub struct TableFactory {
     pub(super) entry: &'static Entry,
     pub(super) settings: Settings,
+    /// The tokenizers of short and of long documents, if the length decides.
+    pub(super) by_length: Option<[Arc<dyn Tokenizer>; 2]>,
+    /// The length of the runs of characters that are tokens, if they are too short.
+    pub(super) short_runs: Option<usize>,
 }
 
 impl fmt::Debug for TableFactory {
@@ -98,10 +106,19 @@ impl TableFactory {
     /// Sets the tokenizer, by its name in the table; it is used however short the documents are. Runs of characters are
     /// already shingles, so one of them makes a shingle unless the settings give another number.
     ///
+    /// `char:auto` is `char:5` or `char:9`, by the median length of the documents ([`CharNgram::for_length`]).
+    ///
     /// # Errors
     /// As for [`tokenizer::by_name`].
     pub fn with_tokenizer(mut self, typed: &str) -> Result<Self, Error> {
-        tokenizer::by_name(typed)?;
+        if typed == tokenizer::CHAR_AUTO {
+            let of = |n| Arc::new(CharNgram::new(n)) as Arc<dyn Tokenizer>;
+            self.by_length = Some([CharNgram::SHORT, CharNgram::LONG].map(of));
+        } else {
+            tokenizer::by_name(typed)?;
+            let runs = tokenizer::canonical_name(typed)?.strip_prefix("char:").and_then(|n| n.parse().ok());
+            self.short_runs = runs.filter(|&runs: &usize| runs < CharNgram::LEAST_ADVISED);
+        }
         self.settings.fix_tokenizer();
         if tokenizer::is_overlapping(typed)
             && self.entry.uses(SHINGLE)
@@ -110,6 +127,13 @@ impl TableFactory {
             self.settings.set_from(SHINGLE, "1", Provenance::derived(OVERLAPPING));
         }
         Ok(self)
+    }
+
+    /// Sets the tokenizers that take the place of the requested one: the first for short documents, the second for long
+    /// ones, by their median length as for [`char:auto`](Self::with_tokenizer). For tokens that are prepared.
+    pub fn with_tokenizers_by_length(mut self, tokenizers: [Arc<dyn Tokenizer>; 2]) -> Self {
+        self.by_length = Some(tokenizers);
+        self
     }
 
     /// Sets the steps that prepare the tokens. They are used however short the documents are, like a requested
@@ -131,6 +155,17 @@ impl TableFactory {
     /// words lacks.
     pub fn with_lexicon(mut self, lexicon: impl Into<Arc<Lexicon>>) -> Result<Self, Error> {
         self.settings.set_lexicon(lexicon.into());
+        self.entry.check_lexicons(&self.settings)?;
+        Ok(self)
+    }
+
+    /// Sets the weights of terms, instead of other `weights`. Whatever runs the algorithm checks that the terms come from
+    /// the same tokenizer and seed.
+    ///
+    /// # Errors The algorithm has no weights, or a lexicon is given too.
+    pub fn with_term_weights(mut self, weights: impl Into<Arc<TermWeights>>) -> Result<Self, Error> {
+        self.settings.set(WEIGHTS.name, Weights::Terms.name());
+        self.settings.set_term_weights(weights.into());
         self.entry.check_lexicons(&self.settings)?;
         Ok(self)
     }
@@ -209,6 +244,21 @@ impl AlgorithmFactory for TableFactory {
         if self.settings.tokenizer_is_fixed() {
             prepared.tokenizer = None;
         }
+        if let Some([short, long]) = &self.by_length {
+            let is_short = CharNgram::for_length(median_tokens) == CharNgram::SHORT;
+            prepared.tokenizer = Some(Arc::clone(if is_short { short } else { long }));
+        }
+        prepared.warnings.extend(self.short_runs.map(|runs| {
+            format!(
+                "runs of {runs} characters are in nearly every long text, so that unrelated texts come out alike: take \
+                 `tokenizer char:{}` for short texts, char:{} for long ones, or char:auto",
+                CharNgram::SHORT,
+                CharNgram::LONG
+            )
+        }));
+        if self.settings.text(&WEIGHTS) == Weights::Terms.name() && self.settings.term_weights().is_none() {
+            return Err(Error::Usage("`weights terms` needs a list of weights: name a file of them".into()));
+        }
         match self.settings.lexicon() {
             Some(lexicon) => {
                 prepared.algorithm.learn(&Learned::Terms(Arc::clone(lexicon)));
@@ -223,6 +273,7 @@ impl AlgorithmFactory for TableFactory {
         }
         let left_out = self.settings.left_out();
         prepared.terms_of.extend(left_out.iter().filter_map(|list| list.origin().cloned()));
+        prepared.terms_of.extend(self.settings.term_weights().map(|weights| weights.origin().clone()));
         if left_out.is_empty() && !self.settings.files(&LEXICON_WITHOUT)?.is_empty() {
             return Err(Error::Usage(
                 "`lexicon-without` names files, which have to be read and given to the factory".into(),
@@ -236,7 +287,7 @@ impl AlgorithmFactory for TableFactory {
     }
 
     fn depends_on_length(&self) -> bool {
-        (self.entry.depends_on_length)(&self.settings)
+        self.by_length.is_some() || (self.entry.depends_on_length)(&self.settings)
     }
 }
 

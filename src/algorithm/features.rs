@@ -141,6 +141,13 @@ impl Features {
         }
     }
 
+    /// Removes the hashes of weight 0.
+    pub(crate) fn remove_weightless(&mut self) {
+        let mut weights = self.weights.iter();
+        self.hashes.retain(|_| weights.next() != Some(&0));
+        self.weights.retain(|&weight| weight > 0);
+    }
+
     /// Repeats each hash as often as it weighs, and removes the weights.
     pub(crate) fn repeat_by_weight(&mut self) {
         if !self.weights.is_empty() {

@@ -340,10 +340,10 @@ impl Entry {
         // Contradictory settings fail here, whatever the documents are.
         (self.prepare)(&settings, 0)?;
         self.check_lexicons(&settings)?;
-        Ok(TableFactory { entry: self, settings })
+        Ok(TableFactory { entry: self, settings, by_length: None, short_runs: None })
     }
 
-    /// Checks that the algorithm uses its lexicons with these settings.
+    /// Checks that the algorithm uses its lexicons and weights with these settings.
     fn check_lexicons(&self, settings: &Settings) -> Result<(), Error> {
         let (lexicon, left_out) = (settings.lexicon(), settings.left_out());
         let is_used = || Ok::<_, Error>((self.prepare)(settings, 0)?.algorithm.learns() == Some(Learns::Terms));
@@ -351,6 +351,8 @@ impl Entry {
             format!("a lexicon has no effect on {} with these settings", self.name)
         } else if self.uses(WEIGHTS.name) && lexicon.is_some_and(|lexicon| lexicon.is_list()) {
             "a list of words has no document frequencies for `weights idf`: use a lexicon made by `count_terms`".into()
+        } else if settings.term_weights().is_some() && !self.uses(WEIGHTS.name) {
+            format!("`{}` is not used by {}", WEIGHTS.name, self.name)
         } else if !left_out.is_empty() && !self.uses(LEXICON_WITHOUT.name) {
             format!("`{}` is not used by {}", LEXICON_WITHOUT.name, self.name)
         } else if left_out.iter().any(|list| !list.is_list()) {

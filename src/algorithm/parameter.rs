@@ -4,6 +4,7 @@
 use super::Provenance;
 use crate::error::Error;
 use crate::lexicon::Lexicon;
+use crate::lexicon::weights::TermWeights;
 use crate::similarity::Threshold;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -244,6 +245,8 @@ pub struct Settings {
     /// The defaults of the algorithm that the settings are for, where they differ from the parameter's default.
     defaults: BTreeMap<&'static str, &'static str>,
     lexicon: Option<Arc<Lexicon>>,
+    /// The weights of terms, for `weights terms`.
+    term_weights: Option<Arc<TermWeights>>,
     /// The lists of words that auxiliary lexicons lack.
     left_out: Vec<Arc<Lexicon>>,
     /// Whether the tokenizer was requested, and so is used however short the documents are.
@@ -406,6 +409,16 @@ impl Settings {
         Ok(self.text(parameter).split('\n').filter(|typed| *typed != "none").map(PathBuf::from).collect())
     }
 
+    /// Returns the weights of terms, for `weights terms`.
+    pub fn term_weights(&self) -> Option<&Arc<TermWeights>> {
+        self.term_weights.as_ref()
+    }
+
+    /// Sets the weights of terms, for `weights terms`.
+    pub fn set_term_weights(&mut self, weights: Arc<TermWeights>) {
+        self.term_weights = Some(weights);
+    }
+
     /// Returns the lists of words that auxiliary lexicons lack, once their files were read.
     pub fn left_out(&self) -> &[Arc<Lexicon>] {
         &self.left_out
@@ -487,18 +500,22 @@ pub static COSINE: Parameter = Parameter {
 /// `--weights`.
 pub static WEIGHTS: Parameter = Parameter {
     name: "weights",
-    placeholder: "KIND",
+    placeholder: "KIND|FILE",
     default: "binary",
     values: Values::Choice(&[
         ("binary", "each distinct feature weighs 1"),
         ("tf", "each occurrence weighs 1; unrelated long texts come out alike"),
         ("idf", "from 1 to 15, by how often it occurs, and by how few documents have its tokens"),
+        ("terms", "each distinct feature weighs as much as the heaviest of its tokens in a list of weights"),
     ]),
-    help: "How much a feature weighs",
+    help: "How much a feature weighs: binary, tf, idf, or by a file of weights",
     details: "Term frequencies are what the plain recipe uses. They make common words decide: documents of 1,000 tokens that have \
               nothing else in common are then about 6 bits apart instead of 28, in a simulation. idf reads the documents once more, to \
               count terms, and a fingerprint then depends on all of them; or takes the counts of `lexicon`. It weighs \
-              7·(1 + ln tf)·ln((N+1)/df)/ln(N+1), rounded; a run of tokens is as rare as its rarest token.",
+              7·(1 + ln tf)·ln((N+1)/df)/ln(N+1), rounded; a run of tokens is as rare as its rarest token. A file gives weights of your own: \
+              lines of a term, a tab and a whole number from 0 to 100 (UTF-8; lines that begin with # are comments). Each distinct feature \
+              then weighs as much as its heaviest token; tokens that are not listed weigh 1, and features of weight 0 do not count. A \
+              value is a file if such a file exists, or if it has a dot or a slash.",
 };
 
 /// `--lexicon`.

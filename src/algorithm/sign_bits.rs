@@ -9,8 +9,10 @@ use super::{
     SearchForecast, Value,
 };
 use crate::hamming::{self, BlockTables, Layout};
+use crate::lexicon::weights::TermWeights;
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
+use std::sync::Arc;
 
 /// The features of a family.
 pub trait Signs: Send + Sync {
@@ -72,6 +74,11 @@ impl<F> SignBits<F> {
         if layout != self.layout {
             (self.layout, self.tables) = (layout, BlockTables::of(&layout));
         }
+    }
+
+    /// Sets the weights of terms, if they were given.
+    pub(super) fn with_terms(self, terms: Option<Arc<TermWeights>>) -> Self {
+        SignBits { weigher: self.weigher.with_terms(terms), ..self }
     }
 
     /// Sets the provenance of the parameters.

@@ -19,6 +19,7 @@ use super::parameter::{LEXICON, Origins, Settings, WEIGHTS};
 use super::{Features, Learned, Learns, Provenance, Row};
 use crate::error::Error;
 use crate::lexicon::Lexicon;
+use crate::lexicon::weights::TermWeights;
 use crate::tokenizer::Tokens;
 use std::sync::{Arc, LazyLock};
 
@@ -32,6 +33,9 @@ pub enum Weights {
     TermFrequency,
     /// By how often it occurs and how few documents have its tokens.
     Idf,
+    /// As much as its heaviest token in a [list of weights](crate::lexicon::weights), for each distinct feature. The list
+    /// is passed to [`TableFactory::with_term_weights`](super::TableFactory::with_term_weights).
+    Terms,
 }
 
 impl Weights {
@@ -41,6 +45,7 @@ impl Weights {
             Weights::Binary => "binary",
             Weights::TermFrequency => "tf",
             Weights::Idf => "idf",
+            Weights::Terms => "terms",
         }
     }
 
@@ -50,6 +55,7 @@ impl Weights {
     pub fn of(settings: &Settings, algorithm: &str) -> Result<Self, Error> {
         let weights = match settings.choice(&WEIGHTS)? {
             "idf" => Weights::Idf,
+            "terms" => Weights::Terms,
             "tf" => Weights::TermFrequency,
             _ => Weights::Binary,
         };
@@ -118,12 +124,19 @@ pub struct Weigher {
     lexicon: Option<Arc<Lexicon>>,
     /// `log2(N + 1)`
     all: u64,
+    /// For [`Weights::Terms`].
+    terms: Option<Arc<TermWeights>>,
 }
 
 impl Weigher {
     /// A weigher with these weights.
     pub fn new(weights: Weights) -> Self {
-        Weigher { weights, lexicon: None, all: 0 }
+        Weigher { weights, lexicon: None, all: 0, terms: None }
+    }
+
+    /// Sets the weights of terms, for [`Weights::Terms`]. Without them all terms weigh 1.
+    pub fn with_terms(self, terms: Option<Arc<TermWeights>>) -> Self {
+        Weigher { terms, ..self }
     }
 
     /// Returns the weights.
@@ -151,9 +164,9 @@ impl Weigher {
     }
 
     /// Weighs features that are the hashes of all runs of `widths` tokens, one width after the other (a single one of all tokens
-    /// where there are fewer). For `binary` and `idf` each is then there once.
+    /// where there are fewer). For all weights but `tf` each is then there once; those of weight 0 are removed.
     ///
-    /// Cost for `idf`: a look-up a token and a sort of the features.
+    /// Cost for `idf` and `terms`: a look-up a token and a sort of the features.
     pub fn weigh(&self, tokens: &[u64], widths: impl Iterator<Item = usize>, features: &mut Features) {
         match self.weights {
             Weights::TermFrequency => {}
@@ -169,12 +182,27 @@ impl Weigher {
                 }
                 features.merge_repeats(|df, tf| weigh(self.all, df, tf));
             }
+            Weights::Terms => {
+                features.frequencies.clear();
+                let weight = |token| self.terms.as_ref().map_or(1, |terms| terms.of(token));
+                features.frequencies.extend(tokens.iter().map(|&token| weight(token)));
+                for width in widths {
+                    let heaviest = features.frequencies.windows(width.min(tokens.len()).max(1));
+                    features.weights.extend(heaviest.map(|run| run.iter().copied().max().unwrap_or(1)));
+                }
+                features.merge_repeats(|weight, _| weight);
+                features.remove_weightless();
+            }
         }
     }
 
     /// The rows for [`Algorithm::rows`](super::Algorithm::rows).
     pub fn rows(&self, origins: &Origins) -> Vec<Row> {
-        let mut rows = vec![Row::identity(WEIGHTS.name, self.weights.name()).with(origins.of(&WEIGHTS))];
+        let mut rows = vec![match &self.terms {
+            Some(terms) if self.weights == Weights::Terms => Row::identity(WEIGHTS.name, terms.origin().digest.clone())
+                .with(Provenance::derived(format!("the weights of {} terms", terms.len()))),
+            _ => Row::identity(WEIGHTS.name, self.weights.name()).with(origins.of(&WEIGHTS)),
+        }];
         rows.extend(self.lexicon.as_deref().and_then(lexicon_row));
         rows
     }

@@ -15,7 +15,7 @@ use neardups::engine::{self, Observer};
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Input, Severity, Source};
-use neardups::tokenizer::{TokenDetail, Tokens};
+use neardups::tokenizer::{CharNgram, TokenDetail, Tokens};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -458,7 +458,9 @@ fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<Str
         line.push(format!("equal: {}", evidence.agreement.iter().map(equal).collect::<Vec<_>>().join(", ")));
     }
     if let Some(tokenizer) = &comparison.tokenizer {
-        line.insert(0, format!("{tokenizer} tokens, because the documents are short"));
+        let is_auto = [CharNgram::SHORT, CharNgram::LONG].iter().any(|n| tokenizer.starts_with(&format!("char:{n}")));
+        let why = if is_auto { "by the length of the documents" } else { "because the documents are short" };
+        line.insert(0, format!("{tokenizer} tokens, {why}"));
     }
     facts.push(line.join("; "));
     facts.extend(evidence.terms.iter().flat_map(term_facts));

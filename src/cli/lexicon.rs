@@ -14,6 +14,7 @@ use std::io::{BufWriter, Write};
 pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     // A lexicon of tokens that a scan would refuse is useless.
     let tokens = Tokenization::resolve(&arguments.tokens, None)?;
+    tokens.refuse_by_length("the terms of a lexicon")?;
     let options = input::engine_options(&arguments.run, &tokens);
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;

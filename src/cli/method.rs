@@ -5,10 +5,12 @@ use super::arguments::is_file;
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use neardups::Error;
-use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Settings};
+use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Settings, WEIGHTS};
 use neardups::algorithm::presets::Preset;
 use neardups::algorithm::spotsigs::ANTECEDENTS;
+use neardups::algorithm::weights::Weights;
 use neardups::algorithm::{AlgorithmFactory, Entry, TableFactory};
+use neardups::lexicon::weights::TermWeights;
 use neardups::lexicon::{Lexicon, list};
 
 /// How documents are compared, resolved.
@@ -56,6 +58,10 @@ impl<'a> Method<'a> {
             let words = self.antecedents(settings.text(&ANTECEDENTS))?;
             settings.set(ANTECEDENTS.name, words);
         }
+        let weights = self.typed.weights().filter(|_| settings.has(&WEIGHTS));
+        if weights.is_some() {
+            settings.set(WEIGHTS.name, Weights::Terms.name());
+        }
         let (typed, lexicon) = (self.typed.tokens.tokenizer.as_deref(), settings.file(&LEXICON)?);
         let without = settings.files(&LEXICON_WITHOUT)?;
         // Another algorithm shows something besides.
@@ -66,9 +72,18 @@ impl<'a> Method<'a> {
             (None, None) => entry.factory(settings)?,
         };
         let mut factory = factory.with_steps(&self.tokens.steps)?;
+        if let Some(by_length) = &self.tokens.by_length {
+            factory = factory.with_tokenizers_by_length(by_length.clone());
+        }
+        if lexicon.is_some() || !without.is_empty() || weights.is_some() {
+            self.tokens.refuse_by_length("the terms of a file")?;
+        }
         let (tokenizer, seed) = (&*self.tokens.tokenizer, self.typed.seed);
         if let Some(path) = lexicon {
             factory = factory.with_lexicon(Lexicon::open(&path, tokenizer, seed)?)?;
+        }
+        if let Some(path) = weights {
+            factory = factory.with_term_weights(TermWeights::read(&path, tokenizer, seed)?)?;
         }
         if !without.is_empty() {
             let lists = without.iter().map(|path| Lexicon::read_list(path, tokenizer, seed));

@@ -23,9 +23,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let mut plan = factory.plan(tokens as usize, documents)?;
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
-    let own = plan.tokenizer.as_deref();
+    // The steps have lines of their own.
+    let own = plan.tokenizer.as_deref().and_then(|name| name.split(", ").next());
     let own = own.map(|name| (name, format!("characters, for a median of {tokens} tokens a document")));
-    let tokenizer = method.tokens.why.clone().map(|why| (&*method.tokens.name, why)).or(own);
+    let typed = method.tokens.why.clone().map(|why| (&*method.tokens.name, why));
+    let tokenizer = if method.tokens.by_length.is_some() { own } else { typed.or(own) };
     let text = if arguments.json {
         let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
         as_json(entry.name, preset, documents, tokens, &plan, prepared, tokenizer) + "\n"

@@ -9,7 +9,7 @@ use neardups::tokenizer::prepared::Step;
 use neardups::tokenizer::prepared::fold::FOLDS;
 use neardups::tokenizer::prepared::stem::StemLanguage;
 use neardups::tokenizer::prepared::stop_words::StopList;
-use neardups::tokenizer::{Preparation, Prepared, TOKENIZERS, Tokenizer, by_name};
+use neardups::tokenizer::{CHAR_AUTO, CharNgram, Preparation, Prepared, TOKENIZERS, Tokenizer, by_name};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +22,10 @@ pub struct Tokenization {
     pub why: Option<String>,
     /// The steps of preparation.
     pub steps: Vec<Step>,
-    /// The tokenizer, with its preparation.
+    /// The tokenizer, with its preparation; that of words for `char:auto`.
     pub tokenizer: Arc<dyn Tokenizer>,
+    /// The tokenizers of short and of long documents for `char:auto`, with their preparation.
+    pub by_length: Option<[Arc<dyn Tokenizer>; 2]>,
     /// A description of the preparation; `None` without steps.
     pub prepared: Option<Described>,
 }
@@ -38,23 +40,52 @@ impl Tokenization {
         let of_preset = || preset.and_then(|preset| Some((preset.tokenizer?, format!("preset {}", preset.name))));
         let asked = typed.tokenizer.as_deref().map(|name| (name, "as given".to_string())).or_else(of_preset);
         let (name, why) = asked.map_or((TOKENIZERS[0].name, None), |(name, why)| (name, Some(why)));
+        let is_auto = name == CHAR_AUTO;
         let steps = typed.steps();
         refuse_steps(&steps, name)?;
         let preparation = preparation(typed)?;
         let prepared = Described::new(&preparation);
-        let tokenizer: Arc<dyn Tokenizer> = by_name(name)?.into();
-        let tokenizer = match prepared {
-            None => tokenizer,
-            Some(_) => Arc::new(Prepared::new(tokenizer, &preparation)?),
+        let prepare = |name: &str| -> Result<Arc<dyn Tokenizer>, Error> {
+            let tokenizer: Arc<dyn Tokenizer> = by_name(name)?.into();
+            Ok(match prepared {
+                None => tokenizer,
+                Some(_) => Arc::new(Prepared::new(tokenizer, &preparation)?),
+            })
         };
-        Ok(Tokenization { name: name.to_string(), why, steps, tokenizer, prepared })
+        if !is_auto {
+            let tokenizer = prepare(name)?;
+            return Ok(Tokenization { name: name.to_string(), why, steps, tokenizer, by_length: None, prepared });
+        }
+        // Words are counted to choose.
+        let tokenizer: Arc<dyn Tokenizer> = by_name(TOKENIZERS[0].name)?.into();
+        let [short, long] = [CharNgram::SHORT, CharNgram::LONG].map(|n| prepare(&format!("char:{n}")));
+        let by_length = Some([short?, long?]);
+        Ok(Tokenization { name: name.to_string(), why, steps, tokenizer, by_length, prepared })
+    }
+
+    /// Refuses the choice by the length of documents, for what must be cut before that is known.
+    ///
+    /// # Errors
+    /// The tokenizer is `char:auto`.
+    pub fn refuse_by_length(&self, what: &str) -> Result<(), Error> {
+        match &self.by_length {
+            None => Ok(()),
+            Some(_) => Err(usage_error(format!(
+                "--tokenizer {CHAR_AUTO} depends on the documents, and {what} must be cut before: use char:{} or char:{}",
+                CharNgram::SHORT,
+                CharNgram::LONG
+            ))),
+        }
     }
 }
 
 /// Refuses steps where tokens are not words.
 fn refuse_steps(steps: &[Step], tokenizer: &str) -> Result<(), Error> {
     let name = tokenizer.split(':').next().unwrap_or_default();
-    let Some(step) = steps.first() else { return Ok(()) };
+    // These are steps of the text.
+    let Some(step) = steps.iter().find(|step| ![Step::JoinHyphens, Step::StopWords].contains(step)) else {
+        return Ok(());
+    };
     if !TOKENIZERS.iter().any(|entry| entry.name == name && entry.overlapping) {
         return Ok(());
     }

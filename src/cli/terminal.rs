@@ -111,6 +111,10 @@ pub fn what_ran(report: &Report, tokens: &Tokenization) -> String {
     let median = report.median_tokens as u64;
     // The algorithm may choose another tokenizer for short documents.
     let tokenizer = match &report.tokenizer {
+        Some(chosen) if tokens.by_length.is_some() => {
+            let chosen = chosen.split(", ").next().unwrap_or(chosen);
+            format!("{chosen} tokens (by the median of {} a document", counted(median, "word"))
+        }
         Some(chosen) => format!("{chosen} tokens (the documents are short: median {}", counted(median, "word")),
         None => format!("{} tokens (median {} a document", tokens.name, count(median)),
     };

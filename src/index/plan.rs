@@ -136,12 +136,12 @@ impl Plan {
             Size::Documents(documents) => algorithm.learn(&Learned::Expected(documents)),
             Size::Tables(tables) => algorithm.learn(&Learned::Tables(tables)),
         }
+        let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));
         // The terms are hashed already.
         let seed = terms_of.first().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
         if let Seed::Fixed(seed) = seed {
             terms_of.iter().try_for_each(|terms| terms.check(&tokenizer.name(), seed))?;
         }
-        let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));
         Ok(Plan { algorithm, tokenizer, seed, text: Vec::new(), warnings, terms_of })
     }
 

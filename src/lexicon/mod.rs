@@ -2,7 +2,8 @@
 //!
 //! They are counted in a pass before fingerprints are made, then frozen. A fingerprint depends on the document, the
 //! parameters and the frozen counts, never on earlier documents. Alternatively, they are counted once and stored in a
-//! [`mod@file`]. A [`mod@list`] of words is a lexicon without counts.
+//! [`mod@file`]. A [`mod@list`] of words is a lexicon without counts;
+//! [`mod@weights`] say how much terms weigh.
 //!
 //! ```
 //! use neardups::engine::{Options, count_terms};
@@ -28,6 +29,7 @@
 pub mod file;
 pub mod list;
 mod table;
+pub mod weights;
 
 use crate::error::Error;
 use crate::kernel::fetch::fetch;
@@ -49,11 +51,11 @@ pub struct Lexicon {
     is_list: bool,
 }
 
-/// The identity of the file that a lexicon was read from.
+/// The identity of the file that a lexicon, or a list of weights, was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileIdentity {
-    /// The SHA-1 of the counts, in hexadecimal ([`mod@file`]).
+    /// The SHA-1 of the content, in hexadecimal ([`mod@file`], [`mod@list`], [`mod@weights`]).
     pub digest: String,
     /// The tokenizer that made the terms.
     pub tokenizer: String,
@@ -99,6 +101,12 @@ impl Default for Shards {
 }
 
 impl Shards {
+    /// The frequency of a term; 0 if it is unknown.
+    #[inline]
+    fn get(&self, term: u64) -> u32 {
+        self.0[shard_of(term)].get(term)
+    }
+
     /// Changes the frequency of a term, which is 0 if it is unknown. It must not become 0.
     fn change(&mut self, term: u64, to: impl FnOnce(u32) -> u32) {
         self.0[shard_of(term)].change(term, to);
@@ -161,7 +169,7 @@ impl Lexicon {
     /// The number of documents with the term; 0 if it is unknown.
     #[inline]
     pub fn document_frequency(&self, term: u64) -> u32 {
-        self.frequencies.0[shard_of(term)].get(term)
+        self.frequencies.get(term)
     }
 
     /// The terms and their document frequencies, in unspecified order.

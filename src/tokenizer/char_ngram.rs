@@ -40,6 +40,24 @@ impl CharNgram {
         assert!(n >= 1, "a run has at least one character");
         CharNgram { n }
     }
+
+    /// The advised length for short texts, such as e-mails (Leskovec, Rajaraman & Ullman, *Mining of Massive Datasets*,
+    /// section 3.2.2).
+    pub const SHORT: usize = 5;
+    /// The advised length for long texts, such as research articles (as above).
+    pub const LONG: usize = 9;
+    /// The number of words from which a text is long. Our choice: the source has no number; e-mails have a few hundred
+    /// words, articles several thousand.
+    pub const LONG_FROM_WORDS: usize = 1000;
+    /// Shorter runs are in nearly every long text of an alphabet: there are few of them, 27³ at most of three letters and
+    /// spaces, so unrelated texts share most of theirs.
+    pub const LEAST_ADVISED: usize = 4;
+
+    /// The advised length for texts with this median number of words: [`SHORT`](Self::SHORT), or [`LONG`](Self::LONG)
+    /// from [`LONG_FROM_WORDS`](Self::LONG_FROM_WORDS) on.
+    pub const fn for_length(median_words: usize) -> usize {
+        if median_words < Self::LONG_FROM_WORDS { Self::SHORT } else { Self::LONG }
+    }
 }
 
 impl Tokenizer for CharNgram {

@@ -327,7 +327,7 @@ pub static TOKENIZERS: &[TokenizerEntry] = &[
     },
     TokenizerEntry {
         name: "char",
-        summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space",
+        summary: "runs of N characters (char:N, default 4) of the text after NFKC, case folding and joining of white space; char:auto takes 5, or 9 for a median from 1,000 words on",
         size: Some((4, 1..=64)),
         overlapping: true,
         build: Some(|n| Box::new(CharNgram::new(n))),
@@ -348,7 +348,7 @@ pub static TOKENIZERS: &[TokenizerEntry] = &[
     },
     TokenizerEntry {
         name: "jieba",
-        summary: "as word, but Chinese is cut into the words of a dictionary; only in programs built with the feature jieba",
+        summary: "as word, but Chinese is cut into the words of a dictionary",
         size: None,
         overlapping: false,
         #[cfg(feature = "jieba")]
@@ -363,6 +363,11 @@ fn names() -> String {
     let built = TOKENIZERS.iter().filter(|entry| entry.build.is_some());
     built.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
+
+/// The name of the choice between runs of 5 and of 9 characters by the length of the documents. It is not a tokenizer: an
+/// algorithm chooses one of the two when it knows the length; see
+/// [`TableFactory::with_tokenizer`](crate::algorithm::TableFactory::with_tokenizer).
+pub const CHAR_AUTO: &str = "char:auto";
 
 /// Whether this is the name of a tokenizer of the table whose tokens overlap.
 pub fn is_overlapping(typed: &str) -> bool {
@@ -409,6 +414,9 @@ fn find(typed: &str) -> Result<(&'static TokenizerEntry, usize), Error> {
         (Some((default, _)), None) => *default,
         (Some((_, range)), Some(digits)) => match digits.parse() {
             Ok(n) if range.contains(&n) => n,
+            _ if typed == CHAR_AUTO => {
+                return Err(bad(format!("{name}:N here, such as char:5 for short texts or char:9 for long ones")));
+            }
             _ => return Err(bad(format!("{name}:N with N from {} to {}", range.start(), range.end()))),
         },
     };

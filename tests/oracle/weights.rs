@@ -8,9 +8,11 @@ use neardups::algorithm::AlgorithmFactory;
 use neardups::algorithm::weights::{MAX_WEIGHT, SCALE};
 use neardups::hamming::sign_bits;
 use neardups::hash::{shingle_hashes, token_hash};
+use neardups::lexicon::weights::TermWeights;
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// In how many distinct documents each word is, and how many those are.
 fn counted(documents: &[Vec<String>]) -> (BTreeMap<String, u32>, usize) {
@@ -103,6 +105,49 @@ fn fingerprints_are_the_signs_of_weighted_sums() {
         }
     }
     assert!(compared > 300, "{compared}");
+}
+
+/// Weights of a file: a run weighs as much as its heaviest word, and is left out if that is 0.
+#[test]
+fn fingerprints_follow_a_list_of_weights() {
+    let (texts, words) = corpus(3);
+    let distinct: BTreeSet<&String> = words.iter().flatten().collect();
+    // Every third word is not listed, and weighs 1.
+    let listed = distinct.iter().enumerate().filter(|(n, _)| n % 3 > 0);
+    let weights: BTreeMap<&str, i64> = listed.map(|(n, word)| (word.as_str(), (n * 7 % 4) as i64)).collect();
+    let file: String = weights.iter().map(|(word, weight)| format!("{word}\t{weight}\n")).collect();
+    let file = Arc::new(TermWeights::parse("file", file.as_bytes(), &Word, 0).unwrap());
+    let hash = |run: &[String]| {
+        let tokens: Vec<u64> = run.iter().map(|word| token_hash(word.as_bytes(), 0)).collect();
+        let mut hash = Vec::new();
+        shingle_hashes(&tokens, tokens.len(), &mut hash);
+        if run.len() == 1 { (tokens[0], hash[0]) } else { (0, hash[0]) }
+    };
+    let (mut compared, mut left_out) = (0, 0);
+    for (algorithm, grams, own) in [
+        ("simhash", &[1, 2][..], &[("grams", "1+2")][..]),
+        ("simhash", &[3], &[("grams", "3")]),
+        ("projection", &[1], &[("projection-bits", "64")]),
+    ] {
+        let factory = factory(algorithm, own).with_term_weights(Arc::clone(&file)).unwrap();
+        let prepared = factory.prepare(300).unwrap();
+        for (text, words) in texts.iter().zip(&words).filter(|(_, words)| words.len() >= 3) {
+            let runs: BTreeSet<&[String]> = grams.iter().flat_map(|&n| words.windows(n)).collect();
+            let weigh =
+                |run: &&[String]| run.iter().map(|word| weights.get(&**word).copied().unwrap_or(1)).max().unwrap();
+            let kept: Vec<(u64, i64)> = runs
+                .iter()
+                .map(|run| (if algorithm == "simhash" { hash(run).1 } else { hash(run).0 }, weigh(run)))
+                .filter(|(_, weight)| *weight > 0)
+                .collect();
+            left_out += runs.len() - kept.len();
+            let sign = || signs(kept.iter().map(|(hash, weight)| (*hash, weight)));
+            let expected: Vec<u64> = (!kept.is_empty()).then(sign).into_iter().collect();
+            assert_eq!(made(&*prepared.algorithm, &Word, 0, text).fingerprint, expected, "{algorithm}: {text}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100 && left_out > 100, "{compared} {left_out}");
 }
 
 fn words(texts: &[String]) -> Vec<Vec<String>> {

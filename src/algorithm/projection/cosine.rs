@@ -8,8 +8,10 @@ use crate::algorithm::parameter::{COSINE, Origins, RECALL};
 use crate::algorithm::weights::{Weigher, Weights};
 use crate::algorithm::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
 use crate::hamming::{self, BlockTables};
+use crate::lexicon::weights::TermWeights;
 use crate::similarity::{Similarity, Threshold, cosine, cosine_at_least};
 use crate::tokenizer::Tokens;
+use std::sync::Arc;
 
 /// Returns the most bits in a band, with the bands they need, that fit in `bits`. A bit of a pair at the threshold
 /// agrees with probability `p` or more, a band of `r` bits with `pʳ`, and one of `b` bands with `1 − (1 − pʳ)ᵇ ≥
@@ -80,6 +82,11 @@ impl ProjectedCosine {
     /// Sets the weights of the cosine.
     pub fn with_weights(self, weights: Weights) -> Self {
         ProjectedCosine { weigher: Weigher::new(weights), ..self }
+    }
+
+    /// Sets the weights of terms, if they were given.
+    pub(super) fn with_terms(self, terms: Option<Arc<TermWeights>>) -> Self {
+        ProjectedCosine { weigher: self.weigher.with_terms(terms), ..self }
     }
 
     /// Sets the recall and the bits that the bands were chosen for.

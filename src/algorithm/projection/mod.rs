@@ -182,6 +182,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         })?;
         let wanted = Wanted { recall, bits, origins: settings.origins() };
         let projected = ProjectedCosine::new(threshold, bands).with_weights(weights).chosen_for(wanted);
+        let projected = projected.with_terms(settings.term_weights().cloned());
         return Ok(Resolved::Cosine { projected, threshold, bands, weights });
     }
     if settings.has(&RECALL) {
@@ -197,7 +198,7 @@ fn resolve(settings: &Settings) -> Result<Resolved, Error> {
         ));
     }
     let projection = RandomProjection::new(bits, agree).with_weights(weights).with_origins(settings.origins());
-    Ok(Resolved::Agreeing(projection))
+    Ok(Resolved::Agreeing(projection.with_terms(settings.term_weights().cloned())))
 }
 
 /// The median number of tokens below which one replaced token changes more than `apart` of `bits` bits on average.

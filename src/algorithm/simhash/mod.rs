@@ -254,6 +254,7 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
     }
     let weights = Weights::of(settings, ENTRY.name)?;
     let simhash = SimHash::new(bits, distance, settings.sum(&GRAMS)?, weights, None);
+    let simhash = simhash.with_terms(settings.term_weights().cloned());
     let simhash = simhash.with_hash(ShingleHash::of(settings)?).with_origins(origins);
     Ok(match layout {
         Some(layout) => simhash.with_layout(layout),

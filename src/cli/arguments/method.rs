@@ -6,7 +6,7 @@ use super::values::{Defaulted, is_file, is_typed, switch, value, values};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use neardups::algorithm::ALGORITHMS;
-use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Parameter, Settings, Values};
+use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Parameter, Settings, Values, WEIGHTS};
 use neardups::algorithm::presets::PRESETS;
 use neardups::algorithm::spotsigs::ANTECEDENTS;
 use std::path::PathBuf;
@@ -49,10 +49,17 @@ impl Method {
         typed.filter(|typed| is_file(typed)).map(PathBuf::from)
     }
 
-    /// The files of `--lexicon` and `--lexicon-without`, whose terms are hashed when they are read.
+    /// The file of `--weights`.
+    pub fn weights(&self) -> Option<PathBuf> {
+        let typed = self.settings.has(&WEIGHTS).then(|| self.settings.text(&WEIGHTS));
+        typed.filter(|typed| WEIGHTS.check(typed).is_err()).map(PathBuf::from)
+    }
+
+    /// The files of `--lexicon`, `--lexicon-without` and `--weights`, whose terms are hashed when they are read.
     pub fn lexicons(&self) -> Vec<PathBuf> {
         let typed = [&LEXICON, &LEXICON_WITHOUT].into_iter().filter(|parameter| self.settings.has(parameter));
-        typed.flat_map(|parameter| self.settings.files(parameter).unwrap_or_default()).collect()
+        let lexicons = typed.flat_map(|parameter| self.settings.files(parameter).unwrap_or_default());
+        lexicons.chain(self.weights()).collect()
     }
 }
 
@@ -130,6 +137,16 @@ fn flag(parameter: &'static Parameter) -> Arg {
         _ => arg,
     };
     match parameter.values {
+        _ if std::ptr::eq(parameter, &WEIGHTS) => {
+            arg.value_hint(ValueHint::FilePath).value_parser(ValueParser::new(|typed: &str| {
+                let fine = parameter.check(typed).is_ok() || is_file(typed);
+                if fine {
+                    Ok(typed.to_string())
+                } else {
+                    Err("expected binary, tf, idf, or a file of weights".to_string())
+                }
+            }))
+        }
         Values::Choice(words) => {
             let words =
                 words.iter().map(|(word, help)| PossibleValue::new(*word).help(spelled_help(help).into_owned()));

@@ -69,6 +69,7 @@ fn tokenizer() -> Arg {
         .long("tokenizer")
         .value_name("NAME")
         .value_parser(|typed: &str| match tokenizer::by_name(typed) {
+            _ if typed == tokenizer::CHAR_AUTO => Ok(typed.to_string()),
             Ok(_) => Ok(typed.to_string()),
             Err(Error::Parameter { expected, .. }) if is_unbuilt(typed) => {
                 Err(format!("expected {expected}: cargo install --path . --features {typed}"))

@@ -21,7 +21,7 @@ pub mod stop_words;
 
 use super::normalise::counted;
 use super::shortened::Shortened;
-use super::{TokenDetail, Tokenizer, Tokens};
+use super::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
 use std::borrow::Cow;
@@ -127,8 +127,9 @@ impl fmt::Display for Preparation {
 /// and stems. Nothing is allocated for a document once the buffers are warm, except for stems of rare words.
 ///
 /// # Weak
-/// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words to prepare: the result is
-///   meaningless.
+/// * Tokenizers whose tokens overlap ([`CharNgram`](super::CharNgram)) have no words. Stop words are removed from the
+///   text before it is cut: the words that [`Word`] finds there. White space around them remains, and joins. Folding,
+///   masks and stems are meaningless.
 /// * [`Code`](super::Code) and [`Whitespace`](super::Whitespace) keep case, so stop words and endings are recognised
 ///   only in the case of the list and of the language.
 /// * Words that a step makes equal are equal to every algorithm, and similarity is computed on the result.
@@ -139,6 +140,8 @@ pub struct Prepared {
     fold_marks: bool,
     masks: Masks,
     stop_words: Option<StopWords>,
+    /// Stop words that are removed from the text, because the tokens of the inner tokenizer are not words.
+    removed_first: Option<StopWords>,
     stem: Option<&'static StemLanguage>,
     /// A description of the steps.
     steps: String,
@@ -152,12 +155,22 @@ impl Prepared {
     pub fn new(inner: Arc<dyn Tokenizer>, preparation: &Preparation) -> Result<Self, Error> {
         let steps = preparation.to_string();
         let &Preparation { join_hyphens, fold_marks, masks, ref stop_words, stem } = preparation;
-        let (without, no_lists) = (Masks::default(), None);
-        let without_lists =
-            Prepared { inner, join_hyphens, fold_marks, masks: without, stop_words: no_lists, stem: None, steps };
+        let overlaps = is_overlapping(&inner.name());
+        let without_lists = Prepared {
+            inner,
+            join_hyphens,
+            fold_marks,
+            masks: Masks::default(),
+            stop_words: None,
+            removed_first: None,
+            stem: None,
+            steps,
+        };
         // Entries are folded like the text.
-        let lists = if stop_words.is_empty() { None } else { Some(StopWords::new(stop_words, &without_lists)?) };
-        Ok(Prepared { masks, stop_words: lists, stem, ..without_lists })
+        let by: &dyn Tokenizer = if overlaps { &Word } else { &without_lists };
+        let lists = if stop_words.is_empty() { None } else { Some(StopWords::new(stop_words, by)?) };
+        let (removed_first, stop_words) = if overlaps { (lists, None) } else { (None, lists) };
+        Ok(Prepared { masks, stop_words, removed_first, stem, ..without_lists })
     }
 }
 
@@ -173,6 +186,9 @@ impl Tokenizer for Prepared {
         let mut joined = std::mem::take(&mut work.joined);
         let is_joined = self.join_hyphens && hyphens::join(text, &mut joined);
         let text = if is_joined { &*joined.text } else { text };
+        let mut without = std::mem::take(&mut work.without);
+        let is_shortened = self.removed_first.as_ref().is_some_and(|words| work.remove(words, text, &mut without));
+        let text = if is_shortened { &*without.text } else { text };
         self.inner.tokenize(text, &mut work.plain);
         if self.fold_marks && !text.is_ascii() {
             work.fold();
@@ -192,10 +208,12 @@ impl Tokenizer for Prepared {
                 None => from.text(at),
             };
             let span = from.span(at);
+            let span = if is_shortened { without.original(span) } else { span };
             tokens.push(token, if is_joined { joined.original(span) } else { span });
             at += 1;
         }
         work.joined = joined;
+        work.without = without;
         tokens.work = Some(work);
     }
 }
@@ -206,6 +224,8 @@ impl Tokenizer for Prepared {
 pub(super) struct Work {
     /// The text with hyphenated words joined.
     joined: Shortened,
+    /// The text without stop words.
+    without: Shortened,
     /// The tokens of the inner tokenizer, folded if requested.
     pub(super) plain: Tokens,
     /// Working memory for folding.
@@ -227,6 +247,7 @@ impl Default for Work {
         let tokens = || Tokens::new(TokenDetail::Everything, 0);
         Work {
             joined: Shortened::default(),
+            without: Shortened::default(),
             plain: tokens(),
             folded: tokens(),
             masked: tokens(),
@@ -240,6 +261,28 @@ impl Default for Work {
 }
 
 impl Work {
+    /// Fills `without` with the text without stop words, if it has any.
+    fn remove(&mut self, stop_words: &StopWords, text: &str, without: &mut Shortened) -> bool {
+        let words = &mut self.plain;
+        Word.tokenize(text, words);
+        without.clear();
+        let (mut at, mut kept) = (0, 0);
+        while at < words.len() {
+            let length = stop_words.len_at(words, at);
+            if length > 0 {
+                // Tokens that came out of one character share it.
+                let start = words.span(at).start.max(kept);
+                let end = words.span(at + length - 1).end.max(start);
+                without.push(&text[kept..start]);
+                without.leave_out(end - start);
+                kept = end;
+            }
+            at += length.max(1);
+        }
+        without.push(&text[kept..]);
+        kept > 0
+    }
+
     /// Removes the marks of letters from `plain`.
     fn fold(&mut self) {
         self.folded.clear();
@@ -433,6 +476,32 @@ mod tests {
     fn masks_then_stop_words_then_stems() {
         let all = prepared("word", &["numbers", "dates"], &["may", "5", "having"], Some("en"));
         assert_eq!(joined(&all, "May 5, 2024 may not be 5; having running have"), "<date> not be <number> run have");
+    }
+
+    #[test]
+    fn stop_words_are_removed_before_characters_are_cut() {
+        let of = |n: usize, text: &str| shown(&prepared(&format!("char:{n}"), &[], STOP_WORDS, None), text);
+        let texts = |n, text: &str| of(n, text).into_iter().map(|(token, _)| token).collect::<Vec<_>>();
+        for text in [
+            "The cat AND the dog",
+            "  the cat and  dog the",
+            "cat don't and dog, as well as".trim_end_matches(", as well as"),
+        ] {
+            assert_eq!(
+                texts(4, text),
+                shown(&crate::tokenizer::CharNgram::new(4), "cat and dog")
+                    .into_iter()
+                    .map(|(t, _)| t)
+                    .collect::<Vec<_>>(),
+                "{text}"
+            );
+        }
+        assert_eq!(texts(5, "the"), [""; 0]);
+        assert_eq!(texts(2, "(the)x 我的书"), ["()", ")x", "x ", " 我", "我书"]);
+        // Spans are of the original: from the first character to the last, whatever was left out between.
+        assert_eq!(of(3, "a the b"), [("a b".into(), 0..7)]);
+        assert_eq!(of(2, "我的书"), [("我书".into(), 0..9)]);
+        assert_eq!(of(2, "the ab"), [("ab".into(), 4..6)]);
     }
 
     #[test]

@@ -1,0 +1,157 @@
+//! Weights of terms from a file: how important each word is, as its author sees it.
+//!
+//! ```text
+//! # term<TAB>weight
+//! aliens<TAB>5
+//! said<TAB>0
+//! ```
+//!
+//! UTF-8. A line is a term, a tab and a whole number from 0 to [`MAX`]; empty lines are ignored, and so are lines that
+//! begin with `#`. A term is cut into tokens like the documents and must be a single token, listed once. Terms that are
+//! not listed weigh 1.
+//!
+//! The digest is the SHA-1, in hexadecimal, of the terms as tokens, in the order of their bytes, each with a tab, its
+//! weight and a line feed.
+
+use super::file::hex;
+use super::list::token;
+use super::{FileIdentity, Shards};
+use crate::error::Error;
+use crate::hash::token_hash;
+use crate::source;
+use crate::tokenizer::Tokenizer;
+use sha1::{Digest, Sha1};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// The largest weight. Random projection repeats a token as often as it weighs.
+pub const MAX: u32 = 100;
+
+/// The weights of terms.
+#[derive(Clone, Debug)]
+pub struct TermWeights {
+    /// One more than the weight of each listed term, by its hash.
+    above: Shards,
+    terms: usize,
+    origin: FileIdentity,
+}
+
+impl PartialEq for TermWeights {
+    fn eq(&self, other: &Self) -> bool {
+        self.origin == other.origin
+    }
+}
+
+impl Eq for TermWeights {}
+
+impl TermWeights {
+    /// Reads a [file of weights](self), compressed or not. `tokenizer` must be that of the documents, and `seed` the
+    /// seed of the run.
+    ///
+    /// # Errors
+    /// The file cannot be read, has no term, or has a line that violates the format. The error names the file, the line
+    /// and the value.
+    ///
+    /// # Cost
+    /// The file is held in memory while it is read; then 21 to 43 bytes per term.
+    pub fn read(path: &Path, tokenizer: &dyn Tokenizer, seed: u64) -> Result<Self, Error> {
+        let mut content = Vec::new();
+        let read = source::open(path).and_then(|mut from| from.read_to_end(&mut content));
+        read.map_err(|error| Error::input(format!("cannot read the weights {}", path.display()), error))?;
+        TermWeights::parse(&path.display().to_string(), &content, tokenizer, seed)
+    }
+
+    /// The weights in `content`. Errors call it `name`.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn parse(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, seed: u64) -> Result<Self, Error> {
+        let wrong = |line: usize, message: String| Error::Lexicon { place: format!("{name}:{line}"), message };
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let mut weights = BTreeMap::new();
+        for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
+            let not_utf8 = |_| wrong(number, "not UTF-8: expected a term, a tab and a weight".into());
+            let line = std::str::from_utf8(line).map_err(not_utf8)?.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (term, weight) = parsed(line).map_err(|why| wrong(number, why))?;
+            let term = token(term, tokenizer).map_err(|why| wrong(number, why))?;
+            if weights.insert(term.clone(), weight).is_some() {
+                return Err(wrong(number, format!("the term {term:?} is listed twice")));
+            }
+        }
+        if weights.is_empty() {
+            return Err(wrong(1, "no weight in the file: expected lines of a term, a tab and a weight".into()));
+        }
+        let (mut above, mut sha1) = (Shards::default(), Sha1::new());
+        for (term, weight) in &weights {
+            above.change(token_hash(term.as_bytes(), seed), |_| weight + 1);
+            sha1.update(format!("{term}\t{weight}\n"));
+        }
+        let origin = FileIdentity { digest: hex(&sha1.finalize()), tokenizer: tokenizer.name().into_owned(), seed };
+        Ok(TermWeights { above, terms: weights.len(), origin })
+    }
+
+    /// The weight of a term; 1 if it is not listed.
+    #[inline]
+    pub fn of(&self, term: u64) -> u32 {
+        self.above.get(term).checked_sub(1).unwrap_or(1)
+    }
+
+    /// The number of listed terms.
+    pub fn len(&self) -> usize {
+        self.terms
+    }
+
+    /// Whether no term is listed.
+    pub fn is_empty(&self) -> bool {
+        self.terms == 0
+    }
+
+    /// The identity of the file.
+    pub fn origin(&self) -> &FileIdentity {
+        &self.origin
+    }
+}
+
+/// A line as a term and its weight.
+fn parsed(line: &str) -> Result<(&str, u32), String> {
+    let Some((term, weight)) = line.split_once('\t') else {
+        return Err(format!("expected a term, a tab and a weight, not {line:?}"));
+    };
+    let digits = weight.trim();
+    let number = digits.parse::<u32>().ok().filter(|&number| number <= MAX && number.to_string() == digits);
+    match number {
+        Some(weight) => Ok((term, weight)),
+        None => Err(format!("{weight:?} is not a weight: expected a whole number from 0 to {MAX}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::Word;
+
+    #[test]
+    fn weights_are_those_of_the_file() {
+        let parse = |content: &str| TermWeights::parse("f", content.as_bytes(), &Word, 3);
+        let weights = parse("# comment\nAliens\t5\n\nsaid\t0\r\nmost\t100").unwrap();
+        let of = |term: &str| weights.of(token_hash(term.as_bytes(), 3));
+        assert_eq!(["aliens", "said", "most", "other"].map(of), [5, 0, 100, 1]);
+        assert_eq!((weights.len(), parse("said\t0\nmost\t100\naliens\t5").unwrap() == weights), (3, true));
+        for (content, expected) in [
+            ("a\t1\nb 2", "f:2: expected a term, a tab and a weight, not \"b 2\""),
+            ("a\t101", "f:1: \"101\" is not a weight: expected a whole number from 0 to 100"),
+            ("a\t0.5", "f:1: \"0.5\" is not a weight"),
+            ("a\t-1", "f:1: \"-1\" is not a weight"),
+            ("a b\t1", "f:1: \"a b\" is 2 tokens of 'word', and a term is one"),
+            ("a\t1\nA\t2", "f:2: the term \"a\" is listed twice"),
+            ("\n", "f:1: no weight in the file"),
+        ] {
+            let found = parse(content).unwrap_err().to_string();
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+}
