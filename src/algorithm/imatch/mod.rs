@@ -16,7 +16,7 @@
 //! differ in `x` terms of the lexicon, a randomized one hides them all with probability `pˣ`, so they are found with
 //! probability `1 − (1 − pˣ)ᴷ`; a replaced word is `x = 2`.
 //!
-//! The cut can also be by rank ([`ranks`]): with the distinct terms ranked by document frequency, `drop_frequent` and
+//! The cut can also be by rank: with the distinct terms ranked by document frequency, `drop_frequent` and
 //! `drop_rare` leave out a share of them at either end, instead of that end of the band. Or the lexicon is a plain list of
 //! words, which has no frequencies: its terms count, and no others. Auxiliary lexicons can also be given explicitly
 //! (`lexicon_without`): each lacks the words of a list.
