@@ -286,7 +286,7 @@ fn write_fingerprints(
 
 /// Writes the fingerprints. After an error everything is still read, so that all records that fail are named.
 fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>) {
-    let mut out = WholeLines::default();
+    let mut out = WholeLines::new();
     let (mut written, mut result) = (Written::default(), Ok(()));
     let (report, _) = fingerprints.for_each(|fingerprint| {
         if result.is_ok() {
@@ -302,7 +302,7 @@ fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>
 
 fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<Written, Error> {
     check_failed(request, outcome.report.counts.failed, NOTHING_WRITTEN)?;
-    let mut out = JsonLines::new(WholeLines::default(), outcome);
+    let mut out = JsonLines::new(WholeLines::new(), outcome);
     let mut written = Written::default();
     match request.emit {
         Emit::Pairs => written.records = out.pairs(outcome, request.engine.threads)?,

@@ -74,28 +74,44 @@ static WRITING: Mutex<()> = Mutex::new(());
 const AT_ONCE: usize = 1 << 16;
 
 /// Standard output, to which only whole lines are written, many at once.
-#[derive(Default)]
-pub struct WholeLines {
+///
+/// Cost: each byte is looked at once, however long a line is and in however many pieces it comes.
+pub struct WholeLines<W: Write> {
+    out: W,
     held: Vec<u8>,
+    /// The length of the whole lines at the beginning of what is held.
+    whole: usize,
 }
 
-impl WholeLines {
+impl WholeLines<io::Stdout> {
+    /// For the standard output of the process.
+    pub fn new() -> Self {
+        WholeLines::to(io::stdout())
+    }
+}
+
+impl<W: Write> WholeLines<W> {
+    fn to(out: W) -> Self {
+        WholeLines { out, held: Vec::new(), whole: 0 }
+    }
+
     fn write_until(&mut self, end: usize) -> io::Result<()> {
         let _guard = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.held[..end]).and_then(|()| stdout.flush());
+        let written = self.out.write_all(&self.held[..end]).and_then(|()| self.out.flush());
         self.held.drain(..end);
+        self.whole = 0;
         written
     }
 }
 
-impl Write for WholeLines {
+impl<W: Write> Write for WholeLines<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(last) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            self.whole = self.held.len() + last + 1;
+        }
         self.held.extend_from_slice(bytes);
-        if self.held.len() >= AT_ONCE
-            && let Some(last) = self.held.iter().rposition(|&byte| byte == b'\n')
-        {
-            self.write_until(last + 1)?;
+        if self.whole > 0 && self.held.len() >= AT_ONCE {
+            self.write_until(self.whole)?;
         }
         Ok(bytes.len())
     }
@@ -112,6 +128,40 @@ pub fn finish_line() {
             // Never given back: the process ends.
             Ok(guard) => return std::mem::forget(guard),
             Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Keeps each write.
+    #[derive(Default)]
+    struct Writes(Vec<Vec<u8>>);
+
+    impl Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_written_whole(lines in prop::collection::vec(0usize..200_000, 1..12), piece in 1usize..70_000) {
+            let all: Vec<u8> = lines.iter().flat_map(|&length| [vec![b'x'; length], vec![b'\n']].concat()).collect();
+            let mut out = WholeLines::to(Writes::default());
+            all.chunks(piece).for_each(|piece| out.write_all(piece).unwrap());
+            out.flush().unwrap();
+            let writes = out.out.0;
+            prop_assert!(writes.iter().all(|write| write.ends_with(b"\n")));
+            prop_assert_eq!(writes.concat(), all);
         }
     }
 }
