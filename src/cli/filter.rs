@@ -7,7 +7,7 @@ use super::files::OutFile;
 use super::json::json;
 use super::outputs::Outputs;
 use super::problems::Rejects;
-use super::spelling::{self, spelled};
+use super::spelling::{self, spell_all};
 use super::standard_output::refuse_closed_output;
 use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
@@ -117,7 +117,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant) -> Result<Status, Error> {
     let rejects = request.rejects.as_deref().map(Rejects::append).transpose()?;
     let terminal = Terminal::new(request.quiet, None).with_rejects(rejects);
-    request.plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+    let mut warnings = request.plan.warnings().to_vec();
+    spell_all(&mut warnings);
+    warnings.iter().for_each(|warning| terminal.warning(warning));
     let mut index = open_index(request, &terminal)?;
     let duplicates = request.duplicates.as_deref().map(Duplicates::open).transpose()?;
     let stop = stop_on_signals();
@@ -132,13 +134,14 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
     let failure = match result {
         Ok(_) => {
             summarise(&terminal, &counts, remembered, &index, &sink);
+            warnings.extend(stream::warn_at_end(&index, &counts, &terminal));
             None
         }
         // The reader closed the output early. No unwritten document is remembered, so this is not an error.
         Err(error) if error.is_closed_pipe() => None,
         Err(error) => Some(error),
     };
-    write_stats(stats.take(), &Stats::new(&counts, &index, &sink, failure.as_ref()), failure.as_ref())?;
+    write_stats(stats.take(), &Stats::new(&counts, &index, &sink, warnings, failure.as_ref()), failure.as_ref())?;
     failure.map_or_else(|| Ok(ended(&counts, &stop, &terminal)), Err)
 }
 
@@ -251,12 +254,13 @@ struct Stats {
     /// With `--mark`, records that already had a field of that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_fields: Option<u64>,
+    warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
 
 impl Stats {
-    fn new(counts: &Counts, index: &Index, sink: &Output, failure: Option<&Error>) -> Self {
+    fn new(counts: &Counts, index: &Index, sink: &Output, warnings: Vec<String>, failure: Option<&Error>) -> Self {
         let pace = index.pace();
         Stats {
             r#type: "stats",
@@ -269,6 +273,7 @@ impl Stats {
             seconds_deciding: pace.total.as_secs_f64(),
             longest_decision: pace.longest.as_secs_f64(),
             replaced_fields: sink.mark.then_some(sink.replaced_fields),
+            warnings,
             error: failure.map(Failure::from),
         }
     }

@@ -182,7 +182,9 @@ fn stream(
     let filter = Filter::new(&mut index).threads(signing.run.threads).stop(&stop).observer(terminal);
     let result = filter.run(live, sink);
     terminal.done();
-    result.map(|counts| (counts, index, ended(&counts, &stop, terminal)))
+    let counts = result?;
+    stream::warn_at_end(&index, &counts, terminal);
+    Ok((counts, index, ended(&counts, &stop, terminal)))
 }
 
 /// The verdict on a record that could not be read.

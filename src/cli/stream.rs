@@ -4,6 +4,7 @@
 use super::arguments::Signing;
 use super::input;
 use super::method::Method;
+use super::spelling::spell_all;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
@@ -124,6 +125,14 @@ pub fn crowded(index: &Index) -> Option<String> {
             count(MOST_OF_A_KEY as u64)
         )
     })
+}
+
+/// Prints the warnings of the algorithm at the end of a stream, and returns them.
+pub fn warn_at_end(index: &Index, counts: &Counts, terminal: &Terminal) -> Vec<String> {
+    let mut warnings = index.warnings(counts.documents, counts.featureless);
+    spell_all(&mut warnings);
+    warnings.iter().for_each(|warning| terminal.warning(warning));
+    warnings
 }
 
 /// The status of a stream.

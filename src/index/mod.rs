@@ -400,6 +400,12 @@ impl Index {
         self.capped
     }
 
+    /// Returns the warnings of the algorithm after a stream of `documents` documents, of which `featureless` have too few
+    /// features; one sentence each.
+    pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
+        self.algorithm.warnings(documents, featureless)
+    }
+
     /// The time that decisions took.
     pub fn pace(&self) -> Pace {
         self.pace

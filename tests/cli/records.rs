@@ -321,6 +321,7 @@ pub struct FilterStats {
     longest_decision: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_fields: Option<u64>,
+    pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
