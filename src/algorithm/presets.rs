@@ -96,7 +96,7 @@ pub static PRESETS: &[Preset] = &[
         summary: "plain I-Match with terms of idf 0.2 to 0.8; the baseline of the SpotSigs program",
         algorithm: "imatch",
         tokenizer: None,
-        settings: &[("idf-low", "0.2"), ("idf-high", "0.8"), ("lexicons", "0"), ("min-terms", "4")],
+        settings: &[("idf-low", "0.2"), ("idf-high", "0.8"), ("lexicons", "0"), ("min-terms", "4"), ("min-share", "0")],
         source: "Chowdhury, Frieder, Grossman & McCabe, TOIS 2002; the band and the minimum of luismmontielg/spotsigs",
         differs: &[
             "terms are joined by a separator; there by nothing, so that other terms can make the same digest",

@@ -5,6 +5,9 @@ use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, token_texts};
 use crate::support::scanning::{factory, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
+use neardups::algorithm::TableFactory;
+use neardups::algorithm::parameter::Settings;
+use neardups::algorithm::presets::Preset;
 use neardups::engine::Options;
 use neardups::hash::{combine, mix, token_hash};
 use neardups::lexicon::Lexicon;
@@ -363,4 +366,29 @@ fn pairs_that_differ_in_a_few_terms_are_found_as_often_as_the_lexicons_promise()
             );
         }
     }
+}
+
+/// The answers are written down, because the oracle's own rule of shares must not be the only judge. Two documents of
+/// 408 words, 8 of which are in the dictionary, differ in 12 words that are not in it.
+#[test]
+fn near_duplicates_by_a_dictionary_are_found_whatever_else_they_say() {
+    let words = |name: &str, count: usize| (0..count).map(|n| format!(" {name}{n}")).collect::<String>();
+    let listed = words("feature", 8);
+    let documents: [Text; 3] = [
+        ("a".into(), format!("{listed}{}{}", words("common", 388), words("first", 12))),
+        ("b".into(), format!("{}{listed}{}", words("second", 12), words("common", 388))),
+        ("other".into(), format!("{}{}", words("feature", 7), words("common", 401))),
+    ];
+    let list = || Arc::new(Lexicon::parse_list("list", listed.replace(' ', "\n").as_bytes(), &Word, 0).unwrap());
+    let found = |factory: TableFactory| {
+        let factory = factory.with_lexicon(list()).unwrap();
+        pairs(&outcome(&documents, &factory)).into_iter().map(|(a, b, _)| a + " " + &b).collect::<Vec<_>>()
+    };
+    assert_eq!(found(factory("imatch", &[("lexicons", "0")])), ["a b"]);
+    assert_eq!(found(factory("imatch", &[]))[0], "a b");
+    let reference = Preset::by_name("imatch-reference").unwrap().factory(Settings::default(), None).unwrap();
+    assert_eq!(found(reference), ["a b"]);
+    // The share still decides if it is given.
+    assert!(found(factory("imatch", &[("min-share", "0.5")])).is_empty());
+    assert_eq!(found(factory("imatch", &[("min-share", "0.019"), ("lexicons", "0")])), ["a b"]);
 }

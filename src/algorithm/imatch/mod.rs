@@ -32,7 +32,8 @@
 //! A digest of few terms speaks for a document only if they are most of it: two texts of ten words that share four
 //! informative ones need not be alike. So if fewer than [`ENOUGH`] terms of a document count, and those are less than the
 //! fraction `min_share` of its distinct terms, its single digest is that of all its distinct terms: only documents of the
-//! same words have it too. A warning is given if more than a fifth of the documents are such.
+//! same words have it too. A warning is given if more than a fifth of the documents are such. With a list of words
+//! `min_share` is 0 unless it is given: such a list names the features that decide, however few they are.
 //!
 //! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
 //! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document. A keyed hash of the term and the
@@ -111,7 +112,7 @@ parameters! {
     /// The fewest terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
     /// The fraction of a document's distinct terms that must count, where fewer than [`ENOUGH`] do; otherwise all its
-    /// terms make its digest: from 0 to 1, with at most three decimals; 0.5 by default.
+    /// terms make its digest: from 0 to 1, with at most three decimals; 0.5 by default, and 0 if the lexicon is a list.
     min_share(fraction: impl Into<Number>) MIN_SHARE = fraction.into().0;
     /// Takes document frequencies from this lexicon, instead of counting them in the documents; or the terms that count
     /// from a [list](crate::lexicon::list) of words. See [`lexicon`](crate::lexicon) for an example.
@@ -193,10 +194,11 @@ static MIN_SHARE: Parameter = Parameter {
     placeholder: "P",
     default: "0.5",
     values: Values::Thousandths(0..=1000),
-    help: "Fraction of a short document's distinct terms that must count",
+    help: "Fraction of a short document's distinct terms that must count; with a list of words the default is 0",
     details: "If fewer than 20 terms of a document count, and they are less than this fraction of its distinct terms, all its terms make its \
               only digest: two texts of ten words are not alike because the same four of them count. Only documents of the same words are \
-              then found. A warning is given if more than a fifth of the documents are such. 0 lets any `min-terms` terms speak for a document.",
+              then found. A warning is given if more than a fifth of the documents are such. 0 lets any `min-terms` terms speak for a document; it \
+              is the default if the lexicon is a list of words, because such a list names the features that decide.",
 };
 
 /// The number of documents below which idf is not trusted.
@@ -383,6 +385,14 @@ impl IMatch {
         }
     }
 
+    /// Where the share of terms that must count comes from if it was not given.
+    fn origin_of_min_share(&self) -> Provenance {
+        match self.is_list {
+            true => Provenance::derived("the words of a list decide, however few they are"),
+            false => Provenance::DEFAULT,
+        }
+    }
+
     /// The rows of what decides which terms count.
     fn cut_rows(&self) -> Vec<Row> {
         let Parameters { idf, drop_frequent, drop_rare, .. } = &self.parameters;
@@ -522,7 +532,7 @@ impl Algorithm for IMatch {
             Row::identity("lexicons", *lexicons).with(origins.of_or(&LEXICONS, self.origin_of_lexicons())),
             Row::identity("drop_fraction", decimal(*drop)).with(origins.of(&DROP_FRACTION)),
             Row::identity("min_terms", *min_terms).with(origins.of(&MIN_TERMS)),
-            Row::identity("min_share", decimal(*min_share)).with(origins.of(&MIN_SHARE)),
+            Row::identity("min_share", decimal(*min_share)).with(origins.of_or(&MIN_SHARE, self.origin_of_min_share())),
         ]);
         if self.documents > 0 {
             rows.extend(self.frequency_rows());
@@ -563,7 +573,10 @@ impl Algorithm for IMatch {
     fn features(&self, tokens: &Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let kept = self.filter(tokens, features);
-        self.thin.fetch_add(u64::from(kept == Kept::All), Ordering::Relaxed);
+        // Shared by all threads: written only for the documents that are counted.
+        if kept == Kept::All {
+            self.thin.fetch_add(1, Ordering::Relaxed);
+        }
         features.made_of = Some(features.weighted.len());
         let Features { hashes, weighted: terms, bytes, words, .. } = features;
         let min_terms = self.parameters.min_terms;
@@ -739,7 +752,11 @@ fn resolve(settings: &Settings) -> Result<Parameters, Error> {
         return Err(Error::Usage("`drop-fraction` has no effect without randomized lexicons (`lexicons 0`)".into()));
     }
     let min_terms = settings.integer(&MIN_TERMS)?.expect("never auto");
-    let min_share = settings.thousandths(&MIN_SHARE)?;
+    let is_list = settings.lexicon().is_some_and(|lexicon| lexicon.is_list());
+    let min_share = match is_list && !settings.has(&MIN_SHARE) {
+        true => 0,
+        false => settings.thousandths(&MIN_SHARE)?,
+    };
     Ok(Parameters { idf: low..=high, lexicons, drop, min_terms, drop_frequent, drop_rare, min_share })
 }
 
