@@ -389,3 +389,13 @@ fn only_argument_modules_read_what_clap_parsed() {
     }
     assert!(readers > 10, "{readers}");
 }
+
+/// A custom algorithm should be short: constant properties belong in the profile, not in methods.
+#[test]
+fn the_trait_of_algorithms_has_at_most_ten_methods() {
+    let source = fs::read_to_string("src/algorithm/mod.rs").unwrap();
+    let (_, from) = source.split_once("\npub trait Algorithm: Send + Sync {\n").expect("the trait");
+    let (body, _) = from.split_once("\n}\n").expect("its end");
+    let methods: Vec<&str> = body.lines().filter_map(|line| line.strip_prefix("    fn ")).collect();
+    assert!(methods.len() > 5 && methods.len() <= 10, "{methods:#?}");
+}

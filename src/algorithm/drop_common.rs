@@ -17,7 +17,6 @@
 
 use super::parameter::{DROP_COMMON, Origins};
 use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
-use crate::hamming::Layout;
 use crate::lexicon::FrequencyBounds;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
@@ -158,10 +157,6 @@ impl Algorithm for WithoutCommon {
 
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.inner.key(fingerprint, table)
-    }
-
-    fn layout(&self) -> Option<Layout> {
-        self.inner.layout()
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {

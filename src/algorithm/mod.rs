@@ -141,6 +141,8 @@ pub struct Profile {
     pub jaccard: Option<Threshold>,
     /// What a written fingerprint consists of.
     pub form: FingerprintForm,
+    /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few.
+    pub layout: Option<Layout>,
 }
 
 impl Profile {
@@ -148,7 +150,7 @@ impl Profile {
     /// its fingerprints are written word by word.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
-        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form }
+        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form, layout: None }
     }
 
     /// Sets the detail of the tokens that the algorithm reads.
@@ -169,6 +171,11 @@ impl Profile {
     /// Declares that the algorithm compares by the Jaccard similarity of features at this threshold.
     pub const fn with_jaccard(self, threshold: Threshold) -> Self {
         Profile { jaccard: Some(threshold), ..self }
+    }
+
+    /// Sets which bits of the fingerprint make its keys.
+    pub const fn with_layout(self, layout: Layout) -> Self {
+        Profile { layout: Some(layout), ..self }
     }
 }
 
@@ -216,12 +223,6 @@ pub trait Algorithm: Send + Sync {
         keys[table]
     }
 
-    /// Returns which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in
-    /// few; `None`, the default, if it is not.
-    fn layout(&self) -> Option<Layout> {
-        None
-    }
-
     /// Returns the exact similarity, or `None` below the threshold. Symmetric.
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
 
@@ -256,6 +257,11 @@ impl dyn Algorithm + '_ {
     /// See [`Profile::tables`].
     pub fn tables(&self) -> Option<usize> {
         self.profile().tables
+    }
+
+    /// See [`Profile::layout`].
+    pub fn layout(&self) -> Option<Layout> {
+        self.profile().layout
     }
 
     /// Returns the [rows](Algorithm::rows) that the records of a run show: all except those of plans.

@@ -120,8 +120,11 @@ impl<F> SignBits<F> {
 
 impl<F: Signs> Algorithm for SignBits<F> {
     fn profile(&self) -> Profile {
-        let profile = Profile::new(F::NAME, "hamming", CompareOn::Fingerprints);
-        profile.reading(self.family.reads()).with_tables(self.tables.len()).written_as(FingerprintForm::Bits(self.bits))
+        Profile::new(F::NAME, "hamming", CompareOn::Fingerprints)
+            .reading(self.family.reads())
+            .with_tables(self.tables.len())
+            .with_layout(self.layout)
+            .written_as(FingerprintForm::Bits(self.bits))
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -175,10 +178,6 @@ impl<F: Signs> Algorithm for SignBits<F> {
 
     fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
         self.tables.key(fingerprint, table)
-    }
-
-    fn layout(&self) -> Option<Layout> {
-        Some(self.layout)
     }
 
     fn compare(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
