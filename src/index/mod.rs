@@ -816,21 +816,28 @@ impl Index {
     /// Adds the latest documents with this fingerprint to the candidates.
     fn add_copies(&mut self, fingerprint: &[u64], candidates: &mut Vec<u32>) -> Result<(), Error> {
         if self.copies.is_none() {
-            let mut copies = Table::default();
-            for document in self.gone..self.places.len() as u32 {
-                let own = self.fingerprint(document);
-                if !own.is_empty() {
-                    copies.insert(copy_tag(own), document);
-                }
-            }
-            self.copies = Some(copies);
-            self.make_room(0)?;
+            // Half a table would hide documents.
+            self.make_copies().inspect_err(|_| self.copies = None)?;
         }
         let copies = self.copies.as_ref().expect("it was made");
         let counted = |document| self.has(document);
         let found =
             copies.find(copy_tag(fingerprint), self.most_of_a_key, counted, |document| candidates.push(document));
         found.map(drop).map_err(cannot_read)
+    }
+
+    /// Enters all documents into the table of whole fingerprints, within the bound on the memory of tables.
+    fn make_copies(&mut self) -> Result<(), Error> {
+        self.copies = Some(Table::default());
+        for document in self.gone..self.places.len() as u32 {
+            self.make_room(0)?;
+            let own = self.fingerprint(document);
+            let tag = (!own.is_empty()).then(|| copy_tag(own));
+            if let (Some(tag), Some(copies)) = (tag, &mut self.copies) {
+                copies.insert(tag, document);
+            }
+        }
+        Ok(())
     }
 
     /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
@@ -1023,5 +1030,26 @@ mod tests {
         assert!(Decision::Crowded.passes());
         assert_eq!(index.capped(), 8);
         assert!(index.bytes_held() > index.copies.as_ref().unwrap().bytes_held());
+    }
+
+    #[test]
+    fn the_table_of_copies_of_a_large_index_stays_below_its_memory() {
+        const TABLES: u64 = 64 << 10;
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { mode: Mode::Add, sync: Sync::Off, tables: TABLES, ..Options::default() };
+        let in_file = Some(folder.path().to_path_buf());
+        let mut index = Index::with_log(plan().for_memory(), Log::in_memory(), &options, in_file);
+        (index.most_of_a_key, index.most_words) = (4, 100);
+        for number in 0..20_000 {
+            decide(&mut index, &number.to_string(), &format!("word{number}"));
+        }
+        index.mode = Mode::Query;
+        for number in [0, 1, 9_999, 19_999] {
+            let decision = decide(&mut index, "x", &format!("word{number}"));
+            assert!(matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()), "{number}");
+        }
+        // 8 bytes for each posting, and as many for the slots.
+        let frozen = index.copies.as_ref().unwrap().most_frozen() as u64;
+        assert!(frozen > 0 && 16 * frozen <= TABLES, "{frozen} postings were in memory");
     }
 }

@@ -107,6 +107,12 @@ impl Table {
         }
         Ok(())
     }
+
+    /// The average number of postings that were in memory when the runs of a file were frozen; of the largest such file.
+    #[cfg(test)]
+    pub fn most_frozen(&self) -> usize {
+        self.runs.iter().map(|run| run.len() / TIER.pow(run.level)).max().unwrap_or(0)
+    }
 }
 
 /// The part in memory: open addressing with linear probing. The documents of a key are chained, the latest first. Takes
