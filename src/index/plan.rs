@@ -154,9 +154,10 @@ impl Plan {
             (None, _) => Ok(Plan { seed, ..self }),
             (Some(_), Seed::Auto) => Ok(self),
             (Some(terms), Seed::Fixed(seed)) => terms.check(&terms.tokenizer, seed).map(|()| self),
-            (Some(_), Seed::Random) => Err(Error::Usage(
-                "a random seed has no effect with a lexicon, whose terms were hashed with the seed that it was read with".into(),
-            )),
+            (Some(terms), Seed::Random) => Err(Error::Usage(format!(
+                "a random seed has no effect with a {}, whose terms were hashed with the seed that it was read with",
+                terms.what
+            ))),
         }
     }
 

@@ -220,7 +220,7 @@ impl Lexicon {
                 "the digest is {digest:?}, and that of what the file holds is {found:?}: it was changed"
             )));
         }
-        let origin = FileIdentity { digest, tokenizer: header.tokenizer, seed };
+        let origin = FileIdentity { what: "lexicon", digest, tokenizer: header.tokenizer, seed };
         Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin), is_list: false })
     }
 }

@@ -10,11 +10,13 @@
 //! into tokens like the documents, so case and composition do not matter; it must be a single token. A term may be
 //! listed twice.
 //!
+//! A line that cannot be used is an error, and is not skipped: results depend on every word of the list.
+//!
 //! The digest is the SHA-1, in hexadecimal, of the distinct terms as tokens, in the order of their bytes, each with a
 //! line feed after it. Lists that differ only in order, comments or case therefore have the same digest.
 
 use super::file::hex;
-use super::{FileIdentity, Lexicon, Shards};
+use super::{FileIdentity, Lexicon, Shards, lines};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
@@ -44,8 +46,8 @@ impl Lexicon {
     /// of the run.
     ///
     /// # Errors
-    /// The file cannot be read, has no word, or has a line that is not UTF-8 or not a single token. The error names the
-    /// file, the line and the value.
+    /// The file cannot be read, has no word, or has a line that is not UTF-8, longer than 1 MiB, or not a single token. The
+    /// error names the file, the line and the value.
     ///
     /// # Cost
     /// The file is held in memory while it is read; then 21 to 43 bytes per term.
@@ -64,32 +66,33 @@ impl Lexicon {
             frequencies.change(token_hash(term.as_bytes(), seed), |_| 1);
             sha1.update(format!("{term}\n"));
         }
-        let origin = FileIdentity { digest: hex(&sha1.finalize()), tokenizer: tokenizer.name().into_owned(), seed };
+        let origin = FileIdentity {
+            what: "lexicon",
+            digest: hex(&sha1.finalize()),
+            tokenizer: tokenizer.name().into_owned(),
+            seed,
+        };
         Ok(Lexicon { documents: 0, frequencies, origin: Some(origin), is_list: true })
     }
 }
+
+/// What a line is, for errors.
+const EXPECTED: &str = "one word a line";
 
 /// The distinct words of a [list](self), as the tokens that `tokenizer` makes of them. Errors call the list `name`.
 ///
 /// # Errors
 /// As for [`Lexicon::read_list`].
 pub fn words(name: &str, content: &[u8], tokenizer: &dyn Tokenizer) -> Result<BTreeSet<String>, Error> {
-    let wrong = |line: usize, message: String| Error::Lexicon { place: format!("{name}:{line}"), message };
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let mut words = BTreeSet::new();
-    for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
-        let not_utf8 = |_| wrong(number, "not UTF-8: expected one word a line".into());
-        let line = std::str::from_utf8(line).map_err(not_utf8)?.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let word = token(line, tokenizer).map_err(|why| wrong(number, format!("{why}: expected one word a line")))?;
-        words.insert(word);
+    lines::each(name, content, EXPECTED, |line| {
+        words.insert(token(line, tokenizer).map_err(|why| format!("{why}: expected {EXPECTED}"))?);
+        Ok(())
+    })?;
+    match words.is_empty() {
+        true => Err(lines::wrong(name, 1, format!("no word in the file: expected {EXPECTED}"))),
+        false => Ok(words),
     }
-    if words.is_empty() {
-        return Err(wrong(1, "no word in the file: expected one a line".into()));
-    }
-    Ok(words)
 }
 
 /// The only token of a word.
@@ -116,7 +119,7 @@ fn cannot_read(path: &Path, error: std::io::Error) -> Error {
 }
 
 /// The beginning of a line, for messages.
-fn shortened(line: &str) -> String {
+pub(super) fn shortened(line: &str) -> String {
     line.chars().take(60).collect()
 }
 
@@ -145,7 +148,7 @@ mod tests {
         for (content, expected) in [
             ("fox\ndon't\n", "f:2: \"don't\" is 2 tokens of 'word', and a term is one: expected one word a line"),
             ("fox\n\n—\n", "f:3: \"—\" is 0 tokens of 'word', and a term is one: expected one word a line"),
-            ("# nothing\n", "f:1: no word in the file: expected one a line"),
+            ("# nothing\n", "f:1: no word in the file: expected one word a line"),
         ] {
             let found = parse(content).unwrap_err();
             assert!(found.contains(expected), "{found}");

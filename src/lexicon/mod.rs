@@ -27,6 +27,7 @@
 //! ```
 
 pub mod file;
+mod lines;
 pub mod list;
 mod table;
 pub mod weights;
@@ -55,6 +56,8 @@ pub struct Lexicon {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileIdentity {
+    /// What the file is, for messages: a lexicon, or a list of weights.
+    pub what: &'static str,
     /// The SHA-1 of the content, in hexadecimal ([`mod@file`], [`mod@list`], [`mod@weights`]).
     pub digest: String,
     /// The tokenizer that made the terms.
@@ -68,16 +71,16 @@ impl FileIdentity {
     pub(crate) fn check(&self, tokenizer: &str, seed: u64) -> Result<(), Error> {
         if self.tokenizer != tokenizer {
             return Err(Error::Usage(format!(
-                "the terms of the lexicon are tokens of '{}', and documents are to be cut into those of '{tokenizer}': \
+                "the terms of the {} are tokens of '{}', and documents are to be cut into those of '{tokenizer}': \
                  `tokenizer`, `join-hyphens`, `fold`, `mask`, `stopwords` and `stem` must be the same for both",
-                self.tokenizer
+                self.what, self.tokenizer
             )));
         }
         if self.seed != seed {
-            return Err(Error::Usage(
-                "the terms of the lexicon were hashed with another seed than documents are: read it with the same `seed`"
-                    .into(),
-            ));
+            return Err(Error::Usage(format!(
+                "the terms of the {} were hashed with another seed than documents are: read it with the same `seed`",
+                self.what
+            )));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Weights of terms from a file: how important each word is, as its author sees it.
+//! Weights of terms from a file: how important its author considers each word.
 //!
 //! ```text
 //! # term<TAB>weight
@@ -8,14 +8,14 @@
 //!
 //! UTF-8. A line is a term, a tab and a whole number from 0 to [`MAX`]; empty lines are ignored, and so are lines that
 //! begin with `#`. A term is cut into tokens like the documents and must be a single token, listed once. Terms that are
-//! not listed weigh 1.
+//! not listed weigh 1. A line that cannot be used is an error, and is not skipped: results depend on every weight.
 //!
 //! The digest is the SHA-1, in hexadecimal, of the terms as tokens, in the order of their bytes, each with a tab, its
 //! weight and a line feed.
 
 use super::file::hex;
-use super::list::token;
-use super::{FileIdentity, Shards};
+use super::list::{shortened, token};
+use super::{FileIdentity, Shards, lines};
 use crate::error::Error;
 use crate::hash::token_hash;
 use crate::source;
@@ -50,7 +50,7 @@ impl TermWeights {
     /// seed of the run.
     ///
     /// # Errors
-    /// The file cannot be read, has no term, or has a line that violates the format. The error names the file, the line
+    /// The file cannot be read, has no term, or has a line that violates the format or is longer than 1 MiB. The error names the file, the line
     /// and the value.
     ///
     /// # Cost
@@ -67,30 +67,29 @@ impl TermWeights {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn parse(name: &str, content: &[u8], tokenizer: &dyn Tokenizer, seed: u64) -> Result<Self, Error> {
-        let wrong = |line: usize, message: String| Error::Lexicon { place: format!("{name}:{line}"), message };
-        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let mut weights = BTreeMap::new();
-        for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
-            let not_utf8 = |_| wrong(number, "not UTF-8: expected a term, a tab and a weight".into());
-            let line = std::str::from_utf8(line).map_err(not_utf8)?.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+        lines::each(name, content, EXPECTED, |line| {
+            let (term, weight) = parsed(line)?;
+            let term = token(term, tokenizer)?;
+            match weights.insert(term.clone(), weight) {
+                Some(_) => Err(format!("the term {term:?} is listed twice")),
+                None => Ok(()),
             }
-            let (term, weight) = parsed(line).map_err(|why| wrong(number, why))?;
-            let term = token(term, tokenizer).map_err(|why| wrong(number, why))?;
-            if weights.insert(term.clone(), weight).is_some() {
-                return Err(wrong(number, format!("the term {term:?} is listed twice")));
-            }
-        }
+        })?;
         if weights.is_empty() {
-            return Err(wrong(1, "no weight in the file: expected lines of a term, a tab and a weight".into()));
+            return Err(lines::wrong(name, 1, format!("no weight in the file: expected lines of {EXPECTED}")));
         }
         let (mut above, mut sha1) = (Shards::default(), Sha1::new());
         for (term, weight) in &weights {
             above.change(token_hash(term.as_bytes(), seed), |_| weight + 1);
             sha1.update(format!("{term}\t{weight}\n"));
         }
-        let origin = FileIdentity { digest: hex(&sha1.finalize()), tokenizer: tokenizer.name().into_owned(), seed };
+        let origin = FileIdentity {
+            what: "list of weights",
+            digest: hex(&sha1.finalize()),
+            tokenizer: tokenizer.name().into_owned(),
+            seed,
+        };
         Ok(TermWeights { above, terms: weights.len(), origin })
     }
 
@@ -116,16 +115,19 @@ impl TermWeights {
     }
 }
 
+/// What a line is, for errors.
+const EXPECTED: &str = "a term, a tab and a weight";
+
 /// A line as a term and its weight.
 fn parsed(line: &str) -> Result<(&str, u32), String> {
     let Some((term, weight)) = line.split_once('\t') else {
-        return Err(format!("expected a term, a tab and a weight, not {line:?}"));
+        return Err(format!("expected {EXPECTED}, not {:?}", shortened(line)));
     };
     let digits = weight.trim();
     let number = digits.parse::<u32>().ok().filter(|&number| number <= MAX && number.to_string() == digits);
     match number {
         Some(weight) => Ok((term, weight)),
-        None => Err(format!("{weight:?} is not a weight: expected a whole number from 0 to {MAX}")),
+        None => Err(format!("{:?} is not a weight: expected a whole number from 0 to {MAX}", shortened(weight))),
     }
 }
 

@@ -54,22 +54,19 @@ enum Record<'a> {
         of_b: u64,
         share_b: f64,
     },
-}
-
-/// The record of a fingerprint. The fingerprint is `null` if the document has none.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "fingerprint")]
-struct FingerprintRecord<'a> {
-    id: &'a str,
-    algo: &'a str,
-    fingerprint: Option<String>,
-    features: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<String>,
+    Fingerprint {
+        id: &'a str,
+        algo: &'a str,
+        /// `null` if the document has none.
+        fingerprint: Option<String>,
+        features: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+    },
 }
 
 /// Writes one `fingerprint` record. `out` should be buffered.
@@ -79,7 +76,7 @@ struct FingerprintRecord<'a> {
 pub fn fingerprint(out: &mut impl Write, fingerprint: &Fingerprint<'_>) -> Result<(), Error> {
     let Fingerprint { id, algorithm, features, error, at, .. } = *fingerprint;
     let is_featureless = error.is_none() && fingerprint.words.is_empty();
-    let record = FingerprintRecord {
+    let record = Record::Fingerprint {
         id,
         algo: algorithm,
         fingerprint: fingerprint.hex(),
@@ -88,8 +85,7 @@ pub fn fingerprint(out: &mut impl Write, fingerprint: &Fingerprint<'_>) -> Resul
         error,
         at: at.map(|at| at.to_string()),
     };
-    serde_json::to_writer(&mut *out, &record).map_err(|e| cannot_write(e.into()))?;
-    out.write_all(b"\n").map_err(cannot_write)
+    write_line(out, &record)
 }
 
 /// The note on a document that the algorithm cannot compare.
@@ -293,9 +289,13 @@ impl<W: Write> JsonLines<W> {
     }
 
     fn line(&mut self, record: &Record<'_>) -> Result<(), Error> {
-        serde_json::to_writer(&mut self.out, record).map_err(|e| cannot_write(e.into()))?;
-        self.out.write_all(b"\n").map_err(cannot_write)
+        write_line(&mut self.out, record)
     }
+}
+
+fn write_line(out: &mut impl Write, record: &Record<'_>) -> Result<(), Error> {
+    serde_json::to_writer(&mut *out, record).map_err(|e| cannot_write(e.into()))?;
+    out.write_all(b"\n").map_err(cannot_write)
 }
 
 fn cannot_write(error: io::Error) -> Error {
