@@ -6,8 +6,8 @@
 
 use crate::algorithm::parameter::Settings;
 use crate::algorithm::{
-    ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, Learned, Learns, PreparedAlgorithm, Row,
-    TableFactory, TermUse, Totals,
+    ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, FingerprintForm, Learned, Learns, PreparedAlgorithm,
+    Row, TableFactory, TermUse, Totals,
 };
 use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
@@ -49,6 +49,8 @@ pub struct Evidence {
     pub distinct: Overlap,
     /// The fingerprints. An empty one means too few features.
     pub fingerprints: [Vec<u64>; 2],
+    /// How the fingerprints are written.
+    pub form: FingerprintForm,
     /// The terms of each that count, for algorithms where not all do. `features` and `distinct` are then of these.
     pub terms: Option<[CountedTerms; 2]>,
     /// How far the fingerprints agree; empty if one of them is.
@@ -306,6 +308,7 @@ fn judge(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], median_tok
         distinct: Overlap::of_sets(&a, &b),
         terms: terms.map(|terms| terms.map(|(terms, _)| terms)),
         fingerprints,
+        form: algorithm.profile().form,
         agreement: Vec::new(),
         similarity: None,
         distance: None,

@@ -17,7 +17,6 @@ use neardups::similarity::Similarity;
 use neardups::source::{self, Input, Severity, Source};
 use neardups::tokenizer::{CharNgram, TokenDetail, Tokens};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -293,13 +292,6 @@ fn decimal(similarity: Similarity) -> String {
     format!("{:.4}", similarity.value())
 }
 
-fn hexadecimal(fingerprint: &[u64]) -> String {
-    fingerprint.iter().fold(String::with_capacity(16 * fingerprint.len()), |mut hex, word| {
-        _ = write!(hex, "{word:016x}");
-        hex
-    })
-}
-
 /// Maximum length in words of a fingerprint in text, and in JSON.
 const MAX_TEXT_FINGERPRINT: usize = 2;
 const MAX_JSON_FINGERPRINT: usize = 32;
@@ -475,7 +467,7 @@ fn facts(entry: &Entry, comparison: &Comparison, evidence: &Evidence) -> Vec<Str
     // For comparisons of bits, the fingerprint is the evidence.
     let [a, b] = &evidence.fingerprints;
     if evidence.distance.is_some() && a.len().max(b.len()) <= MAX_TEXT_FINGERPRINT {
-        facts.push(format!("fingerprints: {} and {}", hexadecimal(a), hexadecimal(b)));
+        facts.push(format!("fingerprints: {} and {}", evidence.form.write(a), evidence.form.write(b)));
     }
     facts
 }
@@ -604,8 +596,10 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
             note: note.map(|note| spelled(note).into_owned()),
         })
     });
-    let fingerprints = evidence.map(|evidence| &evidence.fingerprints);
-    let fingerprints = fingerprints.filter(|[a, b]| a.len().max(b.len()) <= MAX_JSON_FINGERPRINT);
+    let fingerprints = evidence.filter(|evidence| {
+        let [a, b] = &evidence.fingerprints;
+        a.len().max(b.len()) <= MAX_JSON_FINGERPRINT
+    });
     AlgorithmRecord {
         algo: comparison.algorithm,
         measure: comparison.measure,
@@ -621,7 +615,9 @@ fn algorithm<'a>(entry: &Entry, comparison: &'a Comparison) -> AlgorithmRecord<'
         features,
         terms,
         agreement: evidence.map_or(&[], |evidence| &evidence.agreement),
-        fingerprints: fingerprints.map(|pair| pair.each_ref().map(|fingerprint| hexadecimal(fingerprint))),
+        fingerprints: fingerprints.map(|Evidence { fingerprints, form, .. }| {
+            fingerprints.each_ref().map(|fingerprint| form.write(fingerprint))
+        }),
         warnings: &comparison.warnings,
     }
 }

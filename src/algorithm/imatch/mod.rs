@@ -651,7 +651,8 @@ impl Explain for IMatch {
     }
 
     fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
-        self.few_documents().into_iter().chain(self.many_thin(documents)).collect()
+        let of_terms = self.no_term_counts().or_else(|| self.few_documents());
+        of_terms.into_iter().chain(self.many_thin(documents)).collect()
     }
 
     fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
@@ -677,6 +678,20 @@ impl Explain for IMatch {
 }
 
 impl IMatch {
+    /// The warning that the cuts leave no document frequency between them.
+    fn no_term_counts(&self) -> Option<String> {
+        let none = self.informative.as_ref().filter(|informative| informative.is_empty() && !self.is_list)?;
+        let [of_most, of_fewest] = &self.cuts;
+        let least = if of_fewest.is_some() { DROP_RARE.name } else { IDF_HIGH.name };
+        let most = if of_most.is_some() { DROP_FREQUENT.name } else { IDF_LOW.name };
+        Some(format!(
+            "no term counts, so that only copies are found: a term would have to be in at least {} documents (`{least}`) and in \
+             at most {} (`{most}`); leave out fewer terms",
+            none.start(),
+            none.end()
+        ))
+    }
+
     /// The warning of a collection that is too small.
     fn few_documents(&self) -> Option<String> {
         let documents = self.documents;
@@ -815,9 +830,7 @@ fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result
          word being two"
             .to_string(),
     ];
-    if imatch.informative.as_ref().is_some_and(RangeInclusive::is_empty) {
-        notes.push("no term can count: the band has no document frequency above 1".into());
-    }
+    notes.extend(imatch.no_term_counts());
     if !imatch.left_out.is_empty() {
         notes.push("the curve is that of the randomized lexicons; explicit ones also find pairs that differ only in their words".into());
     }
