@@ -190,13 +190,11 @@ impl TableFactory {
         let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
         let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
         let pairs = documents as f64 * (documents as f64 - 1.0) / 2.0;
-        let (time, unit) = match pairs * NAIVE_SECONDS {
-            seconds if seconds < DAY => (seconds, "seconds at 1 µs each"),
-            seconds => (seconds / DAY, "days at 1 µs each"),
-        };
-        forecast
-            .costs
-            .extend([("pairs of documents", pairs, "pairs"), ("comparing each of them", three_digits(time), unit)]);
+        let naive = three_digits(pairs * NAIVE_SECONDS);
+        forecast.costs.extend([
+            ("pairs of documents", pairs, "pairs"),
+            ("comparing each of them", naive, "seconds at 1 µs each"),
+        ]);
         if documents > MOST_DOCUMENTS {
             forecast.notes.push(format!(
                 "a run or an index takes at most 2³² − 2 documents: this many need {}, and each document is looked up in all of them",
@@ -218,7 +216,6 @@ impl TableFactory {
 
 /// Seconds to compare two documents, as introductions to the subject assume.
 const NAIVE_SECONDS: f64 = 1e-6;
-const DAY: f64 = 86_400.0;
 
 /// The most documents that 32 bits number, less those that a scan and an index reserve.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
@@ -250,7 +247,7 @@ impl AlgorithmFactory for TableFactory {
         }
         prepared.warnings.extend(self.short_runs.map(|runs| {
             format!(
-                "runs of {runs} characters are in nearly every long text, so that unrelated texts come out alike: take \
+                "runs of {runs} characters are in nearly every long text, so that unrelated texts become similar: take \
                  `tokenizer char:{}` for short texts, char:{} for long ones, or char:auto",
                 CharNgram::SHORT,
                 CharNgram::LONG

@@ -1,6 +1,7 @@
 //! What the search for fingerprints within a distance costs, by design: the layouts of tables, and the designs that
 //! they replace.
 
+use super::factory::three_digits;
 use crate::hamming::layout::{CANDIDATE_NANOSECONDS, COMPARE_NANOSECONDS, LOOKUP_NANOSECONDS, SORT_NANOSECONDS};
 use crate::hamming::{Layout, binomial};
 
@@ -88,9 +89,9 @@ impl SearchForecast {
         (binomial(bits, distance), changes_within(bits, distance))
     }
 
-    /// The time to find all pairs with the chosen layout, in seconds, to two decimals.
+    /// The time to find all pairs with the chosen layout, in seconds, to three digits.
     pub(super) fn seconds(&self) -> f64 {
-        (self.of_chosen().batch_nanoseconds / 1e7).round() / 100.0
+        three_digits(self.of_chosen().batch_nanoseconds / 1e9)
     }
 
     /// The cost of the chosen layout.

@@ -504,7 +504,7 @@ pub static WEIGHTS: Parameter = Parameter {
     default: "binary",
     values: Values::Choice(&[
         ("binary", "each distinct feature weighs 1"),
-        ("tf", "each occurrence weighs 1; unrelated long texts come out alike"),
+        ("tf", "each occurrence weighs 1; unrelated long texts become similar"),
         ("idf", "from 1 to 15, by how often it occurs, and by how few documents have its tokens"),
         ("terms", "each distinct feature weighs as much as the heaviest of its tokens in a list of weights"),
     ]),

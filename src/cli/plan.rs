@@ -201,6 +201,7 @@ fn as_table(algorithm: &str, documents: u64, plan: &PlannedRun, steps: &[(&str, 
     for (what, value, unit) in &plan.forecast.costs {
         let value = match *unit {
             "bytes" => bytes(*value),
+            unit if unit.starts_with("seconds") => time(1e9 * value) + unit.trim_start_matches("seconds"),
             _ if value.fract() == 0.0 => format!("{} {unit}", whole(*value)),
             _ => format!("{value} {unit}"),
         };
@@ -290,7 +291,7 @@ fn short(number: f64) -> String {
 
 /// A size in a column.
 fn short_bytes(size: f64) -> String {
-    if size < 1e16 { bytes(size) } else { format!("{size:.0e} B") }
+    if size < 1e21 { bytes(size) } else { format!("{size:.0e} B") }
 }
 
 /// A time in the unit that suits it.
@@ -328,7 +329,7 @@ mod tests {
             [0.0, 0.0001, 0.25, 8.0, 3584.4, 262_144.0, 1e9].map(short),
             ["0", "1e-4", "0.25", "8", "3,584", "262,144", "1.0e9"]
         );
-        assert_eq!([1e12, 6e16].map(short_bytes), ["931.3 GiB", "6e16 B"]);
+        assert_eq!([1e12, 6e15, 1e21, 6e22].map(short_bytes), ["931.3 GiB", "5.3 PiB", "1e21 B", "6e22 B"]);
         assert_eq!([499_999_500_000.0, 5e23].map(whole), ["499,999,500,000", "5.00e23"]);
     }
 }

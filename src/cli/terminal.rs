@@ -134,7 +134,7 @@ fn short(value: &Value) -> String {
 
 /// A number of bytes, for people.
 pub fn bytes(n: f64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut n = n;
     let mut unit = 0;
     while n >= 1024.0 && unit + 1 < units.len() {
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn bytes_for_people() {
-        assert_eq!([bytes(17.0), bytes(1536.0), bytes(3e9)], ["17 B", "1.5 KiB", "2.8 GiB"]);
+        assert_eq!([17.0, 1536.0, 3e9, 6e15, 2e19].map(bytes), ["17 B", "1.5 KiB", "2.8 GiB", "5.3 PiB", "17.3 EiB"]);
     }
 
     proptest! {
