@@ -515,7 +515,7 @@ pub static WEIGHTS: Parameter = Parameter {
               7·(1 + ln tf)·ln((N+1)/df)/ln(N+1), rounded; a run of tokens is as rare as its rarest token. A file gives weights of your own: \
               lines of a term, a tab and a whole number from 0 to 100 (UTF-8; lines that begin with # are comments). Each distinct feature \
               then weighs as much as its heaviest token; tokens that are not listed weigh 1, and features of weight 0 do not count. A \
-              value is a file if such a file exists, or if it has a dot or a slash.",
+              value with a dot or a slash is a file, and so is the name of an existing file that is none of these words.",
 };
 
 /// `--lexicon`.

@@ -1,7 +1,7 @@
 //! How documents are compared: typed algorithm, preset, parameters and tokens, resolved into factories.
 
 use super::arguments;
-use super::arguments::is_file;
+use super::arguments::is_antecedents_file;
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use neardups::Error;
@@ -97,7 +97,7 @@ impl<'a> Method<'a> {
     /// The value of `--antecedents` with each word as the token that it is in documents. The words of a file become a list.
     fn antecedents(&self, typed: &str) -> Result<String, Error> {
         let tokenizer = &*self.tokens.tokenizer;
-        if is_file(typed) {
+        if is_antecedents_file(typed) {
             let cannot = |error| Error::input(format!("--antecedents: cannot read {typed}"), error);
             let words = list::words(typed, &std::fs::read(typed).map_err(cannot)?, tokenizer)?;
             return Ok(words.into_iter().map(|word| word + ",").collect());

@@ -138,7 +138,7 @@ impl Outputs {
     /// # Errors
     /// As for [`reads_documents`](Self::reads_documents).
     pub fn reads_method(&mut self, method: &Method) -> Result<(), Error> {
-        method.lexicons().iter().try_for_each(|lexicon| self.reads(lexicon, "the lexicon"))?;
+        method.terms().iter().try_for_each(|(flag, file)| self.reads(file, &format!("the file of --{flag}")))?;
         method.antecedents().iter().try_for_each(|file| self.reads(file, "the antecedents"))?;
         self.reads_stop_words(&method.tokens)
     }

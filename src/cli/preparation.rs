@@ -122,8 +122,9 @@ pub fn stop_word_lists(typed: &str) -> Vec<&str> {
 }
 
 fn stop_list(typed: &str) -> Result<StopList, Error> {
-    if !is_file(typed) {
-        return StopList::of_language(typed);
+    let of_language = StopList::of_language(typed);
+    if !is_file(typed, |_| of_language.is_ok()) {
+        return of_language;
     }
     let content =
         std::fs::read(typed).map_err(|error| Error::input(format!("--stopwords: cannot read {typed}"), error))?;

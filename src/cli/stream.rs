@@ -61,23 +61,26 @@ fn size(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Size, 
     Ok(header.and_then(|header| Size::of_header(&header)).unwrap_or_default())
 }
 
-/// The seed, as typed. With a lexicon it is always that of the options, because the terms are hashed before the index is read.
+/// The seed, as typed. With a lexicon or a file of weights it is always that of the options, because the terms are hashed
+/// before the index is read.
 fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, Error> {
     let usual = typed.method.seed;
-    if !typed.method.lexicons().is_empty() {
+    if let Some((flag, _)) = typed.method.terms().first() {
         if typed.random_seed {
-            return Err(usage_error(
-                "--random-seed has no effect with --lexicon, whose terms are hashed with --seed: name a seed",
-            ));
+            return Err(usage_error(format!(
+                "--random-seed has no effect with a file for --{flag}, whose terms are hashed with --seed: name a seed"
+            )));
         }
         let has_other_seed = |header: &Header| header.algorithm == algorithm && header.seed != usual;
         if let Some(path) = index
             && index::header(path)?.as_ref().is_some_and(has_other_seed)
         {
-            let message = "made with another seed, and the terms of --lexicon are hashed with --seed: \
-                name the seed of the index, or use another index";
+            let message = format!(
+                "made with another seed, and the terms of the file for --{flag} are hashed with --seed: name the seed of \
+                 the index, or use another index"
+            );
             let path = path.display().to_string();
-            return Err(Error::Index { path, fault: IndexFault::Options, message: message.into() });
+            return Err(Error::Index { path, fault: IndexFault::Options, message });
         }
         return Ok(Seed::Fixed(usual));
     }

@@ -84,6 +84,19 @@ impl Layout {
         all
     }
 
+    /// The numbers of tables of all layouts, ascending: those that [`with_tables`](Self::with_tables) takes.
+    pub fn numbers_of_tables(bits: usize, distance: usize) -> Vec<usize> {
+        let blocks = distance + 1..=if distance == 0 { 1 } else { bits };
+        let one =
+            blocks.map(|blocks| binomial(blocks, distance)).take_while(|&tables| tables <= Self::MOST_TABLES as f64);
+        let two = every(bits, distance, Self::MOST_TABLES as f64).into_iter().map(|layout| layout.tables());
+        let mut all: Vec<usize> = one.chain(two).map(|tables| tables as usize).collect();
+        all.retain(|&tables| tables <= Self::MOST_TABLES);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The layout that costs least for this many documents, by [`batch_nanoseconds`](Self::batch_nanoseconds), among
     /// those with up to 1,024 tables.
     pub fn cheapest(bits: usize, distance: usize, documents: f64) -> Self {
@@ -311,6 +324,15 @@ mod tests {
         let numbers: Vec<f64> = Layout::all(64, 3, 60).iter().map(Layout::tables).collect();
         assert_eq!(numbers, [4.0, 10.0, 16.0, 20.0, 35.0, 56.0]);
         assert_eq!([0, 17, 2001, usize::MAX].map(|tables| Layout::with_tables(64, 3, tables)), [None; 4]);
+    }
+
+    #[test]
+    fn numbers_of_tables_are_those_that_have_a_layout() {
+        for (bits, distance) in [(32, 0), (64, 1), (64, 3), (64, 10), (128, 6), (384, 12)] {
+            let has_layout = |tables: &usize| Layout::with_tables(bits, distance, *tables).is_some();
+            let expected: Vec<usize> = (0..=Layout::MOST_TABLES).filter(has_layout).collect();
+            assert_eq!(Layout::numbers_of_tables(bits, distance), expected, "{bits} {distance}");
+        }
     }
 
     #[test]

@@ -182,8 +182,8 @@ impl Default for Options {
 
 /// The maximum number of documents under a key that are compared: the latest ones.
 ///
-/// Where fingerprints are compared, and the index has few enough of them, all are compared instead: none is missed. In a
-/// larger index those with the same fingerprint are compared too, so that a copy is found.
+/// An algorithm that compares fingerprints compares all of them instead, if the index has few enough: none is missed. In a
+/// larger index it also compares those with the same fingerprint, so that copies are found.
 pub const MOST_OF_A_KEY: usize = 1 << 14;
 
 /// The maximum number of words of fingerprints that are compared one by one with that of a document whose keys are

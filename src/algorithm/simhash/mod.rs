@@ -282,15 +282,25 @@ fn resolve_layout(settings: &Settings, bits: usize, distance: usize) -> Result<O
         }
         (None, Some(tables)) => match Layout::with_tables(bits, distance, tables) {
             Some(layout) => Ok(Some(layout)),
-            None => {
-                let all = Layout::all(bits, distance, Layout::MOST_TABLES);
-                let numbers: Vec<String> = all.iter().map(|layout| layout.tables().to_string()).collect();
-                let expected = format!("for a distance of {distance} one of {}", numbers.join(", "));
-                Err(Error::parameter("tables", tables, expected))
-            }
+            None => Err(Error::parameter("tables", tables, expected_tables(bits, distance, tables))),
         },
         (None, None) => Ok(None),
     }
+}
+
+/// The numbers of tables that layouts have, for an error; if they are many, the nearest ones.
+fn expected_tables(bits: usize, distance: usize, typed: usize) -> String {
+    const MOST_LISTED: usize = 50;
+    let mut numbers = Layout::numbers_of_tables(bits, distance);
+    let are_many = numbers.len() > MOST_LISTED;
+    if are_many {
+        numbers.sort_by_key(|number| number.abs_diff(typed));
+        numbers.truncate(6);
+        numbers.sort_unstable();
+    }
+    let listed = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let which = if are_many { "a number of tables such as" } else { "one of" };
+    format!("for a distance of {distance} {which} {listed}")
 }
 
 fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
@@ -303,7 +313,7 @@ fn warnings(simhash: &SimHash, median_tokens: usize) -> Vec<String> {
     }
     if simhash.weigher.weights() == Weights::TermFrequency {
         warnings.push(
-            "`weights tf` lets common words decide: unrelated long documents come out alike; `weights binary` and idf do not"
+            "with `weights tf` common words decide, and unrelated long documents become similar; with `weights binary` or idf they do not"
                 .into(),
         );
     }

@@ -110,7 +110,8 @@ pub static ANTECEDENTS: Parameter = Parameter {
               lists of de, fr, es and zh are ours, made after the same pattern. For zh, whose tokens are single characters, `spot-chain 3` is \
               stricter. Words separated by commas are a list of your own (a,an,the,this), and so is a file with one word a line; chains \
               then skip no other words. en+this adds words to a list, and en:a,an,the,this takes only these, with the other English stop \
-              words skipped. A list of one word ends with a comma. A value is a file if such a file exists, or if it has a dot or a slash.",
+              words skipped. A list of one word ends with a comma. A value with a dot or a slash is a file, and so is the name of an \
+              existing file that is neither a language nor a list of words: ./de names the file de.",
 };
 static SPOT_DISTANCE: Parameter = Parameter {
     name: "spot-distance",

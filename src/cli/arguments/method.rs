@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use neardups::algorithm::ALGORITHMS;
 use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Parameter, Settings, Values, WEIGHTS};
 use neardups::algorithm::presets::PRESETS;
-use neardups::algorithm::spotsigs::ANTECEDENTS;
+use neardups::algorithm::spotsigs::{ANTECEDENTS, words::LANGUAGES};
 use std::path::PathBuf;
 
 /// How documents are compared, as typed.
@@ -46,7 +46,7 @@ impl Method {
     /// The file of `--antecedents`.
     pub fn antecedents(&self) -> Option<PathBuf> {
         let typed = self.settings.has(&ANTECEDENTS).then(|| self.settings.text(&ANTECEDENTS));
-        typed.filter(|typed| is_file(typed)).map(PathBuf::from)
+        typed.filter(|typed| is_antecedents_file(typed)).map(PathBuf::from)
     }
 
     /// The file of `--weights`.
@@ -55,12 +55,44 @@ impl Method {
         typed.filter(|typed| WEIGHTS.check(typed).is_err()).map(PathBuf::from)
     }
 
-    /// The files of `--lexicon`, `--lexicon-without` and `--weights`, whose terms are hashed when they are read.
-    pub fn lexicons(&self) -> Vec<PathBuf> {
+    /// The files of `--lexicon`, `--lexicon-without` and `--weights`, whose terms are hashed when they are read, each with
+    /// the name of its flag.
+    pub fn terms(&self) -> Vec<(&'static str, PathBuf)> {
         let typed = [&LEXICON, &LEXICON_WITHOUT].into_iter().filter(|parameter| self.settings.has(parameter));
-        let lexicons = typed.flat_map(|parameter| self.settings.files(parameter).unwrap_or_default());
-        lexicons.chain(self.weights()).collect()
+        let files = |parameter: &'static Parameter| self.settings.files(parameter).unwrap_or_default();
+        let lexicons = typed.flat_map(|parameter| files(parameter).into_iter().map(|file| (parameter.name, file)));
+        lexicons.chain(self.weights().map(|file| (WEIGHTS.name, file))).collect()
     }
+}
+
+/// Whether a value of `--antecedents` names a file, and not a language or words.
+pub fn is_antecedents_file(typed: &str) -> bool {
+    is_file(typed, |typed| ANTECEDENTS.check(typed).is_ok())
+}
+
+/// Refuses words that were probably meant as languages: `en,this` lists two words, and `en+de` adds the word `de`.
+/// With a comma at the end they are words for certain.
+fn refuse_languages_as_words(typed: &str) -> Result<(), String> {
+    let Some(list) = ANTECEDENTS.word_list(typed).filter(|_| !typed.ends_with(',')) else { return Ok(()) };
+    let languages: Vec<&str> = list.words.iter().copied().filter(|word| is_language(word)).collect();
+    let Some(language) = languages.first() else { return Ok(()) };
+    let as_words = format!("to list the words themselves, end with a comma: {typed},");
+    match list.base {
+        None if !is_language(list.words[0]) => Ok(()),
+        None if languages.len() < list.words.len() => {
+            let words = list.words[1..].join(",");
+            Err(format!(
+                "'{language}' is a language: {language}+{words} adds words to its antecedents, and {language}:{words} replaces \
+                 them; {as_words}"
+            ))
+        }
+        Some(_) if languages.len() < list.words.len() => Ok(()),
+        _ => Err(format!("languages cannot be combined: name one; {as_words}")),
+    }
+}
+
+fn is_language(word: &str) -> bool {
+    LANGUAGES.iter().any(|language| language.code == word)
 }
 
 /// `--algo`.
@@ -139,7 +171,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
     match parameter.values {
         _ if std::ptr::eq(parameter, &WEIGHTS) => {
             arg.value_hint(ValueHint::FilePath).value_parser(ValueParser::new(|typed: &str| {
-                let fine = parameter.check(typed).is_ok() || is_file(typed);
+                let fine = is_file(typed, |_| false) || parameter.check(typed).is_ok();
                 if fine {
                     Ok(typed.to_string())
                 } else {
@@ -154,8 +186,11 @@ fn flag(parameter: &'static Parameter) -> Arg {
         }
         Values::ChoiceOrWords(_) => {
             arg.value_hint(ValueHint::FilePath).value_parser(ValueParser::new(|typed: &str| {
-                let fine = is_file(typed) || parameter.check(typed).is_ok();
-                if fine { Ok(typed.to_string()) } else { Err(format!("expected a file; {}", parameter.expected())) }
+                if is_antecedents_file(typed) {
+                    return Ok(typed.to_string());
+                }
+                parameter.check(typed).map_err(|_| format!("expected a file; {}", parameter.expected()))?;
+                refuse_languages_as_words(typed).map(|()| typed.to_string())
             }))
         }
         _ => arg.value_parser(ValueParser::new(|typed: &str| {

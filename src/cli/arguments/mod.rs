@@ -28,7 +28,7 @@ mod tokens;
 mod values;
 
 pub use input::{Input, OnError};
-pub use method::Method;
+pub use method::{Method, is_antecedents_file};
 pub use run::{Run, some_args as some_run_args};
 pub use signing::Signing;
 pub use tokens::Tokens;

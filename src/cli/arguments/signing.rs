@@ -55,7 +55,7 @@ pub fn args() -> Vec<Arg> {
             .help("Seed of the hashes [default: that of the index; a new index of minhash gets a random one; otherwise 0]")
             .long_help(
                 "Seed of the hashes. With a seed that nobody else knows, it is hard to construct colliding texts. By default it is that of the \
-                 index. A new index of minhash gets a random seed, and one of another algorithm 0. Without an index, and with --lexicon, it is 0.",
+                 index. A new index of minhash gets a random seed, and one of another algorithm 0. Without an index, and with a file for --lexicon or --weights, it is 0.",
             ),
         _ => arg,
     }

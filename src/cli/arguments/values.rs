@@ -149,9 +149,10 @@ fn known<T>(values: Result<T, MatchesError>) -> Option<T> {
     }
 }
 
-/// Whether a value that can also be something else names a file: such a file exists, or it has a dot or a slash.
-pub fn is_file(typed: &str) -> bool {
-    typed.contains(|c| c == '.' || is_separator(c)) || Path::new(typed).is_file()
+/// Whether a value that can also be a word names a file: it has a dot or a slash, or such a file exists and it is not one
+/// of the known words. `./de` names the file `de`.
+pub fn is_file(typed: &str, is_known: impl FnOnce(&str) -> bool) -> bool {
+    typed.contains(|c| c == '.' || is_separator(c)) || Path::new(typed).is_file() && !is_known(typed)
 }
 
 /// The file that a flag names.
@@ -220,6 +221,13 @@ mod tests {
         ] {
             assert!(documents(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_known_word_is_no_file() {
+        // Tests run where this file is.
+        assert!(is_file("LICENSE-MIT", |_| false) && !is_file("LICENSE-MIT", |_| true));
+        assert!(is_file("./de", |_| true) && is_file("a.txt", |_| true) && !is_file("de", |_| false));
     }
 
     #[test]
