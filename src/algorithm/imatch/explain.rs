@@ -1,0 +1,92 @@
+//! What I-Match says about a pair, a document and a run.
+
+use super::detector::{ENOUGH, IMatch, Kept, SMALL};
+use super::digests::{ABSENT, digests};
+use super::parameters::{DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, decimal};
+use super::terms::Class;
+use crate::algorithm::{Agreement, Algorithm, Explain, Features, TermUse};
+use crate::similarity::Similarity;
+use crate::tokenizer::Tokens;
+use std::sync::atomic::Ordering;
+
+impl Explain for IMatch {
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
+        Some(self.compare(a, b).unwrap_or(Similarity::ZERO))
+    }
+
+    fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
+        let equal = digests(a).zip(digests(b)).filter(|(a, b)| a == b && *a != ABSENT).count();
+        Some(vec![Agreement { what: "digests", equal, of: digests(a).count() }])
+    }
+
+    fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
+        let of_terms = self.no_term_counts().or_else(|| self.few_documents());
+        of_terms.into_iter().chain(self.many_thin(documents)).collect()
+    }
+
+    fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
+        let classes = self.classes.as_ref()?;
+        let mut features = Features::default();
+        features.first_of_each(tokens.hashes());
+        let class = |i: &u32| classes.of(tokens.hashes()[*i as usize]);
+        let of_class = |wanted| features.positions.iter().filter(move |i| class(i) == wanted);
+        let distinct = features.positions.len();
+        let mut counting: Vec<usize> = of_class(Class::Counts).map(|&i| i as usize).collect();
+        counting.sort_unstable_by_key(|&i| tokens.text(i));
+        let own = of_class(Class::Own).count();
+        let note = match self.kept(counting.len(), own, distinct) {
+            Kept::Counting => None,
+            Kept::All => Some("too small a share counts (`min-share`): all distinct terms make the only digest"),
+            Kept::WithOwn if 2 * own > distinct => {
+                Some("most terms occur in no other document: they and those that count make the only digest")
+            }
+            Kept::WithOwn => Some("fewer terms count than `min-terms`"),
+        };
+        Some(TermUse { counting, distinct, note })
+    }
+}
+
+impl IMatch {
+    /// The warning that the cuts leave no document frequency between them.
+    pub(super) fn no_term_counts(&self) -> Option<String> {
+        let none = self.informative.as_ref().filter(|informative| informative.is_empty() && !self.is_list)?;
+        let [of_most, of_fewest] = &self.cuts;
+        let least = if of_fewest.is_some() { DROP_RARE.name } else { IDF_HIGH.name };
+        let most = if of_most.is_some() { DROP_FREQUENT.name } else { IDF_LOW.name };
+        Some(format!(
+            "no term counts, so that only copies are found: a term would have to be in at least {} documents (`{least}`) and in \
+             at most {} (`{most}`); leave out fewer terms",
+            none.start(),
+            none.end()
+        ))
+    }
+
+    /// The warning of a collection that is too small.
+    fn few_documents(&self) -> Option<String> {
+        let documents = self.documents;
+        let from_file = self.lexicon.is_some();
+        let few = self.classes.is_some() && !self.is_list && documents < SMALL && (documents > 0 || from_file);
+        let informative = self.informative.as_ref().filter(|_| few)?;
+        Some(format!(
+            "I-Match judges terms by how many documents have them, and {documents}{} (copies counted once) are too few to do it well (below {SMALL}): every \
+             term counts that from {} to {} of them have; `algo minhash` needs no other documents",
+            if from_file { " of the lexicon" } else { "" },
+            informative.start(),
+            informative.end()
+        ))
+    }
+
+    /// The warning of many documents of which too small a share of terms counts.
+    fn many_thin(&self, documents: u64) -> Option<String> {
+        let thin = self.thin.load(Ordering::Relaxed).min(documents);
+        let warning = || {
+            format!(
+                "in {:.0} % of the documents fewer than {ENOUGH} terms count, and less than the fraction {} (`min-share`) of the distinct ones: \
+                 of these only documents of the same words are found; `compare::compare` shows the terms that count",
+                100.0 * thin as f64 / documents as f64,
+                decimal(self.parameters.min_share),
+            )
+        };
+        (5 * thin > documents).then(warning)
+    }
+}

@@ -1,0 +1,174 @@
+use super::detector::Kept;
+use super::digests::{ABSENT, digests};
+use super::parameters::resolve;
+use super::*;
+use crate::algorithm::{Algorithm, Explain, Features, Learned};
+use crate::similarity::Similarity;
+use crate::tokenizer::{TokenDetail, Tokens};
+
+fn hex(digest: [u8; 20]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn the_digest_is_that_of_the_terms_joined_by_line_breaks() {
+    // printf 'cat\nmat\nsat' | sha1sum
+    assert_eq!(hex(digest(["cat", "mat", "sat"])), "ff68e756a2be9db2e7eba6823447a31ab4872325");
+    assert_ne!(digest(["ab", "c"]), digest(["a", "bc"]));
+}
+
+fn detector(lexicons: usize, drop: u64, min_terms: usize) -> IMatch {
+    IMatch::new(Parameters { lexicons, drop, min_terms, min_share: 0, ..Parameters::default() })
+}
+
+fn tokens(words: &str) -> Tokens {
+    let mut tokens = Tokens::new(TokenDetail::Everything, 0);
+    words.split_whitespace().for_each(|word| tokens.push(word, 0..0));
+    tokens
+}
+
+fn fingerprint(detector: &IMatch, words: &str) -> Vec<u64> {
+    let (mut features, mut fingerprint) = (Features::default(), Vec::new());
+    detector.features(&tokens(words), &mut features);
+    detector.fingerprint(&features, &mut fingerprint);
+    fingerprint
+}
+
+fn taught(mut detector: IMatch, frequencies: &[(&str, u32)]) -> IMatch {
+    let frequencies = frequencies.iter().map(|(term, frequency)| (tokens(term).hashes()[0], *frequency));
+    detector.learn(&Learned::Terms(Arc::new(Lexicon::new(9_999, frequencies))));
+    detector
+}
+
+/// The words of the golden digest count; so do two more.
+const KNOWN: &[(&str, u32)] =
+    &[("mat", 7), ("cat", 30), ("sat", 1584), ("dog", 10), ("log", 10), ("the", 1585), ("rare", 6), ("own", 1)];
+
+#[test]
+fn the_terms_of_the_band_in_any_order_make_the_fingerprint() {
+    let detector = taught(detector(0, 300, 3), KNOWN);
+    let expected = [0xff68e756a2be9db2, 0xe7eba6823447a31a];
+    for words in ["mat cat sat", "sat cat mat", "the cat sat cat the mat rare own"] {
+        assert_eq!(fingerprint(&detector, words), expected, "{words}");
+    }
+    assert_ne!(fingerprint(&detector, "cat sat mat dog"), expected);
+}
+
+#[test]
+fn too_few_terms_make_no_fingerprint() {
+    let detector = taught(detector(10, 300, 4), KNOWN);
+    for words in ["", "the the", "mat cat sat", "the mat cat sat the cat"] {
+        assert!(fingerprint(&detector, words).is_empty(), "{words}");
+    }
+    assert_eq!(fingerprint(&detector, "mat cat sat dog").len(), 22);
+    // Not taught yet.
+    assert!(fingerprint(&self::detector(10, 300, 1), "mat cat sat dog").is_empty());
+}
+
+#[test]
+fn a_document_of_mostly_its_own_terms_is_known_by_all_of_them() {
+    let detector = taught(detector(2, 0, 2), KNOWN);
+    let usual = fingerprint(&detector, "mat cat own own own unknown");
+    assert_eq!(usual, fingerprint(&detector, "cat mat"));
+    let alone = fingerprint(&detector, "mat mat cat the own unknown unheard unseen");
+    assert_eq!((alone.len(), &alone[2..]), (6, &[0; 4][..]));
+    assert_eq!(alone, fingerprint(&detector, "unseen unheard unknown own cat mat"));
+    assert_ne!(alone, fingerprint(&detector, "unseen unheard unknown other cat mat"));
+    assert_eq!(detector.compare(&alone, &alone), Some(Similarity::ONE));
+    // So is one that has too few others.
+    assert!(!fingerprint(&detector, "mat own").is_empty());
+}
+
+#[test]
+fn a_lexicon_that_leaves_too_few_terms_has_no_digest_and_no_key() {
+    let detector = taught(detector(60, 500, 4), KNOWN);
+    let made = fingerprint(&detector, "mat cat sat dog log");
+    let expected: Vec<bool> = (0..=60)
+        .map(|i| {
+            let left = ["mat", "cat", "sat", "dog", "log"]
+                .iter()
+                .filter(|t| i == 0 || !detector.lacks(i, tokens(t).hashes()[0]));
+            left.count() >= 4
+        })
+        .collect();
+    let found: Vec<bool> = digests(&made).map(|digest| digest != ABSENT).collect();
+    assert_eq!(found, expected);
+    assert!(found.iter().any(|present| !present) && found[1..].iter().any(|present| *present));
+    let mut keys = Vec::new();
+    detector.keys(&made, &mut keys);
+    assert_eq!(keys.len(), found.iter().filter(|present| **present).count());
+}
+
+#[test]
+fn the_similarity_is_the_share_of_equal_digests() {
+    let detector = detector(3, 300, 1);
+    let (a, b) = ([1, 1, 2, 2, 3, 3, 0, 0], [9, 9, 2, 2, 4, 3, 0, 0]);
+    assert_eq!(detector.compare(&a, &b), Some(Similarity::ratio(1, 4)));
+    // Equal under the whole lexicon is equal under every part of it.
+    assert_eq!(detector.compare(&a, &a), Some(Similarity::ONE));
+    // Digests that are not there are not equal, nor are equal ones of different lexicons.
+    assert_eq!(detector.compare(&[1, 1, 0, 0, 5, 6, 7, 8], &[2, 2, 0, 0, 7, 8, 5, 6]), None);
+    let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+    detector.keys(&[1, 1, 0, 0, 5, 6, 7, 8], &mut of_a);
+    detector.keys(&[2, 2, 0, 0, 7, 8, 5, 6], &mut of_b);
+    assert!(of_a.iter().all(|key| !of_b.contains(key)));
+}
+
+#[test]
+fn few_terms_that_are_a_small_share_do_not_speak_for_a_document() {
+    let of = |min_share: u64| IMatch::new(Parameters { min_share, ..Parameters::default() });
+    let kept = |share: u64, counting: usize, distinct: usize| of(share).kept(counting, 0, distinct);
+    assert_eq!([8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All]);
+    assert_eq!([19, 20].map(|counting| kept(500, counting, 1000)), [Kept::All, Kept::Counting]);
+    assert_eq!((kept(0, 4, 1000), kept(1000, 4, 5), kept(1000, 4, 4)), (Kept::Counting, Kept::All, Kept::Counting));
+    // Too few are too few, whatever their share is.
+    assert_eq!((kept(500, 3, 3), of(500).kept(10, 11, 21)), (Kept::WithOwn, Kept::WithOwn));
+}
+
+#[test]
+fn small_collections_are_judged_as_larger_ones_at_the_common_end() {
+    let band = |documents| informative(documents, &(200..=800));
+    assert_eq!([band(0), band(10), band(999), band(1000)], [2..=251, 2..=251, 2..=251, 4..=251]);
+    assert_eq!(band(1_000_000), 16..=63_095);
+    assert_eq!(informative(1_000_000, &(0..=1000)), 2..=1_000_000);
+    let warnings = |documents| {
+        let mut detector = detector(10, 300, 4);
+        detector.learn(&Learned::Terms(Arc::new(Lexicon::new(documents, []))));
+        detector.warnings(0, 0).len()
+    };
+    assert_eq!([0, 1, 999, 1000].map(warnings), [0, 1, 1, 0]);
+}
+
+#[test]
+fn probabilities_by_number_of_differing_terms() {
+    let table = [
+        (0.1, 10, [0.651, 0.096, 0.010, 0.001, 0.000]),
+        (0.3, 5, [0.832, 0.376, 0.128, 0.040, 0.004]),
+        (0.3, 10, [0.972, 0.611, 0.239, 0.078, 0.007]),
+        (0.3, 20, [0.999, 0.848, 0.422, 0.150, 0.015]),
+        (0.5, 10, [0.999, 0.944, 0.737, 0.476, 0.146]),
+        (0.5, 20, [1.000, 0.997, 0.931, 0.725, 0.270]),
+    ];
+    for (drop, lexicons, expected) in table {
+        let found = [1, 2, 3, 4, 6].map(|x| probability_found(lexicons, drop, x));
+        let off = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+        assert!(off.into_iter().all(|off| off < 0.0006), "{drop} {lexicons}: {found:?}");
+    }
+    assert_eq!(
+        [probability_found(0, 0.3, 0), probability_found(0, 0.3, 1), probability_found(5, 1.0, 9)],
+        [1.0, 0.0, 1.0]
+    );
+}
+
+#[test]
+fn defaults_in_code_are_those_of_the_command_line() {
+    assert_eq!(resolve(&Settings::default()).unwrap(), Parameters::default());
+}
+
+#[test]
+fn contradictions_are_named() {
+    let error = |pairs: &[(&str, &str)]| resolve(&Settings::from_pairs(pairs.iter().copied())).unwrap_err().to_string();
+    assert!(error(&[("idf-low", "0.9")]).contains("from 0.9 (`idf-low`) to 0.8 (`idf-high`)"));
+    assert!(error(&[("lexicons", "0"), ("drop-fraction", "0.3")]).contains("no effect"));
+    assert!(error(&[("idf-low", "0.12345")]).contains("at most three decimals"));
+}
