@@ -218,7 +218,7 @@ impl TableFactory {
 const NAIVE_SECONDS: f64 = 1e-6;
 
 /// The most documents that 32 bits number, less those that a scan and an index reserve.
-const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+pub(crate) const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
 /// A number rounded to three digits.
 pub(super) fn three_digits(number: f64) -> f64 {

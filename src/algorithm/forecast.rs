@@ -36,12 +36,27 @@ pub struct SearchCost {
     pub candidates_of_a_probe: f64,
     /// The fingerprints that all look-ups of a query return together.
     pub candidates: f64,
-    /// Bytes of all tables: 8 for each key of a document.
+    /// Bytes of all tables: 8 for each key of a document, as a batch sorts them, and as an index stores them on the disk.
     pub bytes: f64,
-    /// The time of a query in nanoseconds, with that to enter its document.
+    /// What an index with these tables takes besides; `None` for other designs.
+    pub index: Option<IndexCost>,
+    /// The time of a query in nanoseconds, with that to enter its document and, for tables, that of false candidates.
     pub query_nanoseconds: f64,
     /// The time to find all pairs among the documents, in nanoseconds.
     pub batch_nanoseconds: f64,
+}
+
+/// What the tables of an index cost in addition to those of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct IndexCost {
+    /// The fingerprints that a query compares in addition, because the index tells keys apart by 32 bits: see
+    /// [`Layout::false_candidates`].
+    pub false_candidates: f64,
+    /// Bytes of the tables as long as they are in memory: about 30 for each key of a document.
+    pub bytes_in_memory: f64,
+    /// Bytes of memory to find keys in the tables once they are on the disk: 10 bits for each key of a document.
+    pub bytes_of_filters: f64,
 }
 
 /// The costs of the designs, for the fingerprints of an algorithm and a number of documents.
@@ -64,6 +79,13 @@ const LAYOUTS_SHOWN: usize = 6;
 
 /// The bytes of a key of a document: a part of the key, and the number of the document.
 const KEY_BYTES: f64 = 8.0;
+
+/// The bytes of a key of a document in the tables of an index in memory: 8 of an entry and 8 of a slot, in arrays with free
+/// places. From one number of tables to the next, those of "Tables of an index" in `benches/README.md` are 27 to 39.
+const KEY_BYTES_IN_MEMORY: f64 = 30.0;
+
+/// The bytes of a key of a document in the filter that an index keeps in memory of tables on the disk.
+const KEY_BYTES_OF_FILTER: f64 = 10.0 / 8.0;
 
 impl SearchForecast {
     /// The costs for this many documents.
@@ -110,6 +132,11 @@ fn of_tables(layout: Layout, documents: f64) -> SearchCost {
         candidates_of_a_probe: layout.candidates_of_a_probe(documents),
         candidates,
         bytes: tables * documents * KEY_BYTES,
+        index: Some(IndexCost {
+            false_candidates: layout.false_candidates(documents),
+            bytes_in_memory: tables * documents * KEY_BYTES_IN_MEMORY,
+            bytes_of_filters: tables * documents * KEY_BYTES_OF_FILTER,
+        }),
         query_nanoseconds: layout.lookup_nanoseconds(documents),
         batch_nanoseconds: layout.batch_nanoseconds(documents),
     }
@@ -132,6 +159,7 @@ fn of_changes(bits: usize, distance: usize, documents: f64) -> SearchCost {
         candidates_of_a_probe,
         candidates,
         bytes: documents * KEY_BYTES,
+        index: None,
         query_nanoseconds,
         batch_nanoseconds: documents * query_nanoseconds,
     }
@@ -148,6 +176,7 @@ fn of_copies(bits: usize, distance: usize, documents: f64) -> SearchCost {
         candidates_of_a_probe: candidates,
         candidates,
         bytes: copies * documents * KEY_BYTES,
+        index: None,
         query_nanoseconds: LOOKUP_NANOSECONDS + candidates * CANDIDATE_NANOSECONDS,
         batch_nanoseconds: copies * documents * SORT_NANOSECONDS,
     }
@@ -162,6 +191,7 @@ fn of_each(documents: f64) -> SearchCost {
         candidates_of_a_probe: 0.0,
         candidates: documents,
         bytes: 0.0,
+        index: None,
         query_nanoseconds: documents * COMPARE_NANOSECONDS,
         batch_nanoseconds: documents * (documents - 1.0) / 2.0 * COMPARE_NANOSECONDS,
     }
@@ -184,6 +214,9 @@ mod tests {
             [(Design::Changes, 1.0, 43_745.0), (Design::Copies, 43_745.0, 1.0), (Design::EachWithEach, 0.0, 0.0)];
         assert_eq!(others, expected);
         assert_eq!(forecast.of_chosen().bytes, 20.0 * 8.0 * 2f64.powi(34));
+        // Each of 20 look-ups among 20 · 2³⁴ entries.
+        let index = forecast.of_chosen().index.unwrap();
+        assert_eq!((index.false_candidates, index.bytes_of_filters), (1600.0, 25.0 * 2f64.powi(34)));
     }
 
     #[test]

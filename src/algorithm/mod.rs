@@ -37,9 +37,10 @@ use std::sync::Arc;
 
 pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds, TermUse};
+pub(crate) use factory::MOST_DOCUMENTS;
 pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
-pub use forecast::{Design, SearchCost, SearchForecast};
+pub use forecast::{Design, IndexCost, SearchCost, SearchForecast};
 pub use form::FingerprintForm;
 pub use spec::{Origin, Provenance, Row, RowKind, Spec, Value, same_identity};
 

@@ -10,6 +10,7 @@ use super::terminal::{bytes, count};
 use neardups::Error;
 use neardups::algorithm::presets::Preset;
 use neardups::algorithm::{Design, PlannedRun, Row, SearchCost, SearchForecast};
+use neardups::index::crowded_keys;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -105,8 +106,18 @@ struct Search {
     candidates_of_a_probe: f64,
     candidates: f64,
     bytes: f64,
+    #[serde(flatten)]
+    index: Option<OfIndex>,
     query_seconds: f64,
     batch_seconds: f64,
+}
+
+/// What tables cost in an index.
+#[derive(Serialize)]
+struct OfIndex {
+    false_candidates: f64,
+    bytes_in_memory: f64,
+    bytes_of_filters: f64,
 }
 
 impl Search {
@@ -129,6 +140,11 @@ impl Search {
                 candidates_of_a_probe: cost.candidates_of_a_probe,
                 candidates: cost.candidates,
                 bytes: cost.bytes,
+                index: cost.index.map(|index| OfIndex {
+                    false_candidates: index.false_candidates,
+                    bytes_in_memory: index.bytes_in_memory,
+                    bytes_of_filters: index.bytes_of_filters,
+                }),
                 query_seconds: cost.query_nanoseconds / 1e9,
                 batch_seconds: cost.batch_nanoseconds / 1e9,
             }
@@ -269,7 +285,30 @@ fn table_of(forecast: &SearchForecast) -> Vec<String> {
     let (exactly, within) = forecast.changes();
     let [exactly, within] = [exactly, within].map(whole);
     lines.push("* what a scan takes; + what an index takes that expects as many documents (--expect)".into());
+    lines.extend(of_index(forecast));
     lines.push(format!("changes of {distance} of {bits} bits: {exactly}; of at most {distance}: {within}"));
+    lines
+}
+
+/// What an index with the tables that it takes costs besides.
+fn of_index(forecast: &SearchForecast) -> Vec<String> {
+    let layout = &forecast.of_index;
+    let is_its = |cost: &&SearchCost| cost.design == Design::Tables(*layout);
+    let Some((cost, index)) = forecast.costs.iter().find(is_its).and_then(|cost| Some((cost, cost.index?))) else {
+        return Vec::new();
+    };
+    let [in_memory, on_disk, filters] = [index.bytes_in_memory, cost.bytes, index.bytes_of_filters].map(short_bytes);
+    let mut lines = vec![
+        format!(
+            "+ in memory: {in_memory} (about 30 bytes a document and table); once moved to the disk: {on_disk} there, and \
+             {filters} in memory (10 bits)"
+        ),
+        format!(
+            "+ tells keys apart by 32 bits: a query compares {} more documents, which its time includes",
+            short(index.false_candidates)
+        ),
+    ];
+    lines.extend(crowded_keys(layout, forecast.documents).map(|warning| format!("+ {warning}")));
     lines
 }
 

@@ -37,9 +37,11 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
     let size = size(typed, entry.name, index)?;
     let plan = Plan::sized(&factory, method.tokens.tokenizer, size)?.with_seed(seed)?;
     if typed.expect.is_some() && !plan.chooses_tables() {
-        let message =
-            "--expect chooses the tables of simhash and of projection without --cosine; others have no choice";
-        return Err(usage_error(message));
+        return Err(usage_error(format!(
+            "--expect chooses the tables of simhash, and of projection without --cosine; those of {} with these options do \
+             not depend on the number of documents: leave --expect out",
+            entry.name
+        )));
     }
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),

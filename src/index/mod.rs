@@ -27,6 +27,7 @@
 //! runs: 8 bytes for its place in the log, and 10 bits for each of its keys and its id, 29 bytes in all.
 
 mod coded;
+mod crowded;
 mod entry;
 mod file;
 mod frame;
@@ -43,6 +44,7 @@ mod signature;
 mod stored;
 mod table;
 
+pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
 pub use maintain::{
@@ -58,6 +60,7 @@ use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, jaccard_at_most, parities};
 use crate::similarity::{Similarity, Threshold};
+use crowded::MOST_WORDS;
 use entry::Record;
 use file::folder_of;
 use header::seed_of;
@@ -179,16 +182,6 @@ impl Default for Options {
         Options { limits: Limits::default(), sync: Sync::Batch, mode: Mode::Filter, tables: 512 << 20, temp_dir: None }
     }
 }
-
-/// The maximum number of documents under a key that are compared: the latest ones.
-///
-/// An algorithm that compares fingerprints compares all of them instead, if the index has few enough: none is missed. In a
-/// larger index it also compares those with the same fingerprint, so that copies are found.
-pub const MOST_OF_A_KEY: usize = 1 << 14;
-
-/// The maximum number of words of fingerprints that are compared one by one with that of a document whose keys are
-/// crowded: 16 MiB of them, which takes no longer than the documents of a few crowded keys.
-const MOST_WORDS: usize = 1 << 21;
 
 /// The time that decisions took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,11 @@
 //! How signatures are made for an index: an algorithm that needs no further learning, a tokenizer, a seed.
 
 use super::Signer;
+use super::crowded::crowded_keys;
 use super::header::Header;
-use crate::algorithm::{Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Spec, Totals, Value};
+use crate::algorithm::{
+    Algorithm, AlgorithmFactory, Learned, Learns, MOST_DOCUMENTS, PreparedAlgorithm, Spec, Totals, Value,
+};
 use crate::error::Error;
 use crate::lexicon::FileIdentity;
 use crate::tokenizer::Tokenizer;
@@ -58,7 +61,8 @@ pub enum Size {
     /// Not known: the tables are those of a batch of a million documents, which take little memory.
     #[default]
     Unknown,
-    /// An index of this many documents.
+    /// An index of this many documents: at most 4,294,967,294. If its keys will be [crowded](super::crowded_keys), the plan
+    /// has a warning.
     Documents(u64),
     /// As many tables as an index was made with.
     Tables(usize),
@@ -107,9 +111,9 @@ impl Plan {
     /// As [`new`](Self::new), with tables for another number of documents.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// As for [`new`](Self::new); or an index cannot hold so many documents.
     pub fn sized(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>, size: Size) -> Result<Self, Error> {
-        let PreparedAlgorithm { mut algorithm, tokenizer: own, warnings, refusal, terms_of } =
+        let PreparedAlgorithm { mut algorithm, tokenizer: own, mut warnings, refusal, terms_of } =
             factory.prepare(MEDIAN_TOKENS)?;
         if let Some(refusal) = refusal {
             return Err(Error::Unsuitable(refusal));
@@ -133,7 +137,15 @@ impl Plan {
         algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
         match size {
             Size::Unknown => {}
-            Size::Documents(documents) => algorithm.learn(&Learned::Expected(documents)),
+            Size::Documents(documents) if documents > MOST_DOCUMENTS => {
+                let expected =
+                    format!("at most {MOST_DOCUMENTS}, the most documents of an index: more need several indexes");
+                return Err(Error::parameter("expect", documents, expected));
+            }
+            Size::Documents(documents) => {
+                algorithm.learn(&Learned::Expected(documents));
+                warnings.extend(algorithm.layout().and_then(|layout| crowded_keys(&layout, documents)));
+            }
             Size::Tables(tables) => algorithm.learn(&Learned::Tables(tables)),
         }
         let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));

@@ -216,6 +216,12 @@ pub struct Search {
     pub candidates_of_a_probe: f64,
     pub candidates: f64,
     pub bytes: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub false_candidates: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_in_memory: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_of_filters: Option<f64>,
     pub query_seconds: f64,
     pub batch_seconds: f64,
 }

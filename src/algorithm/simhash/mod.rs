@@ -485,10 +485,10 @@ mod tests {
             simhash.tables.len()
         };
         assert_eq!(
-            [Learned::Expected(1 << 34), Learned::Tables(16), Learned::Tables(17)].map(|it| learned(None, it)),
-            [35, 16, 4]
+            [Learned::Expected(1 << 31), Learned::Tables(16), Learned::Tables(17)].map(|it| learned(None, it)),
+            [20, 16, 4]
         );
-        assert_eq!([Learned::Expected(1 << 34), Learned::Tables(16)].map(|it| learned(Some(5), it)), [10, 10]);
+        assert_eq!([Learned::Expected(1 << 31), Learned::Tables(16)].map(|it| learned(Some(5), it)), [10, 10]);
     }
 
     #[test]

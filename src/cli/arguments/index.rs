@@ -128,6 +128,7 @@ pub fn command() -> Command {
                         .help("With --top, compare every document: nothing is missed, in time linear in the index"),
                 )
                 .args(forgetting_args())
+                .arg(signing::expect_arg())
                 .args(signing::args()),
         )
         .subcommand(

@@ -78,11 +78,12 @@ pub fn expect_arg() -> Arg {
         .long("expect")
         .value_name("N")
         .value_parser(documents)
-        .help("Number of documents to choose the tables of simhash or projection for, up to 1e12: 1000000, 20M, 1e9")
+        .help("Number of documents to choose the tables of simhash or projection for, up to 4,294,967,294: 1000000, 20M, 1e9")
         .long_help(
-            "Number of documents to choose the tables of simhash or projection for, up to 1e12: 1000000, 20M, 1e9. More documents take more \
+            "Number of documents to choose the tables of simhash or projection for, up to 4,294,967,294: 1000000, 20M, 1e9. More documents take more \
              tables, with longer keys, and more memory. Every number finds the same documents, unless keys become crowded. A new index \
-             keeps the number of its tables for later runs. Without it, those of the index are kept, and a new one has few tables",
+             keeps the number of its tables for later runs, and an existing one is opened with these tables for this run. Without it, those \
+             of the index are kept, and a new one has few tables",
         )
 }
 

@@ -131,7 +131,7 @@ fn preparation() -> Vec<Arg> {
             .help("Remove stop words: those of languages (en,de) or of a file; may be repeated")
             .long_help(format!(
                 "Remove stop words: those of comma-separated languages, or of a file with one word a line (UTF-8; lines that begin \
-                 with # are comments). A value with a dot or a slash is a file, and so is the name of an existing file that is no language. Words are tokenized and case \
+                 with # are comments). A value with a dot or a slash is a file, and so is the name of an existing file that is not a language. Words are tokenized and case \
                  folded like the text; a word of several tokens (don't) is removed where these tokens are consecutive, the longest first. \
                  May be repeated.\n\nLanguages: {}",
                 stop_word_languages().join(", ")
