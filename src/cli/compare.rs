@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let judge = |(entry, choice): (&'static Entry, Choice)| {
         let mut comparison = match choice {
             Choice::Factory(factory) => compare(texts, &factory, tokenizer, seed)?,
-            Choice::Refused(comparison) => comparison,
+            Choice::Refused(comparison) => *comparison,
         };
         spell_all(&mut comparison.warnings);
         if let Verdict::Refused(why) = &mut comparison.verdict {
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
 enum Choice {
     Factory(TableFactory),
     /// Not at all: it refuses this preparation of tokens.
-    Refused(Comparison),
+    Refused(Box<Comparison>),
 }
 
 /// The factories of the chosen algorithms.
@@ -108,7 +108,7 @@ fn factories(method: &Method, arguments: &Arguments) -> Result<Vec<(&'static Ent
                     verdict: Verdict::Refused(why.clone()),
                 };
                 refusals.extend(uses_any.then_some(why));
-                choices.push((entry, Choice::Refused(comparison)));
+                choices.push((entry, Choice::Refused(Box::new(comparison))));
             }
             Err(error) => return Err(error),
         }

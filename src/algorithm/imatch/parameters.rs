@@ -99,7 +99,8 @@ pub struct Parameters {
     pub drop_frequent: Option<u64>,
     /// The share of the terms, the rarest ones, that is left out instead of those above the band, in thousandths.
     pub drop_rare: Option<u64>,
-    /// The fraction of a document's distinct terms that must count where fewer than [`ENOUGH`] do, in thousandths.
+    /// The fraction of a document's distinct terms that must count where fewer than [`ENOUGH`](super::ENOUGH) do, in
+    /// thousandths.
     pub min_share: u64,
 }
 
