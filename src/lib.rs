@@ -43,7 +43,7 @@
 //!
 //! ```text
 //! numbers       error  readable  union_find  hash  similarity  outline  kernel  hamming
-//! files         replace
+//! files         replace      postings  keys → numbered documents, in memory and in sorted runs
 //! bytes →       source     files, streams, formats, compression → batches of documents
 //! text →        tokenizer  &str → tokens                lexicon  counts over a collection, then frozen
 //! algorithms    algorithm  tokens → features → fingerprint → keys; compare; a folder a family
@@ -133,6 +133,7 @@ pub mod kernel;
 pub mod lexicon;
 mod outline;
 pub mod passages;
+mod postings;
 #[cfg(feature = "check")]
 pub mod prose;
 #[cfg(feature = "check")]

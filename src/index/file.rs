@@ -120,3 +120,7 @@ pub(super) fn damaged(path: &Path, message: &str) -> Error {
 pub(super) fn fault(path: &Path, fault: IndexFault, message: &str) -> Error {
     Error::Index { path: path.display().to_string(), fault, message: message.into() }
 }
+
+pub(super) fn cannot_read(error: io::Error) -> Error {
+    Error::io("cannot read what the index keeps in temporary files", error)
+}

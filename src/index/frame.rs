@@ -6,10 +6,6 @@
 //!
 //! Numbers are little-endian. Both checks depend on the place of the frame.
 
-use std::fs::File;
-use std::io;
-#[cfg(not(unix))]
-use std::io::{Read, Seek, SeekFrom};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The head of a frame, before the record.
@@ -39,18 +35,4 @@ pub(super) const FRAME_OVERHEAD: u64 = 16;
 pub(super) fn checked(frame: &[u8], place: u64) -> Option<&[u8]> {
     let (record, sum) = frame.split_last_chunk()?;
     (xxh3_64_with_seed(record, place) == u64::from_le_bytes(*sum)).then_some(record)
-}
-
-#[cfg(unix)]
-pub(super) fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, place)
-}
-
-/// Moves the cursor, and moves it back.
-#[cfg(not(unix))]
-pub(super) fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
-    let cursor = file.stream_position()?;
-    file.seek(SeekFrom::Start(place))?;
-    file.read_exact(buffer)?;
-    file.seek(SeekFrom::Start(cursor)).map(drop)
 }

@@ -2,10 +2,11 @@
 
 use super::entry::{REMOVED, Reads, Record, SYNCED};
 use super::file::{damaged, fault, file_header, is_at, is_unfinished, lock, sync_folder};
-use super::frame::{MAX_RECORD, checked, frame_head, length_of, read_at};
+use super::frame::{MAX_RECORD, checked, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
 use crate::error::{Error, IndexFault};
+use crate::postings::read_at;
 use crate::replace::Replacement;
 use serde_json::Value;
 use std::fs::File;
@@ -85,7 +86,8 @@ impl Log {
 
     fn after(file: File, path: &Path, stored: Stored) -> Result<(Self, Stored), Error> {
         let file = Some((file, path.to_path_buf()));
-        Ok((Log { file, reads: stored.reads, ..Log::in_memory() }, stored))
+        // Records are read while the rest is not read yet.
+        Ok((Log { file, written: stored.length, reads: stored.reads, ..Log::in_memory() }, stored))
     }
 
     /// Opens a file for reading only; another process may write to it. Its header must still be checked, and its content

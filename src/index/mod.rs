@@ -14,6 +14,10 @@
 //! the log that a crash left incomplete is cut off and reported. Damage before the part that is known to have been on
 //! the disk is an error.
 //!
+//! Where sets are compared, the documents of a key that many have (pages of one template) are searched by the elements
+//! that are rare among them (hot.rs), so that a decision looks at few of them. Such a document takes memory for those
+//! elements too: some 16 bytes for each of a fifth of its set at a threshold of 0.8.
+//!
 //! Of a key that very many documents have, the latest are compared ([`MOST_OF_A_KEY`]); a decision says so if a similar
 //! document may have been missed ([`Decision::Crowded`]). Tables of bits of fingerprints are chosen by the expected number
 //! of documents ([`Size`]). They are made of the fingerprints when the log is opened, so an index opens with any of them.
@@ -32,17 +36,16 @@ mod entry;
 mod file;
 mod frame;
 mod header;
+mod hot;
 mod log;
 mod maintain;
 mod nearest;
 mod outlines;
 mod plan;
 mod repeat;
-mod run;
 mod shape;
 mod signature;
 mod stored;
-mod table;
 
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use file::FORMAT_VERSION;
@@ -59,11 +62,13 @@ use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, jaccard_at_most, parities};
+use crate::postings::Table;
 use crate::similarity::{Similarity, Threshold};
 use crowded::MOST_WORDS;
 use entry::Record;
-use file::folder_of;
+use file::{cannot_read, folder_of};
 use header::seed_of;
+use hot::HotKeys;
 use log::Log;
 use outlines::Outlines;
 use plan::Signing;
@@ -73,11 +78,9 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use table::Table;
 
 /// When a document that passed is written to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +236,8 @@ pub struct Index {
     outlines: Outlines,
     keys: Table,
     ids: Table,
+    /// The documents of keys that very many have.
+    hot: HotKeys,
     /// The documents by their whole fingerprints: only once keys are crowded, and fingerprints too many to compare each.
     copies: Option<Table>,
     /// The bounds [`MOST_OF_A_KEY`] and [`MOST_WORDS`], which tests lower.
@@ -324,6 +329,7 @@ impl Index {
     fn with_log(signing: Signing, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
         Index {
             jaccard: signing.algorithm.profile().jaccard,
+            hot: HotKeys::new(&*signing.algorithm, !matches!(options.mode, Mode::Nearest(_))),
             algorithm: Arc::clone(&signing.algorithm),
             signing,
             log,
@@ -416,6 +422,7 @@ impl Index {
             + 8 * (self.fingerprints.len() + self.ends.len()) as u64
             + self.outlines.bytes_held()
             + self.keys.bytes_held()
+            + self.hot.bytes_held()
             + self.ids.bytes_held()
             + self.copies.as_ref().map_or(0, Table::bytes_held)
             + self.log.bytes_held()
@@ -578,7 +585,7 @@ impl Index {
         self.begin_notes();
         let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
-        self.enter(place, &record);
+        self.enter(place, &record)?;
         self.forget(now)?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
@@ -703,6 +710,7 @@ impl Index {
         });
         (self.places, self.times, self.fingerprints, self.ends) = Default::default();
         (self.outlines, self.keys, self.ids, self.copies) = Default::default();
+        self.hot.clear();
         (self.forgotten, self.gone) = (0, 0);
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
@@ -756,8 +764,9 @@ impl Index {
         candidates.clear();
         let mut capped = false;
         signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
-        for &tag in &signature.tags {
-            let counted = |document| self.has(document);
+        let counted = |document| self.has(document);
+        capped |= self.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        for &tag in signature.tags.iter().filter(|&&tag| !self.hot.is_hot(tag)) {
             let found = self.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
             capped |= found.map_err(cannot_read)?;
             if capped && self.compares_all() {
@@ -854,18 +863,19 @@ impl Index {
             return Ok(None);
         }
         let stored = self.log.read(self.places[at])?;
-        Ok(self.algorithm.compare(&stored.evidence, &signature.evidence))
+        let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
+        // Hot keys are searched together, so that a document may have none of them.
+        Ok(similarity.filter(|_| stored.tags.iter().any(|tag| signature.tags.contains(tag))))
     }
 
     /// Enters a document of the log into the tables.
     fn remember(&mut self, place: u64, record: &Record) -> Result<(), Error> {
         self.make_room(record.tags(&*self.algorithm).len())?;
-        self.enter(place, record);
-        Ok(())
+        self.enter(place, record)
     }
 
     /// The index must have room for it.
-    fn enter(&mut self, place: u64, record: &Record) {
+    fn enter(&mut self, place: u64, record: &Record) -> Result<(), Error> {
         let tags = record.tags(&*self.algorithm);
         let document = self.places.len() as u32;
         self.places.push(place);
@@ -879,31 +889,37 @@ impl Index {
             self.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
         }
         tags.iter().for_each(|&tag| self.keys.fetch(tag));
-        tags.iter().for_each(|&tag| self.keys.insert(tag, document));
+        for &tag in tags.iter().filter(|&&tag| !self.hot.is_hot(tag)) {
+            self.keys.insert(tag, document);
+        }
+        self.hot.enter(&tags, document, &record.evidence);
         self.ids.insert(id_tag(&record.id, record.sequence), document);
         if let Some(copies) = self.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
             copies.insert(copy_tag(&record.evidence), document);
         }
+        self.hot.watch(&tags, document, &self.keys, (&mut self.log, &self.places))
     }
 
     /// Moves tables to the disk before they exceed their memory.
     fn make_room(&mut self, keys: usize) -> Result<(), Error> {
         let bytes = self.keys.bytes_to_free()
             + self.ids.bytes_to_free()
+            + self.hot.bytes_to_free()
             + self.copies.as_ref().map_or(0, Table::bytes_to_free)
             + self.outlines.bytes_held();
         let Some(folder) = &self.folder else {
-            return match self.keys.room() > keys {
+            return match self.keys.room() > keys && self.hot.has_room() {
                 true => Ok(()),
                 false => {
                     Err(Error::Full("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
                 }
             };
         };
-        if bytes <= self.tables && self.keys.room() > keys {
+        if bytes <= self.tables && self.keys.room() > keys && self.hot.has_room() {
             return Ok(());
         }
         let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
+        let frozen = frozen.and_then(|()| self.hot.freeze(folder));
         let frozen = frozen.and_then(|()| self.copies.as_mut().map_or(Ok(()), |copies| copies.freeze(folder)));
         frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
             Error::io(
@@ -912,10 +928,6 @@ impl Index {
             )
         })
     }
-}
-
-fn cannot_read(error: io::Error) -> Error {
-    Error::io("cannot read what the index keeps in temporary files", error)
 }
 
 /// What a search for similar documents found.

@@ -1,7 +1,7 @@
 //! The outlines of documents by their numbers; old ones are in a file.
 
-use super::frame::read_at;
 use crate::outline::Parities;
+use crate::postings::read_at;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;

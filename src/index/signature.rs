@@ -85,3 +85,37 @@ impl Signer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Learned;
+    use crate::algorithm::simhash::{SimHash, Weights};
+    use crate::hash::mix;
+    use crate::postings::Table;
+
+    /// What a plan states of an index: look-ups find entries of other keys, because tags have 32 bits.
+    #[test]
+    fn as_many_false_candidates_as_expected() {
+        const DOCUMENTS: u64 = 20_000;
+        const QUERIES: u64 = 10_000;
+        let mut simhash = SimHash::new(64, 3, vec![1], Weights::Binary, None);
+        simhash.learn(&Learned::Tables(56));
+        let layout = simhash.profile().layout.unwrap();
+        let mut table = Table::default();
+        for document in 0..DOCUMENTS {
+            tags(&simhash, &[mix(document)]).into_iter().for_each(|tag| table.insert(tag, document as u32));
+        }
+        let mut found = 0.0;
+        for query in DOCUMENTS..DOCUMENTS + QUERIES {
+            for tag in tags(&simhash, &[mix(query)]) {
+                table.find(tag, usize::MAX, |_| true, |_| found += 1.0).unwrap();
+            }
+        }
+        let (documents, queries) = (DOCUMENTS as f64, QUERIES as f64);
+        // Hardly any share a key of 40 bits.
+        assert!(queries * layout.candidates(documents) < 0.1);
+        let expected = queries * layout.false_candidates(documents);
+        assert!(expected > 100.0 && (found - expected).abs() < 5.0 * expected.sqrt(), "{found}, not {expected}");
+    }
+}

@@ -2,9 +2,10 @@
 
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
-use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of, read_at};
+use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of};
 use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
+use crate::postings::read_at;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

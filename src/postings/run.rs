@@ -1,6 +1,6 @@
 //! Sorted runs: the part of a table beyond its memory, in unnamed files that the system removes with the process.
 
-use super::frame::read_at;
+use super::read_at::read_at;
 use crate::hash::mix;
 use crate::kernel::fetch::fetch;
 use std::fs::File;

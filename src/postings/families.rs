@@ -1,0 +1,222 @@
+//! Keys that very many documents have, with a prefix filter for the documents of each.
+
+use super::prefixes::Prefixes;
+use super::table::Table;
+use crate::similarity::Threshold;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+/// The number of sets that choose the order of elements of a family.
+const FIRST: usize = 1024;
+
+/// The number of documents of a key that choose its family.
+const ASKED: usize = 32;
+
+/// The documents of hot keys, in families: they are found by the elements that are rare among them.
+///
+/// The documents of one template share many keys. The keys that most of the same documents have are one family, so that
+/// the elements of a document are entered once, not once for each key.
+pub(crate) struct Families {
+    jaccard: Threshold,
+    families: Vec<Family>,
+    /// The family of each hot key.
+    of: HashMap<u64, u32>,
+    postings: Table,
+}
+
+struct Family {
+    prefixes: Prefixes,
+    /// The documents, ascending.
+    members: Vec<u32>,
+}
+
+impl Families {
+    /// None yet; documents at or above the threshold will be found.
+    pub fn new(jaccard: Threshold) -> Self {
+        Families { jaccard, families: Vec::new(), of: HashMap::new(), postings: Table::default() }
+    }
+
+    /// Makes no key hot.
+    pub fn clear(&mut self) {
+        *self = Families::new(self.jaccard);
+    }
+
+    /// Whether no key is hot.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Whether a key is hot.
+    pub fn is_hot(&self, key: u64) -> bool {
+        !self.is_empty() && self.of.contains_key(&key)
+    }
+
+    /// The families of some keys, each once, ascending.
+    pub fn of(&self, keys: impl Iterator<Item = u64>) -> Vec<u32> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let mut families: Vec<u32> = keys.filter_map(|key| self.of.get(&key).copied()).collect();
+        families.sort_unstable();
+        families.dedup();
+        families
+    }
+
+    /// Makes a key hot, which these documents have; ascending.
+    ///
+    /// # Errors
+    /// A set cannot be read.
+    pub fn make_hot<'s, E>(
+        &mut self,
+        key: u64,
+        documents: &[u32],
+        mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<(), E> {
+        let family = match self.most_common(documents) {
+            Some(family) => family,
+            None => {
+                let step = documents.len().div_ceil(FIRST).max(1);
+                let first =
+                    documents.iter().step_by(step).map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
+                let salt = self.families.len() as u64 + 1;
+                let prefixes = Prefixes::new(self.jaccard, salt, first.iter().map(|set| &**set));
+                self.families.push(Family { prefixes, members: Vec::new() });
+                self.families.len() as u32 - 1
+            }
+        };
+        let Family { members, .. } = &self.families[family as usize];
+        let is_new = |document: &u32| members.binary_search(document).is_err();
+        let new: Vec<u32> = documents.iter().copied().filter(is_new).collect();
+        for &document in &new {
+            let set = set(document)?;
+            self.enter(family, document, &set);
+        }
+        let members = &mut self.families[family as usize].members;
+        members.extend(new);
+        members.sort_unstable();
+        self.of.insert(key, family);
+        Ok(())
+    }
+
+    /// The family that at least half of these documents are in.
+    fn most_common(&self, documents: &[u32]) -> Option<u32> {
+        let asked: Vec<u32> = documents.iter().copied().step_by(documents.len().div_ceil(ASKED).max(1)).collect();
+        let members = |family: &Family| asked.iter().filter(|d| family.members.binary_search(d).is_ok()).count();
+        let counted = (0..).zip(&self.families).map(|(number, family)| (members(family), number));
+        let (most, family) = counted.max_by_key(|&(members, number)| (members, !number))?;
+        (2 * most >= asked.len()).then_some(family)
+    }
+
+    /// Adds a document, later than all others of the family.
+    pub fn add(&mut self, family: u32, document: u32, set: &[u64]) {
+        self.enter(family, document, set);
+        self.families[family as usize].members.push(document);
+    }
+
+    fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
+        self.families[family as usize].prefixes.enter(set, |tag| self.postings.insert(tag, document));
+    }
+
+    /// Passes the documents of a family to a function that may be at or above the threshold with this set; some of them
+    /// several times, and by chance a few others. Those under one element come latest first, while it returns true.
+    ///
+    /// # Errors
+    /// What is on the disk cannot be read.
+    pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
+        let tags = self.families[family as usize].prefixes.tags(set);
+        tags.iter().for_each(|&tag| self.postings.fetch(tag));
+        for tag in tags {
+            self.postings.find_while(tag, &mut each)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        self.postings.bytes_held() + self.bytes_of_families()
+    }
+
+    fn bytes_of_families(&self) -> u64 {
+        let bytes = |family: &Family| family.prefixes.bytes_held() + 4 * family.members.capacity() as u64;
+        self.families.iter().map(bytes).sum::<u64>() + 16 * self.of.capacity() as u64
+    }
+
+    /// Bytes of memory that freezing would free.
+    pub fn bytes_to_free(&self) -> u64 {
+        self.postings.bytes_to_free()
+    }
+
+    /// The number of further postings before it must be frozen.
+    pub fn room(&self) -> usize {
+        self.postings.room()
+    }
+
+    /// Moves the elements of documents to files in a folder.
+    ///
+    /// # Errors
+    /// A file cannot be made, written or read.
+    pub fn freeze(&mut self, folder: &Path) -> io::Result<()> {
+        self.postings.freeze(folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use std::collections::BTreeSet;
+    use std::convert::Infallible;
+
+    fn page(template: u64, number: u64, own: u64) -> Vec<u64> {
+        let own = (0..own).map(|word| mix(1 << 63 | template << 50 | number << 20 | word));
+        let frame = (0..100).map(|word| mix(template << 50 | word));
+        frame.chain(own).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    #[test]
+    fn keys_of_the_same_documents_are_one_family() {
+        let mut families = Families::new(Threshold::new(4, 5).unwrap());
+        let sets: Vec<Vec<u64>> = (0..1000).map(|number| page(number % 2, number, 20)).collect();
+        let set = |document: u32| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]));
+        let some = |step: usize, from: u32| (from..1000).step_by(step).collect::<Vec<u32>>();
+        families.make_hot(1, &some(2, 0), set).unwrap();
+        families.make_hot(2, &some(2, 1), set).unwrap();
+        families.make_hot(3, &some(4, 0), set).unwrap();
+        families.make_hot(4, &some(4, 3), set).unwrap();
+        // Three quarters of these are even.
+        let mixed: Vec<u32> = (0..1000).filter(|number| number % 2 == 0 || number % 3 == 0).collect();
+        families.make_hot(5, &mixed, set).unwrap();
+        assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
+        assert_eq!(families.of([4, 2, 1].into_iter()), [0, 1]);
+        assert!(families.is_hot(5) && !families.is_hot(6));
+        assert_eq!(families.families[0].members, mixed);
+        assert_eq!(families.families[1].members, some(2, 1));
+        let found = |families: &Families, family: u32, set: &[u64]| {
+            let mut found = BTreeSet::new();
+            let add = |document| {
+                found.insert(document);
+                true
+            };
+            families.find(family, set, add).unwrap();
+            found
+        };
+        // With 3 words of its own it is .81 alike to all pages of its template.
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            assert_eq!(found(&families, 0, &page(0, 5000, 3)).len(), 500);
+            assert_eq!(found(&families, 0, &page(0, 5000, 9)).len(), 0);
+            assert_eq!(found(&families, 1, &page(1, 5000, 3)).len(), 500);
+            families.freeze(folder.path()).unwrap();
+        }
+        // Whether to go on is asked for each element.
+        let mut found = Vec::new();
+        let latest = |document| {
+            found.push(document);
+            document >= 990
+        };
+        families.find(1, &page(1, 5000, 3), latest).unwrap();
+        assert!(found.len() < 200 && found.starts_with(&[999, 997, 995, 993, 991, 989]), "{found:?}");
+    }
+}
