@@ -437,7 +437,7 @@ fn scanned(settings: &'static [(&'static str, &'static str)]) -> Loop {
     let mut documents = Documents::new(passages(COUNT));
     let fast: Run = Box::new(move |out| {
         out.clear();
-        let pairs = scan_of(&mut documents, "minhash", settings, 1).report.counts.pairs;
+        let pairs = scan_of(&mut documents, "minhash", settings, 1).report.counts.pairs.expect("a scan counts them");
         assert!((COUNT / 10 * 9 / 10..=COUNT / 10).contains(&pairs), "{pairs}");
         out.push(pairs);
     });

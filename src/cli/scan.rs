@@ -16,7 +16,8 @@ use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
 use neardups::engine::{
-    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, MAX_HOSTS_PER_TEXT, Outcome, Report, Verdict,
+    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, KeptOutcome, MAX_HOSTS_PER_TEXT, Outcome, Report,
+    Verdict,
 };
 use neardups::hash;
 use neardups::report::{self, JsonLines};
@@ -156,7 +157,16 @@ fn scan(
             warn(&mut report, &terminal);
             (report, written)
         }
-        _ => {
+        Emit::Clusters | Emit::Verdicts => {
+            let (factory, options, keep) = (&request.factory, &request.engine, request.keep);
+            let outcome = engine::scan_to_keep(&mut input, against, factory, options, &terminal, keep);
+            terminal.done();
+            let outcome = terminal.finish_rejects(outcome)?;
+            let mut report = outcome.report().clone();
+            warn(&mut report, &terminal);
+            (report, write_kept(&outcome, request))
+        }
+        Emit::Pairs | Emit::Hosts => {
             let outcome = engine::scan(&mut input, against, &request.factory, &request.engine, &terminal);
             terminal.done();
             let mut outcome = terminal.finish_rejects(outcome)?;
@@ -300,40 +310,45 @@ fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>
     (report, result.and_then(|()| flush()).map(|()| written))
 }
 
+/// Writes pairs, or the hosts that repeat each other.
 fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<Written, Error> {
     check_failed(request, outcome.report.counts.failed, NOTHING_WRITTEN)?;
-    let mut out = JsonLines::new(WholeLines::new(), outcome);
+    let mut out = JsonLines::new(WholeLines::new(), &outcome.report);
     let mut written = Written::default();
-    match request.emit {
-        Emit::Pairs => written.records = out.pairs(outcome, request.engine.threads)?,
-        Emit::Clusters => {
-            let kept = outcome.keep(request.keep);
-            written.dropped = Some(kept.dropped());
-            for cluster in kept.clusters() {
-                written.records += 1;
-                out.cluster(&cluster)?;
-            }
-            written.clusters = Some(written.records);
-        }
-        Emit::Verdicts => {
-            let kept = outcome.keep(request.keep);
-            written.dropped = Some(kept.dropped());
-            for verdict in kept.verdicts() {
-                written.records += 1;
-                // A file that was skipped on purpose is not an error, and its records must not be deleted.
-                let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-                let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
-                let error = verdict.error.map(spelling::of_rejection);
-                out.verdict(&Verdict { keep, error: error.as_deref(), ..verdict })?;
-            }
-        }
-        Emit::Hosts => {
-            for pair in hosts.into_iter().flat_map(Hosts::pairs) {
+    match hosts {
+        None => written.records = out.pairs(outcome, request.engine.threads)?,
+        Some(hosts) => {
+            for pair in hosts.pairs() {
                 written.records += 1;
                 out.hosts(&pair)?;
             }
         }
-        Emit::Fingerprints => unreachable!("they are written as they are made"),
+    }
+    out.finish()?;
+    Ok(written)
+}
+
+/// Writes clusters or verdicts.
+fn write_kept(outcome: &KeptOutcome, request: &Request) -> Result<Written, Error> {
+    check_failed(request, outcome.report().counts.failed, NOTHING_WRITTEN)?;
+    let mut out = JsonLines::new(WholeLines::new(), outcome.report());
+    let kept = outcome.kept();
+    let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };
+    if request.emit == Emit::Clusters {
+        for cluster in kept.clusters() {
+            written.records += 1;
+            out.cluster(&cluster)?;
+        }
+        written.clusters = Some(written.records);
+    } else {
+        for verdict in kept.verdicts() {
+            written.records += 1;
+            // A file that was skipped on purpose is not an error, and its records must not be deleted.
+            let is_failed = verdict.error.is_some() && !verdict.is_skipped;
+            let keep = verdict.keep && !(is_failed && request.on_error == OnError::Drop);
+            let error = verdict.error.map(spelling::of_rejection);
+            out.verdict(&Verdict { keep, error: error.as_deref(), ..verdict })?;
+        }
     }
     out.finish()?;
     Ok(written)
@@ -352,16 +367,13 @@ fn summarise(
     if references > 0 {
         found += &format!(" against {}", count(references));
     }
-    found += &match request.emit {
-        Emit::Fingerprints => format!(": {}", counted(documents - featureless, "fingerprint")),
-        _ => format!(": {}", counted(pairs, "near-duplicate pair")),
-    };
-    if let Some(clusters) = written.clusters {
-        found += &format!(" in {}", counted(clusters, "cluster"));
-    }
-    if let Some(dropped) = written.dropped {
-        found += &format!("; {} not kept", counted(dropped, "document"));
-    }
+    let results = [
+        (request.emit == Emit::Fingerprints).then(|| counted(documents - featureless, "fingerprint")),
+        pairs.map(|pairs| counted(pairs, "near-duplicate pair")),
+        written.clusters.map(|clusters| counted(clusters, "cluster")),
+        written.dropped.map(|dropped| format!("{} not kept", counted(dropped, "document"))),
+    ];
+    found += &format!(": {}", results.into_iter().flatten().collect::<Vec<_>>().join("; "));
     terminal.line(&found);
     if documents == 0 {
         return left_out(terminal, report, input);

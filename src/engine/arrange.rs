@@ -355,7 +355,7 @@ impl Outcome {
                 let edge = &self.edges[number as usize];
                 let other = if edge.a == group { edge.b } else { edge.a };
                 if matches!(decisions[other as usize], Decision::Kept) {
-                    kept.push((turn(self.leader(other, policy)), other, edge.similarity));
+                    kept.push((turn(leader(&self.corpus, other, policy)), other, edge.similarity));
                 }
             }
             kept.sort_unstable_by_key(|&(turn, ..)| turn);
@@ -381,14 +381,7 @@ impl Outcome {
 
     fn decide(&self, policy: KeepPolicy) -> Vec<Decision> {
         let corpus = &self.corpus;
-        let mut order: Vec<u32> = (0..corpus.distinct() as u32).collect();
-        let leader = |group: u32| self.leader(group, policy);
-        match policy {
-            KeepPolicy::First => {}
-            KeepPolicy::Last => order.sort_by_key(|&g| std::cmp::Reverse(leader(g))),
-            KeepPolicy::Longest => order.sort_by_key(|&g| (std::cmp::Reverse(corpus.length(leader(g))), leader(g))),
-            KeepPolicy::Shortest => order.sort_by_key(|&g| (corpus.length(leader(g)), leader(g))),
-        }
+        let order = order_of_choice(corpus, policy);
         let mut rank = vec![0u32; order.len()];
         for (position, &group) in order.iter().enumerate() {
             rank[group as usize] = position as u32;
@@ -422,13 +415,60 @@ impl Outcome {
         }
         decisions
     }
+}
 
-    /// The document that represents its group under a policy. All copies are equally long.
-    fn leader(&self, group: u32, policy: KeepPolicy) -> u32 {
-        let members = self.corpus.members(group);
-        // A document of the reference comes first, because it is always kept.
-        let last = policy == KeepPolicy::Last && !self.corpus.is_reference(members[0]);
-        if last { members[members.len() - 1] } else { members[0] }
+/// The groups in the order in which a policy decides on them.
+pub(super) fn order_of_choice(corpus: &Corpus, policy: KeepPolicy) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..corpus.distinct() as u32).collect();
+    let leader = |group: u32| leader(corpus, group, policy);
+    match policy {
+        KeepPolicy::First => {}
+        KeepPolicy::Last => order.sort_by_key(|&g| std::cmp::Reverse(leader(g))),
+        KeepPolicy::Longest => order.sort_by_key(|&g| (std::cmp::Reverse(corpus.length(leader(g))), leader(g))),
+        KeepPolicy::Shortest => order.sort_by_key(|&g| (corpus.length(leader(g)), leader(g))),
+    }
+    order
+}
+
+/// The document that represents its group under a policy. All copies are equally long.
+fn leader(corpus: &Corpus, group: u32, policy: KeepPolicy) -> u32 {
+    let members = corpus.members(group);
+    // A document of the reference comes first, because it is always kept.
+    let last = policy == KeepPolicy::Last && !corpus.is_reference(members[0]);
+    if last { members[members.len() - 1] } else { members[0] }
+}
+
+/// The result of a scan that looked only for what decides which documents are kept, by one policy. Its pairs are not all
+/// there are.
+#[derive(Debug)]
+pub struct KeptOutcome {
+    outcome: Outcome,
+    policy: KeepPolicy,
+}
+
+impl KeptOutcome {
+    pub(super) fn new(outcome: Outcome, policy: KeepPolicy) -> Self {
+        KeptOutcome { outcome, policy }
+    }
+
+    /// Which documents are kept, and the clusters: the same as those of all pairs.
+    pub fn kept(&self) -> Kept<'_> {
+        self.outcome.keep(self.policy)
+    }
+
+    /// The settings and statistics of the run.
+    pub fn report(&self) -> &Report {
+        &self.outcome.report
+    }
+
+    /// As [`report`](Self::report), to take it.
+    pub fn into_report(self) -> Report {
+        self.outcome.report
+    }
+
+    /// The id of every document, in input order, the reference first.
+    pub fn documents(&self) -> impl Iterator<Item = &str> {
+        self.outcome.documents()
     }
 }
 
@@ -481,10 +521,10 @@ impl<'a> Kept<'a> {
             Decision::Dropped { by, similarity } => {
                 let own = self.later.binary_search_by_key(&document, |&(document, ..)| document);
                 let (by, similarity) = own.map_or((by, similarity), |at| (self.later[at].1, self.later[at].2));
-                (false, Some((self.outcome.leader(by, self.policy), similarity)))
+                (false, Some((leader(&self.outcome.corpus, by, self.policy), similarity)))
             }
             _ => {
-                let leader = self.outcome.leader(group, self.policy);
+                let leader = leader(&self.outcome.corpus, group, self.policy);
                 // Copies among the new documents are not compared with each other, unless the reference has one too.
                 let kept = leader == document || (corpus.against() && !corpus.is_reference(leader));
                 (kept, (!kept).then_some((leader, Similarity::ONE)))

@@ -215,6 +215,18 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Whether two groups share a key in any table.
+    pub fn share_key(&self, a: u32, b: u32) -> bool {
+        match self {
+            Keys::Computed { algorithm, tables, fingerprints } => {
+                let (a, b) = (fingerprints.get(a), fingerprints.get(b));
+                (0..*tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table))
+            }
+            Keys::Aligned { rows, .. } => rows.get(a).iter().zip(rows.get(b)).any(|(a, b)| a == b),
+            Keys::Free { .. } => self.least_shared(a, b).is_some(),
+        }
+    }
+
     /// The smallest key that two groups share, where keys are free.
     #[inline]
     pub fn least_shared(&self, a: u32, b: u32) -> Option<u64> {

@@ -25,6 +25,7 @@ mod documents;
 mod fingerprints;
 mod group;
 mod hosts;
+mod keep;
 mod portions;
 mod read;
 mod request;
@@ -43,12 +44,12 @@ use std::time::Duration;
 pub use crate::run::observer::{Estimate, Observer, Stage};
 #[cfg(feature = "report")]
 pub(crate) use arrange::Portion;
-pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, Outcome, Pair, Verdict};
+pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, KeptOutcome, Outcome, Pair, Verdict};
 pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
-pub use scan::{count_terms, scan};
+pub use scan::{count_terms, scan, scan_to_keep};
 
 /// Options of a scan. Only the tokenizer and the seed can change the result.
 #[derive(Clone)]
@@ -92,8 +93,10 @@ pub struct Counts {
     /// Comparisons of candidates. Feature sets are compared once per pair, except pairs that sizes and a few bits of
     /// the sets rule out. Fingerprints are compared once in each table where a pair meets.
     pub compared: u64,
-    /// Pairs at or above the threshold, copies included.
-    pub pairs: u64,
+    /// Pairs at or above the threshold, copies included; `None` if only those were looked for that decide which documents
+    /// are kept.
+    #[cfg_attr(feature = "report", serde(skip_serializing_if = "Option::is_none"))]
+    pub pairs: Option<u64>,
     /// Records without an id of their own, identified by their position.
     pub unnamed: u64,
     /// Documents whose id an earlier document of the same side has.

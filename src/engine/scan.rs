@@ -1,6 +1,6 @@
 //! A scan, stage by stage, as in the diagram at the top of [`engine`](super).
 
-use super::arrange::{self, Outcome};
+use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome, order_of_choice};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::group::{self, Keys};
@@ -40,10 +40,52 @@ pub fn scan(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
+    run(source, reference, factory, options, observer, Goal::Pairs)
+}
+
+/// Decides which documents are kept by a policy, as [`Outcome::keep`] does after a [`scan`], and which are connected.
+/// With a `reference`, which is kept, documents are compared with it alone.
+///
+/// # Errors
+/// As for [`scan`].
+///
+/// # Cost
+/// As for [`scan`], but not all pairs are looked for: a document is compared with the kept documents that it shares a key
+/// with, and with others only where nothing connects them. So time and memory grow linearly with the documents even if
+/// all are similar. Features that do not fit [`Options::memory`] are an exception: then all pairs are looked for.
+pub fn scan_to_keep(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+    policy: KeepPolicy,
+) -> Result<KeptOutcome, Error> {
+    let outcome = run(source, reference, factory, options, observer, Goal::Keep(policy))?;
+    Ok(KeptOutcome::new(outcome, policy))
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// All pairs.
+    Pairs,
+    /// The pairs that decide what is kept, and what is connected.
+    Keep(KeepPolicy),
+}
+
+fn run(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+    goal: Goal,
+) -> Result<Outcome, Error> {
     // The reference comes first in input order.
     let reference = reference.map(|source| Side { reference: true, source });
     let sources = reference.into_iter().chain([Side { reference: false, source }]).collect();
-    let mut run = Run::new(sources, options, observer)?;
+    let mut run = Run::new(sources, options, observer, goal)?;
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;
@@ -62,6 +104,7 @@ struct Run<'a> {
     pool: ThreadPool,
     clock: Clock,
     report: Report,
+    goal: Goal,
 }
 
 /// The documents that are grouped and compared, with their keys.
@@ -83,13 +126,18 @@ struct Groups<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(sources: Vec<Side<'a>>, options: &'a Options, observer: &'a dyn Observer) -> Result<Self, Error> {
+    fn new(
+        sources: Vec<Side<'a>>,
+        options: &'a Options,
+        observer: &'a dyn Observer,
+        goal: Goal,
+    ) -> Result<Self, Error> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
             .map_err(|e| Error::Full(format!("cannot start threads: {e}")))?;
         let reader = Reader::new(options, pool.current_num_threads(), observer);
-        Ok(Run { reader, sources, pool, clock: Clock::start(), report: Report::default() })
+        Ok(Run { reader, sources, pool, clock: Clock::start(), report: Report::default(), goal })
     }
 
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
@@ -162,8 +210,9 @@ impl<'a> Run<'a> {
         let tables = self.pool.install(|| group::groups(&keys, documents))?;
         let fingerprints = algorithm.compare_on() == CompareOn::Fingerprints;
         let reread = !fingerprints && !*retained;
-        // Kept features are in memory: the choice of candidates makes no difference.
-        let outlines = Outlines::new(documents, if reread { parities } else { &[] });
+        // Kept features are in memory: the choice of candidates makes no difference. Finding it takes all pairs.
+        let chooses = reread && matches!(self.goal, Goal::Pairs);
+        let outlines = Outlines::new(documents, if chooses { parities } else { &[] });
         *parities = Vec::new();
         let search = Search::new(algorithm, &keys, documents, &tables);
         let candidates = if fingerprints { Vec::new() } else { self.pool.install(|| search.candidates(&outlines)) };
@@ -210,7 +259,15 @@ impl<'a> Run<'a> {
                 }
             };
             let search = Search::new(algorithm, keys, corpus, tables);
-            self.report.counts.compared += self.pool.install(|| search.edges(&evidence, &portion, &mut edges));
+            self.report.counts.compared += match self.goal {
+                Goal::Keep(policy) if portion.whole => {
+                    let order = order_of_choice(corpus, policy);
+                    let (deciding, compared) = self.pool.install(|| search.deciding_edges(&evidence, &order));
+                    edges = deciding;
+                    compared
+                }
+                _ => self.pool.install(|| search.edges(&evidence, &portion, &mut edges)),
+            };
             if edges.len() > u32::MAX as usize {
                 return Err(Error::TooManyPairs(u32::MAX.into()));
             }
@@ -240,13 +297,13 @@ impl<'a> Run<'a> {
 
     /// The result of the scan, from which pairs, clusters and verdicts are made on demand.
     fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
-        let Run { mut report, clock, .. } = self;
+        let Run { mut report, clock, goal, .. } = self;
         let algorithm = &*prepared.algorithm;
         report.describe(&prepared);
         let Counts { documents, references, featureless, .. } = report.counts;
         report.warnings.extend(algorithm.warnings(documents + references, featureless));
         report.warnings.extend(corpus.repeated_ids());
-        report.counts.pairs = arrange::count_pairs(&corpus, &edges);
+        report.counts.pairs = matches!(goal, Goal::Pairs).then(|| arrange::count_pairs(&corpus, &edges));
         report.timings = clock.laps;
         Outcome::new(corpus, edges, prepared, report)
     }

@@ -1,7 +1,7 @@
 //! The result of grouping: the runs of documents that share a key, table by table.
 
 /// The groups of two or more that share a key in one table.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Table {
     /// The members of all runs, ascending within each.
     pub members: Vec<u32>,

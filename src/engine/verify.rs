@@ -278,7 +278,7 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
 
 /// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
 /// filter.
-const HOT: usize = 512;
+pub(super) const HOT: usize = 512;
 
 /// The rarest elements of the members of a hot run. Most members may share no more than the element that brought them
 /// there: a licence, or a page's frame. Members are numbers within the run.
@@ -517,7 +517,7 @@ impl<'a> Search<'a> {
     }
 
     /// The threshold for prefixes of sets, if the algorithm allows them.
-    fn prefixes_by(&self) -> Option<Threshold> {
+    pub fn prefixes_by(&self) -> Option<Threshold> {
         self.jaccard.filter(|_| self.compare_on == CompareOn::Features)
     }
 
@@ -578,6 +578,44 @@ impl<'a> Search<'a> {
             }
         }
         is_candidate.into_iter().map(AtomicBool::into_inner).collect()
+    }
+
+    /// The documents that are searched.
+    pub fn corpus(&self) -> &'a Corpus {
+        self.corpus
+    }
+
+    /// The runs of documents that share a key.
+    pub fn tables(&self) -> &'a [Table] {
+        self.tables
+    }
+
+    /// Whether two groups can be at or above the threshold: judged by the outlines of their sets, or by comparing their
+    /// fingerprints, which is counted.
+    #[inline]
+    pub fn can_be_similar(&self, evidence: &Evidence, a: u32, b: u32, compared: &mut u64) -> bool {
+        match evidence {
+            Evidence::Fingerprints => {
+                *compared += 1;
+                self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b)).is_some()
+            }
+            Evidence::Sets(sets) => sets.can_reach(self.jaccard, a, b),
+        }
+    }
+
+    /// The similarity of two groups that [can be similar](Self::can_be_similar), if they share a key and are at or above
+    /// the threshold. A comparison of sets is counted.
+    pub fn compared(&self, evidence: &Evidence, a: u32, b: u32, compared: &mut u64) -> Option<Similarity> {
+        if !self.keys.share_key(a, b) {
+            return None;
+        }
+        match evidence {
+            Evidence::Fingerprints => self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b)),
+            Evidence::Sets(sets) => {
+                *compared += 1;
+                self.algorithm.compare(sets.get(a), sets.get(b))
+            }
+        }
     }
 
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns the number of

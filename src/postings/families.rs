@@ -119,6 +119,16 @@ impl Families {
         self.families[family as usize].prefixes.enter(set, |tag| self.postings.insert(tag, document));
     }
 
+    /// The number of families.
+    pub fn len(&self) -> usize {
+        self.families.len()
+    }
+
+    /// The documents of a family, ascending.
+    pub fn members(&self, family: u32) -> &[u32] {
+        &self.families[family as usize].members
+    }
+
     /// Passes the documents of a family to a function that may be at or above the threshold with this set; some of them
     /// several times, and by chance a few others. Those under one element come latest first, while it returns true.
     ///

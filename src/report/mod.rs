@@ -1,6 +1,6 @@
 //! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
-use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, Verdict};
+use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, Report, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
 use crate::run::ordered::{self, Room};
@@ -161,13 +161,9 @@ enum Lines {
 }
 
 impl<W: Write> JsonLines<W> {
-    /// A writer for the results of one scan. `out` should be buffered.
-    pub fn new(out: W, outcome: &Outcome) -> Self {
-        JsonLines {
-            out,
-            pair_lines: PairLines::new(outcome.report.measure, outcome.report.algorithm),
-            line: Vec::new(),
-        }
+    /// A writer for the results of a scan with this report. `out` should be buffered.
+    pub fn new(out: W, report: &Report) -> Self {
+        JsonLines { out, pair_lines: PairLines::new(report.measure, report.algorithm), line: Vec::new() }
     }
 
     /// Writes one `pair` record.

@@ -387,7 +387,9 @@ pub struct Counts {
     pub featureless: u64,
     pub copies: u64,
     pub compared: u64,
-    pub pairs: u64,
+    /// Where all pairs are looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
     pub unnamed: u64,
     pub bytes: u64,
     pub tokens: u64,

@@ -25,7 +25,7 @@ fn twenty_thousand_copies_have_clusters_and_verdicts() {
         let outcome = outcome(&corpus(copies), &factory);
         let counts = &outcome.report.counts;
         let (all, copies) = (copies as u64 + 1, copies as u64);
-        assert_eq!((counts.copies, counts.pairs), (copies - 1, all * (all - 1) / 2), "{algorithm}");
+        assert_eq!((counts.copies, counts.pairs), (copies - 1, Some(all * (all - 1) / 2)), "{algorithm}");
         for (policy, kept) in [(KeepPolicy::First, "0"), (KeepPolicy::Last, "19999"), (KeepPolicy::Longest, "near")] {
             let decided = outcome.keep(policy);
             assert_eq!(decided.dropped(), copies);
@@ -62,6 +62,6 @@ fn every_pair_of_copies_is_listed_and_each_once() {
 #[test]
 fn listing_pairs_can_stop_early() {
     let outcome = outcome(&corpus(20_000), &factory("minhash", &[]));
-    assert!(outcome.report.counts.pairs > 100_000_000);
+    assert!(outcome.report.counts.pairs > Some(100_000_000));
     assert_eq!(outcome.pairs().take(1000).filter(|pair| pair.a == "0").count(), 1000);
 }

@@ -19,6 +19,7 @@ mod hamming;
 mod hosts;
 mod imatch;
 mod interrupted;
+mod kept;
 mod lexicon;
 mod metamorphic;
 mod nearest;

@@ -318,7 +318,7 @@ fn copies_that_differ_by_a_word_are_found_with_the_recall_that_was_asked_for() {
             let resolved = &outcome.report.parameters;
             let stated =
                 resolved.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap();
-            let found = outcome.report.counts.pairs;
+            let found = outcome.report.counts.pairs.unwrap();
             let errors =
                 (found as f64 - stated * f64::from(pairs)) / (f64::from(pairs) * stated * (1.0 - stated)).sqrt();
             let words = counts.len();

@@ -189,7 +189,7 @@ fn a_scan_states_the_recall_of_documents_of_the_median_length() {
         let stated = |rows: &[Row]| {
             rows.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap()
         };
-        let (says, found) = (stated(&report.parameters), report.counts.pairs as f64 / f64::from(pairs));
+        let (says, found) = (stated(&report.parameters), report.counts.pairs.unwrap() as f64 / f64::from(pairs));
         let errors = (found - says) / (says * (1.0 - says) / f64::from(pairs)).sqrt();
         assert!(errors.abs() < 3.0, "{settings:?}: {found} found, {says} stated ({errors:+.1})");
         // Before the length is known, it is what documents of any length reach.
@@ -224,7 +224,7 @@ fn documents_exactly_at_the_threshold_are_found_as_promised_with_any_seed() {
         let found: u64 = (0..seeds)
             .map(|seed| {
                 let options = Options { seed: 1000 + seed, threads: 2, ..Options::default() };
-                outcome_with(&documents, &factory, &options).report.counts.pairs
+                outcome_with(&documents, &factory, &options).report.counts.pairs.unwrap()
             })
             .sum();
         let pairs = seeds as usize * documents.len() / 2;

@@ -221,7 +221,7 @@ fn a_panic_anywhere_ends_the_call() {
                 let mut source = Breaking(Panicking(place), Documents::new(documents));
                 let options = Options { tokenizer: Arc::new(Panicking(place)), threads: 3, ..Options::default() };
                 let outcome = scan(&mut source, None, &always(|| Panicking(place)), &options, &()).unwrap();
-                JsonLines::new(std::io::sink(), &outcome).pairs(&outcome, 3).unwrap();
+                JsonLines::new(std::io::sink(), &outcome.report).pairs(&outcome, 3).unwrap();
             };
             let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
             _ = ended.send(panic.downcast_ref::<String>().cloned());

@@ -1,0 +1,442 @@
+//! The pairs that decide which documents are kept and which are connected, without all others.
+//!
+//! ```text
+//! choose    in the order of the policy, each text is compared with the kept ones that it shares a key with: the most
+//!           similar one explains why it is dropped; without one it is kept
+//! copies    a dropped text of several documents is also compared with what is kept after it
+//! connect   under each key, texts that nothing connects yet are compared, until they are connected
+//! ```
+//!
+//! Pairs of dropped texts are compared only if nothing connects them. So a hundred thousand pages of one template, of
+//! which one is kept, take that many comparisons, and not five thousand million. If they are too different and all are
+//! kept, the prefix filter of [`Families`] rules out most of them.
+//!
+//! Texts are numbered by their turn: their position in the order of the policy.
+
+use super::corpus::Corpus;
+use super::table::Table;
+use super::verify::{Edge, Evidence, HOT, Search};
+use crate::postings::Families;
+use crate::similarity::Similarity;
+use crate::union_find::UnionFind;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+/// The number of texts that are compared with the kept ones at the same time.
+const AT_ONCE: usize = 1 << 10;
+
+/// The number of runs whose members are connected at the same time.
+const RUNS_AT_ONCE: usize = 1 << 10;
+
+/// The runs of some tables, numbered through, and those of each group.
+struct Runs<'a> {
+    tables: &'a [Table],
+    /// The number of the first run of each table.
+    first: Vec<u32>,
+    /// The position of the first member of each run among those of all runs; and one past the last.
+    starts: Vec<usize>,
+    /// The runs of each group, ascending: `runs[ends[g − 1]..ends[g]]`.
+    runs: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(tables: &'a [Table], groups: usize) -> Self {
+        let (mut first, mut starts) = (Vec::new(), vec![0]);
+        let mut ends = vec![0usize; groups];
+        for table in tables {
+            first.push(starts.len() as u32 - 1);
+            for run in 0..table.runs() {
+                table.run(run).iter().for_each(|&group| ends[group as usize] += 1);
+                starts.push(starts[starts.len() - 1] + table.run(run).len());
+            }
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            // At first the start of each group; filling moves each to its end.
+            sum += std::mem::replace(end, sum);
+        }
+        let (mut runs, mut number) = (vec![0; sum], 0);
+        for table in tables {
+            for run in 0..table.runs() {
+                for &group in table.run(run) {
+                    runs[ends[group as usize]] = number;
+                    ends[group as usize] += 1;
+                }
+                number += 1;
+            }
+        }
+        Runs { tables, first, starts, runs, ends }
+    }
+
+    /// The number of runs.
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The runs that a group is in.
+    fn of(&self, group: u32) -> &[u32] {
+        let start = group.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.runs[start..self.ends[group as usize]]
+    }
+
+    fn members(&self, run: u32) -> &'a [u32] {
+        let table = self.first.partition_point(|&first| first <= run) - 1;
+        self.tables[table].run((run - self.first[table]) as usize)
+    }
+}
+
+/// What the choice depends on.
+struct Turns<'a> {
+    search: &'a Search<'a>,
+    evidence: &'a Evidence,
+    runs: &'a Runs<'a>,
+    /// The group of each turn.
+    order: &'a [u32],
+}
+
+impl<'a> Turns<'a> {
+    fn runs_of(&self, turn: u32) -> &'a [u32] {
+        self.runs.of(self.order[turn as usize])
+    }
+
+    /// The set of the group of a turn, where sets are compared.
+    fn set(&self, turn: u32) -> &'a [u64] {
+        match self.evidence {
+            Evidence::Fingerprints => &[],
+            Evidence::Sets(sets) => sets.get(self.order[turn as usize]),
+        }
+    }
+}
+
+/// Some of the members of each run: those that were added, in the order of their turns.
+struct Members {
+    flat: Vec<u32>,
+    lengths: Vec<u32>,
+    /// The runs that have too many of them.
+    families: Option<Families>,
+}
+
+impl Members {
+    fn new(turns: &Turns<'_>) -> Self {
+        let runs = turns.runs;
+        Members {
+            flat: vec![0; runs.starts[runs.len()]],
+            lengths: vec![0; runs.len()],
+            families: turns.search.prefixes_by().map(Families::new),
+        }
+    }
+
+    fn add(&mut self, turns: &Turns<'_>, turn: u32) {
+        if let Some(families) = &mut self.families {
+            for family in families.of(turns.runs_of(turn).iter().map(|&run| run.into())) {
+                families.add(family, turn, turns.set(turn));
+            }
+        }
+        for &run in turns.runs_of(turn) {
+            let (start, length) = (turns.runs.starts[run as usize], &mut self.lengths[run as usize]);
+            self.flat[start + *length as usize] = turn;
+            *length += 1;
+            let list = &self.flat[start..][..*length as usize];
+            if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT) {
+                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn).into()));
+            }
+        }
+    }
+
+    /// Passes those to a function that share a run with this one, have at least the turn `from`, and may be similar to
+    /// it; some of them several times.
+    fn find(&self, turns: &Turns<'_>, turn: u32, from: u32, mut each: impl FnMut(u32)) {
+        for &run in turns.runs_of(turn) {
+            let length = self.lengths[run as usize] as usize;
+            if length < HOT || self.families.is_none() {
+                let list = &self.flat[turns.runs.starts[run as usize]..][..length];
+                list.iter().rev().take_while(|&&other| other >= from).for_each(|&other| each(other));
+            }
+        }
+        let Some(families) = &self.families else { return };
+        for family in families.of(turns.runs_of(turn).iter().map(|&run| run.into())) {
+            let found = families.find(family, turns.set(turn), |other| {
+                if other >= from {
+                    each(other);
+                }
+                other >= from
+            });
+            debug_assert!(found.is_ok(), "it is in memory");
+        }
+    }
+}
+
+/// The choice so far.
+struct Choice<'a> {
+    turns: &'a Turns<'a>,
+    kept: Members,
+    /// The dropped groups of several documents.
+    copied: Members,
+    is_kept: Vec<bool>,
+    edges: Vec<Edge>,
+    compared: u64,
+}
+
+/// The turn of a similar group.
+type Best = Option<(u32, Similarity)>;
+
+impl Choice<'_> {
+    /// Decides on groups that follow each other in the order.
+    fn decide(&mut self, batch: &[u32]) {
+        let corpus = self.turns.search.corpus();
+        let is_first = |turn: u32| is_first(corpus, self.turns.order[turn as usize]);
+        let before = |&turn: &u32| if is_first(turn) { (None, 0) } else { self.best_since(0, turn) };
+        let found: Vec<(Best, u64)> = batch.par_iter().map(before).collect();
+        for (&turn, (best, compared)) in batch.iter().zip(found) {
+            self.compared += compared;
+            if is_first(turn) {
+                self.keep(turn);
+                continue;
+            }
+            let (later, compared) = self.best_since(batch[0], turn);
+            self.compared += compared;
+            // Those of the batch come later in the order, so that they must be more similar.
+            let value = |best: Best| best.map_or(0.0, |(_, similarity)| similarity.value());
+            match if best.is_none() || value(later) > value(best) { later } else { best } {
+                Some((other, similarity)) => {
+                    let order = self.turns.order;
+                    self.edges.push(edge(order[turn as usize], order[other as usize], similarity));
+                    if corpus.members(order[turn as usize]).len() > 1 {
+                        self.copied.add(self.turns, turn);
+                    }
+                }
+                None => self.keep(turn),
+            }
+        }
+    }
+
+    fn keep(&mut self, turn: u32) {
+        let (corpus, group) = (self.turns.search.corpus(), self.turns.order[turn as usize]);
+        self.is_kept[group as usize] = true;
+        // With a reference, documents are compared with it alone.
+        if corpus.against() && !is_first(corpus, group) {
+            return;
+        }
+        let (others, mut compared) = self.possible(&self.copied, 0, turn);
+        for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
+            let similarity = self.turns.search.compared(self.turns.evidence, group, other, &mut compared);
+            self.edges.extend(similarity.map(|similarity| edge(group, other, similarity)));
+        }
+        self.compared += compared;
+        self.kept.add(self.turns, turn);
+    }
+
+    /// The members with at least the turn `from` that share a run with this one and can be similar to it, in the order
+    /// of the choice. Also returns the number of comparisons.
+    fn possible(&self, members: &Members, from: u32, turn: u32) -> (Vec<u32>, u64) {
+        let Turns { search, evidence, order, .. } = self.turns;
+        let (mut others, mut compared, group) = (Vec::new(), 0, order[turn as usize]);
+        members.find(self.turns, turn, from, |other| {
+            let other_group = order[other as usize];
+            if search.can_be_similar(evidence, group, other_group, &mut compared)
+                && search.corpus().may_pair(group, other_group)
+            {
+                others.push(other);
+            }
+        });
+        others.sort_unstable();
+        others.dedup();
+        (others, compared)
+    }
+
+    /// The most similar of the kept groups with at least the turn `from`; among equals the first in the order. Also
+    /// returns the number of comparisons.
+    fn best_since(&self, from: u32, turn: u32) -> (Best, u64) {
+        let Turns { search, evidence, order, .. } = self.turns;
+        let (others, mut compared) = self.possible(&self.kept, from, turn);
+        let mut best = None::<(u32, Similarity)>;
+        for other in others {
+            let (a, b) = (order[turn as usize], order[other as usize]);
+            if let Some(similarity) = search.compared(evidence, a, b, &mut compared)
+                && best.is_none_or(|(_, most)| similarity.value() > most.value())
+            {
+                best = Some((other, similarity));
+            }
+        }
+        (best, compared)
+    }
+}
+
+impl Search<'_> {
+    /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set and the same clusters, with
+    /// the groups in this order, as from all edges. Returns the number of comparisons too.
+    ///
+    /// # Cost
+    /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
+    /// Memory: some 16 bytes for each group under each key that several share, and an edge for each dropped group; if more
+    /// than [`HOT`] groups of a key are kept, also the prefixes of their sets.
+    pub fn deciding_edges(&self, evidence: &Evidence, order: &[u32]) -> (Vec<Edge>, u64) {
+        let runs = Runs::new(self.tables(), self.corpus().distinct());
+        let turns = Turns { search: self, evidence, runs: &runs, order };
+        let mut choice = Choice {
+            turns: &turns,
+            kept: Members::new(&turns),
+            copied: Members::new(&turns),
+            is_kept: vec![false; self.corpus().distinct()],
+            edges: Vec::new(),
+            compared: 0,
+        };
+        let is_first = |&turn: &u32| is_first(self.corpus(), order[turn as usize]);
+        let (first, rest): (Vec<u32>, Vec<u32>) = (0..order.len() as u32).partition(is_first);
+        first.chunks(AT_ONCE).chain(rest.chunks(AT_ONCE)).for_each(|batch| choice.decide(batch));
+        let Choice { edges, is_kept, compared, .. } = choice;
+        let mut connection = Connection::new(&turns, is_kept, edges, compared);
+        connection.connect_runs();
+        connection.connect_families();
+        (connection.edges, connection.compared)
+    }
+}
+
+/// The connection of what all edges would connect.
+struct Connection<'a> {
+    turns: &'a Turns<'a>,
+    is_kept: Vec<bool>,
+    connected: UnionFind<u32>,
+    edges: Vec<Edge>,
+    compared: u64,
+}
+
+impl<'a> Connection<'a> {
+    fn new(turns: &'a Turns<'a>, is_kept: Vec<bool>, edges: Vec<Edge>, compared: u64) -> Self {
+        let mut connected = UnionFind::<u32>::new(is_kept.len());
+        edges.iter().for_each(|edge| _ = connected.union(edge.a, edge.b));
+        Connection { turns, is_kept, connected, edges, compared }
+    }
+
+    /// Whether the members of a run are too many to compare each with each.
+    fn is_hot(&self, run: u32) -> bool {
+        self.turns.runs.members(run).len() >= HOT && self.turns.search.prefixes_by().is_some()
+    }
+
+    /// Whether two groups may be similar and were not compared by the choice.
+    fn is_new(&self, a: u32, b: u32) -> bool {
+        let corpus = self.turns.search.corpus();
+        // Each kept group was compared with those before it, unless both are of the reference.
+        let are_kept = self.is_kept[a as usize] && self.is_kept[b as usize];
+        let are_first = is_first(corpus, a) && is_first(corpus, b);
+        (!are_kept || are_first) && corpus.may_pair(a, b)
+    }
+
+    /// The members of a run as (part, member), ascending, if they are in several parts that may have to be connected.
+    fn open_parts(&mut self, run: u32) -> Option<Vec<(u32, u32)>> {
+        let members = self.turns.runs.members(run);
+        if !self.turns.search.corpus().against() && members.iter().all(|&group| self.is_kept[group as usize]) {
+            return None;
+        }
+        let mut parts: Vec<(u32, u32)> = members.iter().map(|&member| (self.connected.find(member), member)).collect();
+        parts.sort_unstable();
+        (parts[0].0 != parts[parts.len() - 1].0).then_some(parts)
+    }
+
+    fn add(&mut self, (found, compared): (Vec<Edge>, u64)) {
+        self.compared += compared;
+        for edge in found {
+            if self.connected.union(edge.a, edge.b) {
+                self.edges.push(edge);
+            }
+        }
+    }
+
+    /// Compares the parts of each run that is not hot.
+    fn connect_runs(&mut self) {
+        let runs: Vec<u32> = (0..self.turns.runs.len() as u32).filter(|&run| !self.is_hot(run)).collect();
+        for batch in runs.chunks(RUNS_AT_ONCE) {
+            let open: Vec<Vec<(u32, u32)>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
+            let found: Vec<_> = open.into_par_iter().map(|parts| self.connecting(&parts)).collect();
+            found.into_iter().for_each(|found| self.add(found));
+        }
+    }
+
+    /// Edges between the parts of a run, which come as (part, member), until all that are similar are connected.
+    fn connecting(&self, parts: &[(u32, u32)]) -> (Vec<Edge>, u64) {
+        let Turns { search, evidence, .. } = self.turns;
+        let parts: Vec<&[(u32, u32)]> = parts.chunk_by(|a, b| a.0 == b.0).collect();
+        let (mut connected, mut edges, mut compared) = (UnionFind::<u32>::new(parts.len()), Vec::new(), 0);
+        for later in 1..parts.len() {
+            for earlier in 0..later {
+                if connected.same(earlier as u32, later as u32) {
+                    continue;
+                }
+                let pairs = parts[earlier].iter().flat_map(|a| parts[later].iter().map(move |b| (a.1, b.1)));
+                let mut similar = pairs.filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
+                    let can_be = search.can_be_similar(evidence, a, b, &mut compared);
+                    let similarity = if can_be { search.compared(evidence, a, b, &mut compared) } else { None };
+                    similarity.map(|similarity| edge(a, b, similarity))
+                });
+                if let Some(edge) = similar.next() {
+                    connected.union(earlier as u32, later as u32);
+                    edges.push(edge);
+                }
+            }
+        }
+        (edges, compared)
+    }
+
+    /// Compares the groups of hot runs that the largest part of their family does not contain.
+    fn connect_families(&mut self) {
+        let (Some(jaccard), Evidence::Sets(sets)) = (self.turns.search.prefixes_by(), self.turns.evidence) else {
+            return;
+        };
+        let mut families = Families::new(jaccard);
+        for run in 0..self.turns.runs.len() as u32 {
+            if self.is_hot(run) && self.open_parts(run).is_some() {
+                let set = |group| Ok::<_, Infallible>(Cow::Borrowed(sets.get(group)));
+                let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set);
+            }
+        }
+        for family in 0..families.len() as u32 {
+            for &group in &self.outside_largest_part(families.members(family)) {
+                self.connect_one(&families, family, group, sets.get(group));
+            }
+        }
+    }
+
+    /// The groups that are not in the part with most of them.
+    fn outside_largest_part(&mut self, groups: &[u32]) -> Vec<u32> {
+        let mut parts: Vec<(u32, u32)> = groups.iter().map(|&group| (self.connected.find(group), group)).collect();
+        parts.sort_unstable();
+        let parts = parts.chunk_by(|a, b| a.0 == b.0);
+        // Among equals the first.
+        let largest = parts.clone().max_by_key(|part| (part.len(), !part[0].0)).map(|part| part[0].0);
+        parts.filter(|part| Some(part[0].0) != largest).flatten().map(|&(_, group)| group).collect()
+    }
+
+    /// Adds edges between a group and those of its family that nothing connects with it.
+    fn connect_one(&mut self, families: &Families, family: u32, group: u32, set: &[u64]) {
+        let Turns { search, evidence, .. } = *self.turns;
+        let mut others = Vec::new();
+        let found = families.find(family, set, |other| {
+            others.push(other);
+            true
+        });
+        debug_assert!(found.is_ok(), "it is in memory");
+        others.sort_unstable();
+        others.dedup();
+        for other in others {
+            if self.is_new(group, other)
+                && !self.connected.same(group, other)
+                && search.can_be_similar(evidence, group, other, &mut self.compared)
+                && let Some(similarity) = search.compared(evidence, group, other, &mut self.compared)
+            {
+                self.connected.union(group, other);
+                self.edges.push(edge(group, other, similarity));
+            }
+        }
+    }
+}
+
+/// Whether a group is kept before any other is decided on.
+fn is_first(corpus: &Corpus, group: u32) -> bool {
+    corpus.is_reference(corpus.first(group))
+}
+
+fn edge(a: u32, b: u32, similarity: Similarity) -> Edge {
+    Edge { a: a.min(b), b: a.max(b), similarity }
+}

@@ -1,0 +1,175 @@
+//! Keep-sets and clusters made without all pairs, against those made of all pairs.
+
+use crate::support::corpus::{Text, related, with_articles, words};
+use crate::support::random::Random;
+use crate::support::scanning::{Batched, factory, outcome_with};
+use neardups::algorithm::AlgorithmFactory;
+use neardups::engine::{KEEP_POLICIES, KeepPolicy, Kept, Options, Report, scan, scan_to_keep};
+use neardups::report::JsonLines;
+
+const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
+    ("minhash", &[("threshold", "0.4"), ("shingle", "2")]),
+    ("minhash", &[("threshold", "0.5"), ("shingle", "1"), ("exact", "true")]),
+    ("minhash", &[("supershingles", "6x3")]),
+    ("simhash", &[("force", "true"), ("distance", "12")]),
+    ("projection", &[("agree", "340")]),
+    ("projection", &[("cosine", "0.7")]),
+    ("imatch", &[("min-terms", "2")]),
+    ("spotsigs", &[("threshold", "0.4"), ("min-spots", "1")]),
+];
+
+/// Clusters and verdicts, as they would be written.
+fn written(kept: &Kept<'_>, report: &Report) -> String {
+    let mut out = Vec::new();
+    let mut lines = JsonLines::new(&mut out, report);
+    kept.clusters().for_each(|cluster| lines.cluster(&cluster).unwrap());
+    kept.verdicts().for_each(|verdict| lines.verdict(&verdict).unwrap());
+    lines.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Compares all policies, and returns the comparisons of all pairs and of the keep-sets.
+fn check(
+    reference: &[Text],
+    documents: &[Text],
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    what: &str,
+) -> (u64, u64) {
+    fn side(documents: &[Text]) -> Batched<'_> {
+        Batched { documents, size: 17 }
+    }
+    let mut against = (!reference.is_empty()).then(|| side(reference));
+    let mut compared = 0;
+    let all = {
+        let against = against.as_mut().map(|side| side as &mut dyn neardups::source::Source);
+        scan(&mut side(documents), against, factory, options, &()).unwrap()
+    };
+    for (name, policy, _) in KEEP_POLICIES {
+        let against = against.as_mut().map(|side| side as &mut dyn neardups::source::Source);
+        let kept = scan_to_keep(&mut side(documents), against, factory, options, &(), *policy).unwrap();
+        let (expected, found) = (written(&all.keep(*policy), &all.report), written(&kept.kept(), kept.report()));
+        assert!(found == expected, "{what}, {name}:\n{}", first_difference(&expected, &found));
+        assert_eq!(kept.report().counts.pairs, None);
+        compared = compared.max(kept.report().counts.compared);
+    }
+    (all.report.counts.compared, compared)
+}
+
+fn first_difference(a: &str, b: &str) -> String {
+    a.lines().zip(b.lines()).find(|(a, b)| a != b).map_or(String::new(), |(a, b)| format!("{a}\n{b}"))
+}
+
+#[test]
+fn a_keep_set_needs_no_list_of_pairs() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let documents = with_articles(related(&mut random, 260, 30));
+        let (reference, documents) = documents.split_at(60);
+        for (name, settings) in ALGORITHMS {
+            let factory = factory(name, settings);
+            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let what = format!("{name} {settings:?} with seed {seed}");
+            check(&[], documents, &factory, &options, &what);
+            check(reference, documents, &factory, &options, &format!("{what} against a reference"));
+        }
+    }
+}
+
+/// Features that do not fit are read again.
+#[test]
+fn a_keep_set_does_not_depend_on_memory() {
+    let documents = related(&mut Random::new(40), 400, 60);
+    for settings in [&[("threshold", "0.4"), ("shingle", "2")][..], &[("threshold", "0.4"), ("exact", "true")]] {
+        let factory = factory("minhash", settings);
+        for memory in [0, 1 << 17, 1 << 30] {
+            check(&[], &documents, &factory, &Options { memory, ..Options::default() }, &format!("{memory} bytes"));
+        }
+    }
+}
+
+/// Pages of one template with a few words of their own, above the threshold or just below it.
+fn pages(count: usize, shared: usize, own: usize) -> Vec<Text> {
+    let mut random = Random::new(77);
+    let frame = words(&mut random, shared, 1 << 30).join(" ");
+    (0..count)
+        .map(|number| (number.to_string(), format!("{frame} {}", words(&mut random, own, 1 << 30).join(" "))))
+        .collect()
+}
+
+#[test]
+fn pages_of_one_template_take_as_many_comparisons_as_there_are_pages() {
+    for (name, settings) in [
+        ("minhash", &[("shingle", "1")][..]),
+        ("minhash", &[("shingle", "1"), ("exact", "true")]),
+        ("simhash", &[("grams", "1"), ("distance", "12")]),
+        ("spotsigs", &[("antecedents", "en")]),
+    ] {
+        let pages = if name == "spotsigs" { with_articles(pages(1500, 300, 2)) } else { pages(1500, 300, 2) };
+        let factory = factory(name, settings);
+        let (all, kept) = check(&[], &pages, &factory, &Options::default(), name);
+        assert!(all == 0 || kept < 20 * 1500, "{name}: {kept} comparisons instead of {all}");
+    }
+    // Below the threshold nothing is dropped, and the prefixes of the pages rule out most pairs.
+    let factory = factory("minhash", &[("shingle", "1")]);
+    let (all, kept) = check(&[], &pages(1500, 300, 40), &factory, &Options::default(), "below the threshold");
+    assert!(kept <= all + 1500, "{kept} comparisons instead of {all}");
+}
+
+/// Pages of two templates, each with a number of words of its own or of another page, and copies. Those with few words of
+/// their own are similar to most of their template, and the others to few.
+fn mixed_pages(count: usize, own: std::ops::Range<usize>, seed: u64) -> Vec<Text> {
+    let mut random = Random::new(seed);
+    let frames = [words(&mut random, 100, 1 << 30), words(&mut random, 100, 1 << 30)];
+    let mut pages: Vec<Vec<String>> = Vec::new();
+    for _ in 0..count {
+        let mut page = frames[random.below(2)].clone();
+        let own = own.start + random.below(own.len());
+        page.extend(words(&mut random, own, 1 << 30));
+        match (pages.len(), random.below(10)) {
+            (1.., 0) => page = pages[random.below(pages.len())].clone(),
+            (1.., 1..4) => {
+                let other = &pages[random.below(pages.len())];
+                let taken = 100 + random.below(other.len() - 99);
+                page.extend_from_slice(&other[100..taken]);
+            }
+            _ => {}
+        }
+        pages.push(page);
+    }
+    pages.into_iter().enumerate().map(|(number, page)| (number.to_string(), page.join(" "))).collect()
+}
+
+#[test]
+fn pages_of_templates_that_are_partly_similar() {
+    for (own, seed) in [(2..50, 1), (15..30, 2), (24..60, 3)] {
+        let pages = mixed_pages(1800, own.clone(), seed);
+        for settings in [&[("shingle", "1")][..], &[("shingle", "1"), ("exact", "true")]] {
+            let factory = factory("minhash", settings);
+            let what = format!("{own:?} {settings:?}");
+            let (all, kept) = check(&[], &pages, &factory, &Options::default(), &what);
+            // Some are compared twice: with those kept before, and with those decided on at the same time.
+            assert!(0 < kept && kept < 2 * all, "{what}: {kept} comparisons instead of {all}");
+            let (reference, pages) = pages.split_at(700);
+            check(reference, pages, &factory, &Options::default(), &format!("{what} against a reference"));
+        }
+    }
+}
+
+/// Chains, where the kept documents of a cluster are connected through dropped ones only.
+#[test]
+fn dropped_documents_connect_what_is_kept() {
+    let text = |from: usize| (from..from + 20).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let mut order: Vec<usize> = (0..60).collect();
+    for round in 0..20 {
+        let mut random = Random::new(round);
+        for at in (1..order.len()).rev() {
+            order.swap(at, random.below(at + 1));
+        }
+        let documents: Vec<Text> = order.iter().map(|&from| (from.to_string(), text(from * 4))).collect();
+        let factory = factory("minhash", &[("threshold", "0.6"), ("shingle", "1"), ("exact", "true")]);
+        check(&[], &documents, &factory, &Options::default(), "a chain");
+        let all = outcome_with(&documents, &factory, &Options::default());
+        assert_eq!(all.keep(KeepPolicy::First).clusters().count(), 1);
+    }
+}
