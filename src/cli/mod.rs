@@ -32,6 +32,7 @@ mod status;
 mod stream;
 mod terminal;
 
+use crate::kernel::heap;
 use clap::builder::OsStringValueParser;
 use clap::{Arg, Command, error::ErrorKind};
 use neardups::Error;
@@ -42,6 +43,7 @@ use std::process::ExitCode;
 
 /// Parses the arguments of the process, runs the command, and reports errors on standard error.
 pub fn run() -> ExitCode {
+    heap::return_what_is_freed();
     let command = command();
     spelling::learn_options(&command);
     let matches =
