@@ -91,7 +91,7 @@ fn stages(c: &mut Criterion) {
     group.bench_function("tokenise", |b| {
         b.iter(|| passages.iter().for_each(|(_, text)| Word.tokenize(black_box(text), &mut tokens)));
     });
-    let tokens: Vec<Tokens> = passages
+    let mut tokens: Vec<Tokens> = passages
         .iter()
         .map(|(_, text)| {
             let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
@@ -113,12 +113,12 @@ fn stages(c: &mut Criterion) {
         let algorithm = factory(name, settings).expect("defaults are sound").algorithm;
         assert!(algorithm.learns().is_none() && algorithm.reads() == TokenDetail::Hashes);
         let label = [name, sketch].join(" ").trim_end().to_string();
-        let features_of = |tokens: &Tokens| {
+        let features_of = |tokens: &mut Tokens| {
             let mut features = Features::default();
             algorithm.features(tokens, &mut features);
             features
         };
-        let features: Vec<Features> = tokens.iter().map(features_of).collect();
+        let features: Vec<Features> = tokens.iter_mut().map(features_of).collect();
         let fingerprints: Vec<Vec<u64>> = features
             .iter()
             .map(|features| {
@@ -131,7 +131,7 @@ fn stages(c: &mut Criterion) {
         let mut made = Features::default();
         group.bench_function(BenchmarkId::new("features", &label), |b| {
             b.iter(|| {
-                for tokens in &tokens {
+                for tokens in &mut tokens {
                     made.clear();
                     algorithm.features(black_box(tokens), &mut made);
                 }
@@ -190,7 +190,7 @@ impl Algorithm for EachWithEach {
         Vec::new()
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         hash::shingle_hashes(tokens.hashes(), 5, &mut features.hashes);
     }
 

@@ -38,7 +38,7 @@ impl Algorithm for Containment {
         vec![Row::identity("threshold", self.threshold.as_f64()), Row::identity("shingle", WIDTH)]
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         shingle_hashes(tokens.hashes(), WIDTH, &mut features.hashes);
     }
 

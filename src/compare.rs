@@ -13,10 +13,13 @@ use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
 use crate::lexicon::Rarity;
 use crate::passages::Overlap;
-use crate::run::sign::{self, Scratch, Signer};
+use crate::run::sign::{self, Scratch, Signer, TooLarge};
 use crate::similarity::{self, Similarity};
 use crate::tokenizer::{Tokenizer, Tokens, Word};
 use std::sync::Arc;
+
+/// The memory for the tokens and features of one document, beside twice its length.
+const BYTES_OF_ONE: u64 = 256 << 20;
 
 /// The judgement of an algorithm on two documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,11 +168,12 @@ pub fn compare(
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());
     let tokenizer = own.as_deref().unwrap_or(tokenizer);
-    let mut documents = texts.map(|text| {
-        let mut scratch = Scratch::new(seed);
-        Signer::of(&*algorithm, tokenizer, seed).cut(text, &mut scratch);
-        scratch
-    });
+    let mut documents = texts.map(|text| Scratch::bounded(seed, BYTES_OF_ONE + 2 * text.len() as u64));
+    for ((document, text), which) in documents.iter_mut().zip(texts).zip(["first", "second"]) {
+        Signer::of(&*algorithm, tokenizer, seed).cut(text, document).map_err(|TooLarge| {
+            Error::Full(format!("the {which} document has too many tokens to be compared in memory"))
+        })?;
+    }
     let knows_all = learn(&mut *algorithm, &mut documents, texts);
     let mut comparison = Comparison {
         algorithm: algorithm.name(),
@@ -243,9 +247,9 @@ pub fn fingerprint(
     if algorithm.learns().is_some_and(|wanted| wanted != Learns::Features) {
         return Err(Error::Unsuitable(format!("{} must know a whole collection first", algorithm.name())));
     }
-    let (signer, mut scratch) =
-        (Signer::of(&*algorithm, own.as_deref().unwrap_or(tokenizer), seed), Scratch::new(seed));
-    signer.cut(text, &mut scratch);
+    let signer = Signer::of(&*algorithm, own.as_deref().unwrap_or(tokenizer), seed);
+    let mut scratch = Scratch::bounded(seed, u64::MAX);
+    _ = signer.cut(text, &mut scratch);
     signer.features(&mut scratch);
     signer.keys(&mut scratch, &mut Vec::new());
     Ok(scratch.fingerprint)

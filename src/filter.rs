@@ -9,7 +9,10 @@ use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
 use crate::run::observer::Observer;
 use crate::run::ordered::{self, Results, Room, Taken, workers};
+use crate::run::sign::{Budget, SigningMemory};
 use crate::source::{Chunk, Live, Problem, Severity};
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -95,14 +98,16 @@ pub trait Sink {
     fn release(&mut self, counts: &Counts, index: &Index) -> Result<(), Error>;
 }
 
-/// A record, and its content.
+/// A record, by its position in the chunk, and its content.
 struct Read {
-    record: Vec<u8>,
+    record: Range<usize>,
     content: Content,
 }
 
 enum Content {
     Document(String, Signature),
+    /// A document that is too large to be signed.
+    TooLarge(Error),
     /// No document.
     None,
     /// An unreadable record.
@@ -112,6 +117,8 @@ enum Content {
 /// The result of a chunk.
 #[derive(Default)]
 struct Part {
+    /// The records; `None` for a problem alone.
+    chunk: Option<Chunk>,
     records: Vec<Read>,
     problems: Vec<Problem>,
     bytes: u64,
@@ -120,6 +127,20 @@ struct Part {
 /// The maximum number of chunks per thread between reading and deciding. A chunk is the input available at once: at
 /// most a few hundred KiB, unless a record is longer.
 pub const IN_FLIGHT: usize = 8;
+
+/// The maximum size, in bytes, of the chunks between reading and deciding, of which each byte counts as
+/// [`BYTES_A_BYTE`]. A longer chunk is alone.
+const ROOM: u64 = 24 << 20;
+
+/// The memory of a chunk and of its signatures for each byte.
+const BYTES_A_BYTE: u64 = 3;
+
+/// The memory for signing: of all documents at a time, and of a long one that is signed alone, if the index is bounded.
+const SIGNING: u64 = 32 << 20;
+const SIGNING_ALONE: u64 = 72 << 20;
+
+/// The memory of each feature while the index takes it: in the signature, in its record, and twice in the log.
+const BYTES_A_FEATURE: u64 = 28;
 
 /// The maximum size, in bytes, of the records that are decided on before they leave.
 const HELD: usize = 1 << 20;
@@ -245,7 +266,7 @@ impl Stream<'_> {
                 Taken::Nothing if is_stopped() => return Ok(Ok(())),
                 Taken::Nothing => continue,
             };
-            let decided = self.decide(&part)?;
+            let decided = self.decide(part)?;
             if decided.is_err() || is_stopped() {
                 return Ok(decided);
             }
@@ -253,11 +274,17 @@ impl Stream<'_> {
     }
 
     /// Decides on the records of a part. The inner error ends the stream after everything before it has left, the outer one at once.
-    fn decide(&mut self, part: &Part) -> Result<Result<(), Error>, Error> {
-        self.count(part);
+    fn decide(&mut self, mut part: Part) -> Result<Result<(), Error>, Error> {
+        self.count(&part);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        for Read { record, content } in &part.records {
+        let raw = part.chunk.as_ref().map_or(&[][..], Chunk::raw);
+        for Read { record, content } in &mut part.records {
+            let record = &raw[record.clone()];
             match content {
+                Content::TooLarge(error) => {
+                    let error = std::mem::replace(error, Error::Full(String::new()));
+                    return Ok(Err(error));
+                }
                 Content::None => {
                     self.counts.passed += 1;
                     self.sink.passed(record)?;
@@ -311,28 +338,40 @@ impl Stream<'_> {
 /// Reads and signs on threads of their own. They end soon after the parts are dropped, or with the process, because
 /// reading can block for ever. An error of the input comes after everything that was read.
 fn signed<R: io::Read + Send + 'static>(input: Live<R>, index: &Index, threads: usize) -> Results<io::Result<Part>> {
-    // Half of the capacity is for reading ahead, including the chunk that waits to be sent.
-    let (feeder, mut chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(IN_FLIGHT / 2 * threads - 1);
+    // One more waits to be sent.
+    let room = Room { pieces: IN_FLIGHT * threads - 1, bytes: ROOM };
+    let (feeder, chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(room);
     thread::spawn(move || {
         feeder.run(|feeder| {
             let read = || {
                 let mut chunks = input.open()?;
-                while let Some(chunk) = chunks.next_chunk()?
-                    && feeder.give(Ok(chunk)).is_continue()
-                {}
+                while let Some(chunk) = chunks.next_chunk()? {
+                    let weight = BYTES_A_BYTE * chunk.as_ref().map_or(0, Chunk::bytes);
+                    if feeder.give(Ok(chunk), weight).is_break() {
+                        break;
+                    }
+                }
                 Ok(())
             };
             if let Err(error) = read() {
-                _ = feeder.give(Err(error));
+                _ = feeder.give(Err(error), 0);
             }
         });
     });
+    let memory = SigningMemory::new(budget(index), threads);
     let worker = || {
-        let mut signer = index.signer();
+        let mut signer = index.signer().within(Arc::clone(&memory));
         move |chunk: io::Result<Result<Chunk, Problem>>| chunk.map(|chunk| part(chunk, &mut signer))
     };
-    let room = Room { pieces: IN_FLIGHT / 2 * threads, bytes: u64::MAX };
-    ordered::spawn(threads, room, move || chunks.next(), |_| 0, worker)
+    ordered::spawn_fed(threads, chunks, worker)
+}
+
+/// The memory for signing documents for this index. Beside it and what the index takes, there are two copies of long
+/// records: of this one and of the next.
+fn budget(index: &Index) -> Budget {
+    let later_a_token = if index.keeps_features() { BYTES_A_FEATURE } else { 0 };
+    let budget = Budget { together: SIGNING, alone: SIGNING_ALONE, alone_a_byte: 2, later_a_token };
+    if index.limits().memory.is_some() { budget } else { Budget { alone: u64::MAX, ..budget } }
 }
 
 fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
@@ -340,10 +379,13 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
     match chunk {
         Ok(chunk) => {
             part.bytes = chunk.bytes();
-            chunk.documents(&mut |record, result| {
+            chunk.places(&mut |record, result| {
                 let content = match result {
                     Ok(None) => Content::None,
-                    Ok(Some(document)) => Content::Document(document.id.to_string(), signer.sign(&document.text)),
+                    Ok(Some(document)) => match signer.sign_within(&document.text) {
+                        Ok(signature) => Content::Document(document.id.to_string(), signature),
+                        Err(too_large) => Content::TooLarge(too_large.at(&document.place)),
+                    },
                     Err(problem) if problem.severity == Severity::Failed => Content::Rejected(problem),
                     Err(problem) => {
                         let passes = problem.severity == Severity::Skipped;
@@ -355,10 +397,11 @@ fn part(chunk: Result<Chunk, Problem>, signer: &mut Signer) -> Part {
                         Content::None
                     }
                 };
-                part.records.push(Read { record: record.to_vec(), content });
+                part.records.push(Read { record, content });
             });
+            part.chunk = Some(chunk);
         }
-        Err(problem) => part.records.push(Read { record: Vec::new(), content: Content::Rejected(problem) }),
+        Err(problem) => part.records.push(Read { record: 0..0, content: Content::Rejected(problem) }),
     }
     part
 }

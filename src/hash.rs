@@ -150,6 +150,26 @@ pub fn shingle_hashes(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
     }
 }
 
+/// [`shingle_hashes`] in the place of the tokens, for which there need not be room twice.
+///
+/// # Panics
+/// If `width` is 0.
+pub(crate) fn shingle_hashes_in_place(tokens: &mut Vec<u64>, width: usize) {
+    assert!(width >= 1, "a shingle has at least one token");
+    let width = width.min(tokens.len());
+    if width <= 1 {
+        return tokens.iter_mut().for_each(|token| *token = mix(*token));
+    }
+    let (shingles, mut block) = (tokens.len() + 1 - width, Vec::new());
+    for start in (0..shingles).step_by(BLOCK) {
+        block.clear();
+        join_block(&tokens[start..tokens.len().min(start + BLOCK + width - 1)], width, &mut block);
+        // The next block reads only what is behind them.
+        tokens[start..start + block.len()].copy_from_slice(&block);
+    }
+    tokens.truncate(shingles);
+}
+
 /// [`shingle_hashes`] of a block of at least `width` tokens, for a width of at least 2: all runs of two tokens, of
 /// four, and so on, each at the position of its first token.
 fn join_block(tokens: &[u64], width: usize, out: &mut Vec<u64>) {
@@ -314,6 +334,11 @@ mod tests {
     #[test]
     fn all_shingles_at_once_are_each_window_alone() {
         let tokens: Vec<u64> = (1..2 * BLOCK as u64 + 200).map(mix).collect();
+        for few in [&[][..], &tokens[..1], &tokens[..3]] {
+            let mut in_place = few.to_vec();
+            shingle_hashes_in_place(&mut in_place, 5);
+            assert_eq!(in_place, shingles(few, 5));
+        }
         for width in (1..18).chain([31, 32, 33, 63, 64, 65, 200]) {
             let lengths = (0..40).chain([BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + width - 1, BLOCK + width, tokens.len()]);
             for length in lengths.filter(|&length| length >= width) {
@@ -321,7 +346,10 @@ mod tests {
                     [token] => mix(*token),
                     _ => alone(window),
                 });
-                assert!(shingles(&tokens[..length], width).into_iter().eq(expected), "width {width}, length {length}");
+                let mut in_place = tokens[..length].to_vec();
+                shingle_hashes_in_place(&mut in_place, width);
+                assert_eq!(shingles(&tokens[..length], width), in_place, "width {width}, length {length}");
+                assert!(in_place.into_iter().eq(expected), "width {width}, length {length}");
             }
         }
     }

@@ -54,6 +54,18 @@ impl WithoutCommon {
         WithoutCommon { inner, share, known: Known::Nothing, origins: Origins::default() }
     }
 
+    fn remove_common(&self, features: &mut Features) {
+        match &self.known {
+            Known::Nothing => {}
+            Known::FrequencyBounds(bounds) => {
+                let documents = bounds.documents();
+                retain(features, |feature| self.exceeded_by(bounds.most(feature).into(), documents));
+            }
+            Known::Common { common, .. } if common.is_empty() => {}
+            Known::Common { common, .. } => retain(features, |feature| common.binary_search(&feature).is_err()),
+        }
+    }
+
     /// Sets the provenance of the share.
     pub(super) fn with_origins(self, origins: Origins) -> Self {
         WithoutCommon { origins, ..self }
@@ -134,17 +146,9 @@ impl Algorithm for WithoutCommon {
         }
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.inner.features(tokens, features);
-        match &self.known {
-            Known::Nothing => {}
-            Known::FrequencyBounds(bounds) => {
-                let documents = bounds.documents();
-                retain(features, |feature| self.exceeded_by(bounds.most(feature).into(), documents));
-            }
-            Known::Common { common, .. } if common.is_empty() => {}
-            Known::Common { common, .. } => retain(features, |feature| common.binary_search(&feature).is_err()),
-        }
+        self.remove_common(features);
     }
 
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {

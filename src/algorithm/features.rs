@@ -54,10 +54,15 @@ impl Features {
 
     /// Leaves each hash once, in a fixed but unspecified order. For features without weights.
     ///
-    /// Cost: a look-up in a table of two to four slots for each hash, which is faster than sorting. At worst that of
-    /// sorting, for hashes that were made to crowd into one part of the table.
+    /// Cost: a look-up in a table of two to four slots for each hash, which is faster than sorting. That of sorting, for
+    /// hashes that were made to crowd into one part of the table, and for very many, whose table would take several times
+    /// their own memory.
     pub fn remove_repeats(&mut self) {
         debug_assert!(self.weights.is_empty(), "weights would no longer match their hashes");
+        if self.hashes.len() > MOST_IN_A_TABLE {
+            self.hashes.sort_unstable();
+            return self.hashes.dedup();
+        }
         let mut hashes = std::mem::take(&mut self.hashes);
         let mut seen = Seen::new(&mut self.seen, hashes.len());
         hashes.retain(|&hash| seen.is_first(hash));
@@ -74,6 +79,11 @@ impl Features {
     /// Cost: as for [`remove_repeats`](Self::remove_repeats).
     pub(crate) fn first_of_each(&mut self, hashes: &[u64]) {
         let all = 0..u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+        if hashes.len() > MOST_IN_A_TABLE {
+            self.positions.clear();
+            self.positions.extend(all);
+            return self.leave_first(hashes);
+        }
         let mut seen = Seen::new(&mut self.seen, hashes.len());
         self.positions.clear();
         self.positions.resize(all.len(), 0);
@@ -85,11 +95,19 @@ impl Features {
         }
         self.positions.truncate(count);
         if seen.probe_limit_exceeded() {
-            self.positions.sort_unstable_by_key(|&i| (hashes[i as usize], i));
-            self.positions.dedup_by_key(|i| hashes[*i as usize]);
+            self.leave_first(hashes);
         }
     }
+
+    /// Leaves of the positions of equal hashes the first.
+    fn leave_first(&mut self, hashes: &[u64]) {
+        self.positions.sort_unstable_by_key(|&i| (hashes[i as usize], i));
+        self.positions.dedup_by_key(|i| hashes[*i as usize]);
+    }
 }
+
+/// The maximum number of hashes of which repeats are found with a table.
+const MOST_IN_A_TABLE: usize = 1 << 19;
 
 /// A table of hashes that were seen.
 struct Seen<'a> {

@@ -144,6 +144,9 @@ pub struct Profile {
     pub form: FingerprintForm,
     /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few.
     pub layout: Option<Layout>,
+    /// The memory that [`Algorithm::features`] takes at most beside the tokens, in bytes for each token. A long document is
+    /// signed only if there is so much.
+    pub bytes_a_token: u64,
 }
 
 impl Profile {
@@ -151,12 +154,17 @@ impl Profile {
     /// its fingerprints are written word by word.
     pub const fn new(name: &'static str, measure: &'static str, compare_on: CompareOn) -> Self {
         let (reads, form) = (TokenDetail::Hashes, FingerprintForm::Words);
-        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form, layout: None }
+        Profile { name, measure, reads, compare_on, tables: None, jaccard: None, form, layout: None, bytes_a_token: 8 }
     }
 
     /// Sets the detail of the tokens that the algorithm reads.
     pub const fn reading(self, reads: TokenDetail) -> Self {
         Profile { reads, ..self }
+    }
+
+    /// Sets the memory that features take at most, in bytes for each token. The default is 8, for a hash.
+    pub const fn taking(self, bytes_a_token: u64) -> Self {
+        Profile { bytes_a_token, ..self }
     }
 
     /// Sets the number of keys of each fingerprint.
@@ -205,8 +213,10 @@ pub trait Algorithm: Send + Sync {
     /// its result must not depend on this count, but may depend on earlier ones.
     fn learn(&mut self, _learned: &Learned) {}
 
-    /// Fills `features`, which arrives cleared. The tokens have the detail that [`Profile::reads`] requests.
-    fn features(&self, tokens: &Tokens, features: &mut Features);
+    /// Fills `features`, which arrives cleared. The tokens have the detail that [`Profile::reads`] requests. They are not
+    /// used afterwards if there are so many that they take much memory: their hashes can then be
+    /// [taken](Tokens::take_spare), and features made in their place.
+    fn features(&self, tokens: &mut Tokens, features: &mut Features);
 
     /// Appends the document's fingerprint, or nothing if the document has no features. A document without a fingerprint
     /// is never reported in a pair; it is counted separately.

@@ -125,6 +125,7 @@ impl<F: Signs> Algorithm for SignBits<F> {
             .with_tables(self.tables.len())
             .with_layout(self.layout)
             .written_as(FingerprintForm::Bits(self.bits))
+            .taking(self.weigher.bytes_a_token())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -162,7 +163,7 @@ impl<F: Signs> Algorithm for SignBits<F> {
         }
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.family.features(&self.weigher, tokens, features);
     }
 

@@ -157,6 +157,15 @@ impl Weigher {
         }
     }
 
+    /// See [`Profile::bytes_a_token`](super::Profile::bytes_a_token).
+    pub fn bytes_a_token(&self) -> u64 {
+        match self.weights {
+            Weights::TermFrequency | Weights::Binary => 8,
+            // The hash, the frequency and the weight, and the first and the last again while they are sorted.
+            Weights::Idf | Weights::Terms => 32,
+        }
+    }
+
     /// Every token occurrence becomes a feature, unless the weights merge all occurrences into one.
     pub fn occurrences(&self, tokens: &Tokens, features: &mut Features) {
         features.hashes.extend_from_slice(tokens.hashes());

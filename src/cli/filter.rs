@@ -279,6 +279,9 @@ impl Stats {
     }
 }
 
+/// The maximum size of the buffer of the output while nothing is in it, in bytes.
+const MOST_OUT: usize = 4 << 20;
+
 /// How often the rate is reported.
 const REPORT_EVERY: Duration = Duration::from_secs(30);
 
@@ -408,6 +411,8 @@ impl Sink for Output<'_> {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();
+        // After a long record.
+        self.out.shrink_to(MOST_OUT);
         let waiting = take(&mut self.waiting);
         written.map_err(|error| match waiting {
             1.. if self.remembers => {

@@ -14,7 +14,7 @@ use super::stats::{Failure, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
-use neardups::algorithm::{AlgorithmFactory, CompareOn, TableFactory};
+use neardups::algorithm::TableFactory;
 use neardups::engine::{
     self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, KeptOutcome, MAX_HOSTS_PER_TEXT, Outcome, Report,
     Verdict,
@@ -56,14 +56,7 @@ impl Request {
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
         let method = Method::resolve(&arguments.method)?;
-        let (entry, factory) = method.factory()?;
-        let compares = factory.prepare(0)?.algorithm.compare_on();
-        if compares == CompareOn::Fingerprints && run.memory.is_some_and(|memory| memory.is_typed) {
-            return Err(usage_error(format!(
-                "--memory has no effect on {}: all of its fingerprints are in memory",
-                entry.name
-            )));
-        }
+        let (_, factory) = method.factory()?;
         let source = input::source_options(input, run.temp_dir.as_deref())?;
         let paths = input::paths(&arguments.paths, &arguments.against)?;
         refuse_without_effect(arguments)?;

@@ -7,7 +7,7 @@ use super::columns::Columns;
 use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
 use crate::outline::Parities;
-use crate::run::sign;
+use crate::run::sign::{self, TooLarge};
 use crate::source::{Place, Problem, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -50,6 +50,12 @@ pub(super) struct Part {
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
+    /// The maximum number of features that are kept.
+    pub most_features: usize,
+    /// Whether there were more, so that none are kept.
+    pub is_incomplete: bool,
+    /// Why a document could not be signed, which ends the run.
+    pub refused: Option<Error>,
     /// Whether features had weights, which are not kept.
     pub weighted: bool,
     pub problems: Vec<Problem>,
@@ -63,6 +69,22 @@ impl Part {
     /// The length of each document in tokens of the requested tokenizer.
     pub fn asked_lengths(&self) -> &[u32] {
         if self.measured.is_empty() { &self.lengths } else { &self.measured }
+    }
+
+    /// Keeps the features of the next document, unless those of the part are too many.
+    pub fn retain(&mut self, features: &[u64]) {
+        self.is_incomplete |= self.features.len() + features.len() > self.most_features;
+        if self.is_incomplete {
+            (self.features, self.feature_ends) = Default::default();
+        } else {
+            self.features.extend_from_slice(features);
+            self.feature_ends.push(self.features.len());
+        }
+    }
+
+    /// Notes that a document could not be signed.
+    pub fn refuse(&mut self, too_large: TooLarge, place: &Place) {
+        self.refused.get_or_insert_with(|| too_large.at(place));
     }
 }
 
@@ -189,7 +211,7 @@ impl Documents {
     }
 
     /// Bytes of memory, without keys that may go to a file and features that may be recomputed.
-    fn bytes_held(&self) -> u64 {
+    pub fn bytes_held(&self) -> u64 {
         let a_document = size_of::<(usize, u32, u128, u32, bool)>();
         let words = self.measured.len() + self.sizes.len();
         let long = self.record_ends.len() + self.records.len();

@@ -14,7 +14,7 @@ use crate::algorithm::{
 };
 use crate::error::Error;
 use crate::run::ordered::workers;
-use crate::run::sign::{Scratch, evidence};
+use crate::run::sign::{Scratch, TooLarge, bytes_a_byte, evidence};
 use crate::source::{Place, Problem, Severity, Source};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -134,7 +134,8 @@ impl<'a> Fingerprints<'a> {
             sides,
             |_| Ok(()),
             |(), numbered, scratch| sign(reader, prepared, numbered, scratch),
-            |Part { documents, bytes }: Part| {
+            |Part { documents, bytes, refused }: Part| {
+                refused.map_or(Ok(()), Err)?;
                 for document in documents {
                     if let Some(problem) = &document.problem {
                         counts.problem(problem);
@@ -225,24 +226,41 @@ impl Survey {
     }
 }
 
+/// The id, the location and the length of the documents of a batch.
+struct Surveyed {
+    bytes: u64,
+    documents: Vec<(String, Place, u32)>,
+    problems: Vec<Problem>,
+    /// Why a document could not be cut, which ends the run.
+    refused: Option<Error>,
+}
+
 fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     reader.in_parallel(
         sides,
         |_| Ok(()),
         |(), numbered, scratch| {
-            let (mut documents, mut problems) = (Vec::new(), Vec::new());
+            let (mut documents, mut problems, mut refused) = (Vec::new(), Vec::new(), None);
             numbered.batch.documents(&mut |document| match document {
                 Ok(document) => {
-                    reader.options.tokenizer.tokenize(&document.text, &mut scratch.tokens);
+                    let tokenizer = &*reader.options.tokenizer;
+                    let scratch = &mut *scratch.begin(&document.text, bytes_a_byte(tokenizer));
+                    let most = scratch.most_tokens(0);
+                    scratch.tokens.bound(most);
+                    tokenizer.tokenize(&document.text, &mut scratch.tokens);
+                    if scratch.tokens.is_beyond_bound() {
+                        return refused = Some(TooLarge.at(&document.place));
+                    }
                     let length = scratch.tokens.len().try_into().unwrap_or(u32::MAX);
                     documents.push((document.id.into_owned(), document.place, length));
                 }
                 Err(problem) => problems.push(problem),
             });
-            (numbered.batch.bytes_read(), documents, problems)
+            Surveyed { bytes: numbered.batch.bytes_read(), documents, problems, refused }
         },
-        |(bytes, documents, problems)| {
+        |Surveyed { bytes, documents, problems, refused }| {
+            refused.map_or(Ok(()), Err)?;
             reader.observer.progress(bytes, documents.len() as u64);
             for (id, place, length) in documents {
                 survey.document(id, place);
@@ -259,6 +277,8 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
 struct Part {
     documents: Vec<Document>,
     bytes: u64,
+    /// Why a document could not be signed, which ends the run.
+    refused: Option<Error>,
 }
 
 /// A document with its fingerprint, or a problem in its place.
@@ -273,15 +293,19 @@ struct Document {
 
 fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, scratch: &mut Scratch) -> Part {
     let (signer, algorithm) = (reader.signer(prepared), &*prepared.algorithm);
-    let mut documents = Vec::new();
+    let (mut documents, mut refused) = (Vec::new(), None);
     numbered.batch.documents(&mut |document| {
         documents.push(match document {
             Ok(document) => {
-                signer.cut(&document.text, scratch);
+                let scratch = &mut *signer.begin(&document.text, scratch);
+                if let Err(too_large) = signer.cut(&document.text, scratch) {
+                    return refused = Some(too_large.at(&document.place));
+                }
+                let tokens = scratch.tokens.len();
                 signer.features(scratch);
                 let features = scratch.features.count();
                 let words = written(algorithm, scratch);
-                let (id, tokens) = (document.id.into_owned(), scratch.tokens.len());
+                let id = document.id.into_owned();
                 Document { id, place: document.place, words, features, tokens, problem: None }
             }
             Err(problem) => {
@@ -291,7 +315,7 @@ fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, s
             }
         });
     });
-    Part { documents, bytes: numbered.batch.bytes_read() }
+    Part { documents, bytes: numbered.batch.bytes_read(), refused }
 }
 
 /// The words that are written of a document, given its features.

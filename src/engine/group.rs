@@ -19,7 +19,7 @@ pub(super) enum Keys<'a> {
     Aligned { columns: Columns, rows: Rows },
     /// Any number of keys, stored ascending, with the end of each document's keys; and the fingerprints, if those are
     /// compared.
-    Free { keys: Vec<u64>, ends: Vec<usize>, fingerprints: Fingerprints },
+    Free { keys: Vec<u64>, ends: Vec<usize>, fingerprints: Fingerprints, a_table: usize },
 }
 
 /// The keys of some groups in all tables.
@@ -59,8 +59,10 @@ fn slice<'a>(flat: &'a [u64], ends: &[usize], group: u32) -> &'a [u64] {
 }
 
 impl<'a> Keys<'a> {
-    /// Takes the records of the first document of each group out of the corpus.
-    pub fn new(algorithm: &'a dyn Algorithm, corpus: &mut Corpus, columns: Option<Columns>) -> Self {
+    /// Takes the records of the first document of each group out of the corpus. Tables of free keys are as large as
+    /// `memory` allows.
+    pub fn new(algorithm: &'a dyn Algorithm, corpus: &mut Corpus, columns: Option<Columns>, memory: u64) -> Self {
+        let a_table = (memory / 64).clamp(LEAST_FREE_KEYS_A_TABLE, FREE_KEYS_A_TABLE) as usize;
         if let Some(columns) = columns {
             return Keys::Aligned { columns, rows: Rows::default() };
         }
@@ -79,17 +81,19 @@ impl<'a> Keys<'a> {
                     sort_tail(&mut keys, start);
                     ends.push(keys.len());
                 }
-                Keys::Free { keys, ends, fingerprints }
+                Keys::Free { keys, ends, fingerprints, a_table }
             }
             _ => {
-                let (mut keys, mut sorted_ends) = (Vec::with_capacity(words.len()), Vec::with_capacity(ends.len()));
-                for group in 0..corpus.distinct() as u32 {
-                    let start = keys.len();
-                    keys.extend_from_slice(slice(&words, &ends, group));
-                    sort_tail(&mut keys, start);
-                    sorted_ends.push(keys.len());
+                let (mut keys, mut ends) = (words, ends);
+                let (mut start, mut kept) = (0, 0);
+                for end in &mut ends {
+                    let length = sort_distinct(&mut keys[start..*end]);
+                    keys.copy_within(start..start + length, kept);
+                    (start, kept) = (*end, kept + length);
+                    *end = kept;
                 }
-                Keys::Free { keys, ends: sorted_ends, fingerprints: Fingerprints::default() }
+                keys.truncate(kept);
+                Keys::Free { keys, ends, fingerprints: Fingerprints::default(), a_table }
             }
         }
     }
@@ -121,7 +125,7 @@ impl<'a> Keys<'a> {
         match self {
             Keys::Computed { tables, .. } => *tables,
             Keys::Aligned { columns, .. } => columns.tables(),
-            Keys::Free { keys, .. } => (keys.len() / FREE_KEYS_A_TABLE + 1).next_power_of_two(),
+            Keys::Free { keys, a_table, .. } => (keys.len() / a_table + 1).next_power_of_two(),
         }
     }
 
@@ -130,7 +134,7 @@ impl<'a> Keys<'a> {
         let (words, ends) = match self {
             Keys::Computed { fingerprints, .. } => (fingerprints.words.len(), fingerprints.ends.len()),
             Keys::Aligned { columns, .. } => return columns.bytes_held(),
-            Keys::Free { keys, ends, fingerprints } => {
+            Keys::Free { keys, ends, fingerprints, .. } => {
                 (keys.len() + fingerprints.words.len(), ends.len() + fingerprints.ends.len())
             }
         };
@@ -237,8 +241,9 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Free keys are split so that one table sorts about this many.
-const FREE_KEYS_A_TABLE: usize = 1 << 22;
+/// Free keys are split so that one table sorts about this many, or fewer if there is less memory.
+const FREE_KEYS_A_TABLE: u64 = 1 << 22;
+const LEAST_FREE_KEYS_A_TABLE: u64 = 1 << 16;
 
 /// Sorts `keys` from `start` on, and removes repeats there.
 fn sort_tail(keys: &mut Vec<u64>, start: usize) {
@@ -260,12 +265,24 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
     None
 }
 
-/// Sorts every table, and keeps the runs that can hold a pair.
+/// Sorts every table, and keeps the runs that can hold a pair. As many tables are sorted at a time as fit `memory`.
 ///
 /// # Errors
 /// The temporary file of the keys cannot be read back.
-pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus) -> Result<Vec<Table>, Error> {
-    (0..keys.tables()).into_par_iter().map(|table| sorted_runs(keys, corpus, table)).collect()
+pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Vec<Table>, Error> {
+    let a_table = match keys {
+        Keys::Free { a_table, .. } => size_of::<(u64, u32)>() * a_table,
+        Keys::Computed { .. } | Keys::Aligned { .. } => size_of::<u64>() * corpus.distinct(),
+    };
+    let at_once = (memory / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;
+    let mut tables = Vec::with_capacity(keys.tables());
+    for first in (0..keys.tables()).step_by(at_once) {
+        let some = first..keys.tables().min(first + at_once);
+        let sorted: Result<Vec<Table>, Error> =
+            some.into_par_iter().map(|table| sorted_runs(keys, corpus, table)).collect();
+        tables.extend(sorted?);
+    }
+    Ok(tables)
 }
 
 fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, Error> {

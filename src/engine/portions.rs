@@ -63,13 +63,12 @@ impl Portion {
 
 impl Portions {
     /// Divides the candidates into portions of at most `budget` bytes where possible; `bytes` is the size of a
-    /// candidate. A portion may always have an eighth of all candidates, and 64 KiB, so that a budget that is much too
-    /// small does not cause thousands of readings.
+    /// candidate. A portion may always have 64 KiB, so that a budget that is much too small does not cause thousands of
+    /// readings.
     pub fn new(is_candidate: &[bool], tables: &[Table], bytes: impl Fn(u32) -> u64, budget: u64) -> Self {
         let groups = is_candidate.len();
         let candidates: Vec<u32> = (0..groups as u32).filter(|&group| is_candidate[group as usize]).collect();
-        let all = candidates.iter().map(|&group| bytes(group)).sum::<u64>();
-        Self::of(candidates, is_candidate, tables, bytes, budget.max(all / 8).max(1 << 16))
+        Self::of(candidates, is_candidate, tables, bytes, budget.max(1 << 16))
     }
 
     fn of(

@@ -9,8 +9,8 @@ use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
 use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally};
 use crate::outline::parities;
-use crate::run::ordered::{self, Feed, Feeder, Room};
-use crate::run::sign::{self, Scratch, Signer};
+use crate::run::ordered::{self, Feed, Feeder, Room, Weighed};
+use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory, TooLarge};
 use crate::source::{Batch, Document, Problem};
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::collections::{HashSet, VecDeque};
@@ -97,11 +97,32 @@ pub(super) struct Reader<'a> {
     pub observer: &'a dyn Observer,
     /// Hashes of the reported problems.
     reported: Mutex<HashSet<u64>>,
+    /// What the workers sign documents in.
+    signing: Arc<SigningMemory>,
 }
+
+/// What the promise about the memory of the process allows for each of these, beside a share of the budget: signing, a
+/// long document that is signed alone, and the batches between reading and taking.
+const SIGNING_BYTES: u64 = 32 << 20;
+const ALONE_BYTES: u64 = 56 << 20;
+const ROOM_BYTES: u64 = 24 << 20;
+
+/// The same for the features of a batch, while they are kept.
+const PART_BYTES: u64 = 1 << 20;
+
+/// The same for what is kept of the documents, and of each.
+const DOCUMENTS_BYTES: u64 = 32 << 20;
+const BYTES_A_DOCUMENT: u64 = 62;
+
+/// The most that a counted term takes.
+const BYTES_A_TERM: u64 = 43;
 
 impl<'a> Reader<'a> {
     pub fn new(options: &'a Options, threads: usize, observer: &'a dyn Observer) -> Self {
-        Reader { options, threads, observer, reported: Mutex::default() }
+        let eighth = options.memory / 8;
+        let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
+        let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);
+        Reader { options, threads, observer, reported: Mutex::default(), signing }
     }
 
     /// Reads everything: the reference first, then the source.
@@ -116,18 +137,22 @@ impl<'a> Reader<'a> {
             |prepared, numbered, scratch| {
                 self.part(prepared, numbered, scratch, Purpose::Sign { retain: retain.load(Ordering::Relaxed) })
             },
-            |part| {
-                self.take_note(&part, &mut counts);
+            |mut part| {
+                self.take_note(&mut part, &mut counts)?;
+                if part.is_incomplete {
+                    // Verification reads the candidates again.
+                    retain.store(false, Ordering::Relaxed);
+                }
                 documents.push(&part, retain.load(Ordering::Relaxed))?;
                 // The other half is for the groups, and for the data that candidates are compared by.
                 documents.bound(self.options.memory / 2, self.options.temp_dir.as_deref())?;
+                self.check_budget(&documents)?;
                 if !estimated && counts.bytes >= SAMPLE_BYTES {
                     estimated = true;
                     let estimate = |total| documents.estimate(counts.bytes, total, self.options.memory / 2);
                     total_bytes.into_iter().for_each(|total| self.observer.estimate(&estimate(total)));
                 }
-                if !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
-                    // Verification reads the candidates again.
+                if part.is_incomplete || !self.fits(8 * documents.features.len() as u64, counts.bytes, total_bytes) {
                     retain.store(false, Ordering::Relaxed);
                     (documents.features, documents.feature_ends) = Default::default();
                 }
@@ -152,8 +177,41 @@ impl<'a> Reader<'a> {
         (prepared, Reading { documents, median_tokens, counts, retained: true })
     }
 
+    /// Checks that the documents so far fit the memory, with that for grouping them.
+    ///
+    /// # Errors
+    /// They do not.
+    fn check_budget(&self, documents: &Documents) -> Result<(), Error> {
+        let (count, memory) = (documents.lengths.len() as u64, self.options.memory);
+        if documents.bytes_held() <= memory / 4 * 3 + DOCUMENTS_BYTES + BYTES_A_DOCUMENT * count {
+            return Ok(());
+        }
+        Err(Error::Full(format!(
+            "the ids and keys of the first {count} documents do not fit `memory` ({memory} bytes): allow more"
+        )))
+    }
+
+    /// Checks that the terms so far fit the memory.
+    ///
+    /// # Errors
+    /// They do not.
+    fn check_terms(&self, counters: Option<&Counters>) -> Result<(), Error> {
+        let Some(Counters::Terms(lexicon, _)) = counters else { return Ok(()) };
+        let (terms, memory) = (lexicon.len(), self.options.memory);
+        if BYTES_A_TERM * terms as u64 <= memory / 2 + DOCUMENTS_BYTES {
+            return Ok(());
+        }
+        Err(Error::Full(format!("{terms} different terms do not fit `memory` ({memory} bytes): allow more")))
+    }
+
     /// Counts a part, and reports its problems.
-    fn take_note(&self, part: &Part, counts: &mut Counts) {
+    ///
+    /// # Errors
+    /// A document could not be signed.
+    fn take_note(&self, part: &mut Part, counts: &mut Counts) -> Result<(), Error> {
+        if let Some(refused) = part.refused.take() {
+            return Err(refused);
+        }
         for problem in &part.problems {
             counts.problem(problem);
             self.report_once(problem);
@@ -161,6 +219,7 @@ impl<'a> Reader<'a> {
         counts.unnamed += part.unnamed;
         counts.bytes += part.bytes;
         self.observer.progress(part.bytes, part.asked_lengths().len() as u64);
+        Ok(())
     }
 
     /// Counts what the algorithm learns from, over everything.
@@ -182,8 +241,9 @@ impl<'a> Reader<'a> {
                     _ => self.count_batch(prepared, numbered, scratch, counters),
                 }
             },
-            |part: Part| {
-                self.take_note(&part, &mut counts);
+            |mut part: Part| {
+                self.take_note(&mut part, &mut counts)?;
+                self.check_terms(counters.get())?;
                 documents += part.asked_lengths().len() as u64;
                 lengths.extend_from_slice(part.asked_lengths());
                 // A part that was only counted has no features.
@@ -226,7 +286,11 @@ impl<'a> Reader<'a> {
         };
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
-                part.measured.push(clamp(signer.cut_as(detail, &document.text, scratch)));
+                let scratch = &mut *signer.begin(&document.text, scratch);
+                match signer.cut_as(detail, &document.text, scratch) {
+                    Ok(measured) => part.measured.push(clamp(measured)),
+                    Err(too_large) => return part.refuse(too_large, &document.place),
+                }
                 let distinct_features = |features: &mut Features| {
                     features.weights.clear();
                     features.remove_repeats();
@@ -268,13 +332,8 @@ impl<'a> Reader<'a> {
             sources,
             |_| Ok(()),
             |_, numbered, scratch| self.batch_terms(numbered, scratch, &terms, &distinct),
-            |part: Part| {
-                for problem in &part.problems {
-                    counts.problem(problem);
-                    self.report_once(problem);
-                }
-                self.observer.progress(part.bytes, part.lengths.len() as u64);
-                counts.bytes += part.bytes;
+            |mut part: Part| {
+                self.take_note(&mut part, counts)?;
                 counts.documents += part.lengths.len() as u64;
                 counts.tokens += part.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
                 Ok(())
@@ -292,13 +351,21 @@ impl<'a> Reader<'a> {
         distinct: &Distinct,
     ) -> Part {
         let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
-        let tokens = &mut scratch.tokens;
-        if tokens.detail() != TokenDetail::Texts {
-            *tokens = Tokens::new(TokenDetail::Texts, self.options.seed);
+        let tokenizer = &*self.options.tokenizer;
+        if scratch.tokens.detail() != TokenDetail::Texts {
+            scratch.tokens = Tokens::new(TokenDetail::Texts, self.options.seed);
         }
         numbered.batch.documents(&mut |document| match document {
             Ok(document) => {
-                self.options.tokenizer.tokenize(&document.text, tokens);
+                let scratch = &mut *scratch.begin(&document.text, sign::bytes_a_byte(tokenizer));
+                // Beside the features there are none of, each with its hash and its text.
+                let most = scratch.most_tokens(size_of::<(u64, &str)>() as u64);
+                let tokens = &mut scratch.tokens;
+                tokens.bound(most);
+                tokenizer.tokenize(&document.text, tokens);
+                if tokens.is_beyond_bound() {
+                    return part.refuse(TooLarge, &document.place);
+                }
                 part.lengths.push(clamp(tokens.len()));
                 if distinct.insert(sequence_hash(tokens.hashes(), self.options.seed)) {
                     let mut own: Vec<_> =
@@ -341,8 +408,9 @@ impl<'a> Reader<'a> {
     /// Passes every batch through `work` on some thread and passes the results to `take` in input order. `begin` runs
     /// first and may read the first batches; its value is lent to every call of `work`. The first error ends the run.
     ///
-    /// The reading thread is at most two batches per worker ahead, and at most as many are between the workers and
-    /// `take`, however long one batch takes. A panic of the source, or of a worker, continues in the calling thread.
+    /// Between reading a batch and taking its result there are at most six batches per worker, and no more bytes than
+    /// there is [room](Self::room) for, however long one batch takes. A panic of the source, or of a worker, continues in
+    /// the calling thread.
     pub fn in_parallel<C: Sync, T: Send>(
         &self,
         sources: &mut [Side<'_>],
@@ -351,7 +419,8 @@ impl<'a> Reader<'a> {
         take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<C, Error> {
         thread::scope(|scope| {
-            let (feeder, batches) = ordered::feed(2 * self.threads);
+            let (feeder, batches) = ordered::feed(self.room());
+            let pass = batches.pass();
             scope.spawn(move || feeder.run(|feeder| read_all(sources, feeder)));
             let mut queue = Queue { held: VecDeque::new(), batches };
             let context = begin(&mut queue)?;
@@ -359,41 +428,44 @@ impl<'a> Reader<'a> {
                 let (context, work, mut scratch) = (&context, &work, self.scratch());
                 move |numbered| work(context, numbered, &mut scratch)
             };
-            let weigh = |numbered: &Numbered| numbered.batch.bytes_held();
-            ordered::map(self.threads, self.room(), || queue.next(), weigh, worker, take)?;
+            ordered::map_fed(self.threads, pass, || queue.next(), worker, take)?;
             Ok(context)
         })
     }
 
-    /// The maximum size of the batches between reading and taking. Batches of ordinary size fit, two per thread,
-    /// whatever the budget.
+    /// The maximum number and size of the batches between reading and taking.
     fn room(&self) -> Room {
-        Room { pieces: 4 * self.threads, bytes: (self.options.memory / 16).max(self.threads as u64 * (2 << 20)) }
+        Room { pieces: 6 * self.threads, bytes: self.options.memory / 16 + ROOM_BYTES }
     }
 
     fn scratch(&self) -> Scratch {
-        Scratch::new(self.options.seed)
+        Scratch::new(self.options.seed, Arc::clone(&self.signing))
     }
 
     pub fn signer<'s>(&'s self, prepared: &'s PreparedAlgorithm) -> Signer<'s> {
         Signer::new(prepared, &*self.options.tokenizer, self.options.seed)
     }
 
-    /// The median length of the first documents. Their batches stay in the queue.
+    /// The median length of the first documents. Their batches stay in the queue, so that it ends where there is no room
+    /// for more.
     fn sample(&self, queue: &mut Queue) -> usize {
         let mut tokens = Tokens::new(TokenDetail::Hashes, self.options.seed);
         let (mut lengths, mut bytes) = (Vec::new(), 0);
         while lengths.len() < SAMPLE_DOCUMENTS && bytes < SAMPLE_BYTES {
-            let Some(numbered) = queue.batches.next() else { break };
-            numbered.batch.documents(&mut |document| {
+            let Some(numbered) = queue.batches.next_with_room() else { break };
+            numbered.piece.batch.documents(&mut |document| {
                 if let Ok(document) = document {
+                    // Of longer ones, the length does not matter.
+                    tokens.bound(ALONE_BYTES / 8);
                     self.options.tokenizer.tokenize(&document.text, &mut tokens);
-                    if !tokens.is_empty() {
-                        lengths.push(clamp(tokens.len()));
+                    match tokens.is_beyond_bound() {
+                        true => lengths.push(clamp(ALONE_BYTES as usize / 8)),
+                        false if tokens.is_empty() => {}
+                        false => lengths.push(clamp(tokens.len())),
                     }
                 }
             });
-            bytes += numbered.batch.bytes_read().max(1);
+            bytes += numbered.piece.batch.bytes_read().max(1);
             queue.held.push_back(numbered);
         }
         median(&mut lengths)
@@ -408,7 +480,9 @@ impl<'a> Reader<'a> {
         purpose: Purpose<'_>,
     ) -> Part {
         let (batch, signer) = (numbered.batch, self.signer(prepared));
-        let mut part = Part { reference: numbered.reference, bytes: batch.bytes_read(), ..Part::default() };
+        let most_features = (self.options.memory / 16 + PART_BYTES) as usize / size_of::<u64>();
+        let (reference, bytes) = (numbered.reference, batch.bytes_read());
+        let mut part = Part { reference, bytes, most_features, ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
             Ok(document) => {
                 let number = part.sequences.len() as u32;
@@ -442,19 +516,23 @@ fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
     for side in sources {
         side.source.read(&mut |batch| {
             number += 1;
-            feeder.give(Numbered { number: number - 1, reference: side.reference, batch })
+            let weight = BYTES_A_BYTE * batch.bytes_held();
+            feeder.give(Numbered { number: number - 1, reference: side.reference, batch }, weight)
         });
     }
 }
 
+/// The memory of a batch and of its result for each byte of its records.
+const BYTES_A_BYTE: u64 = 2;
+
 /// Batches for the workers: those that the sample read, then the rest.
 pub(super) struct Queue {
-    held: VecDeque<Numbered>,
+    held: VecDeque<Weighed<Numbered>>,
     batches: Feed<Numbered>,
 }
 
 impl Queue {
-    fn next(&mut self) -> Option<Numbered> {
+    fn next(&mut self) -> Option<Weighed<Numbered>> {
         self.held.pop_front().or_else(|| self.batches.next())
     }
 }
@@ -483,17 +561,21 @@ fn document_part(
     purpose: Purpose<'_>,
     part: &mut Part,
 ) {
-    let measured = signer.cut(&document.text, scratch);
+    let scratch = &mut *signer.begin(&document.text, scratch);
+    let measured = match signer.cut(&document.text, scratch) {
+        Ok(measured) => measured,
+        Err(too_large) => return part.refuse(too_large, &document.place),
+    };
     if prepared.tokenizer.is_some() {
         part.measured.push(clamp(measured));
     }
-    signer.features(scratch);
     part.unnamed += u64::from(document.place.names(&document.id));
     part.ids.push_str(&document.id);
     part.id_ends.push(part.ids.len());
     part.places.push(document.place.clone());
     part.sequences.push(signer.sequence(scratch));
     part.lengths.push(clamp(scratch.tokens.len()));
+    signer.features(scratch);
 
     let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, scratch);
     part.weighted |= !features.weights.is_empty();
@@ -506,8 +588,7 @@ fn document_part(
         }
         compare_on @ (CompareOn::Features | CompareOn::Multisets) => {
             if purpose.retains() {
-                part.features.extend_from_slice(&features.hashes);
-                part.feature_ends.push(part.features.len());
+                part.retain(&features.hashes);
             }
             if let Purpose::Sign { .. } = purpose {
                 sign(algorithm, features, fingerprint, part);

@@ -206,8 +206,9 @@ impl<'a> Run<'a> {
     fn group<'s>(&mut self, prepared: &'s PreparedAlgorithm, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
         let algorithm = &*prepared.algorithm;
         let Gathered { documents, columns, parities, retained } = gathered;
-        let keys = Keys::new(algorithm, documents, columns.take());
-        let tables = self.pool.install(|| group::groups(&keys, documents))?;
+        let memory = self.reader.options.memory;
+        let keys = Keys::new(algorithm, documents, columns.take(), memory);
+        let tables = self.pool.install(|| group::groups(&keys, documents, memory / 4))?;
         let fingerprints = algorithm.compare_on() == CompareOn::Fingerprints;
         let reread = !fingerprints && !*retained;
         // Kept features are in memory: the choice of candidates makes no difference. Finding it takes all pairs.
@@ -219,9 +220,8 @@ impl<'a> Run<'a> {
         drop(outlines);
 
         let held = documents.bytes_held() + keys.bytes_held() + tables.iter().map(Table::bytes_held).sum::<u64>();
-        let memory = self.reader.options.memory;
-        // An eighth is reserved for the pairs found, and for the threads.
-        let budget = (memory.saturating_sub(held) / 8 * 7).max(memory / 4);
+        // The rest is for the pairs found, and for the documents that are read again.
+        let budget = (memory.saturating_sub(held) / 8 * 5).max(memory / 4);
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + keys.bytes_a_candidate() } else { 0 };
         let portions = Portions::new(&candidates, &tables, bytes, budget);
         self.report.rereadings = if reread { portions.len() as u64 } else { 0 };

@@ -171,12 +171,17 @@ pub(super) fn recompute(
             }
             let (_, document, group) = sought[found];
             found += 1;
-            signer.cut(&read.text, scratch);
-            if signer.sequence(scratch) == corpus.sequence(group) {
+            let scratch = &mut *signer.begin(&read.text, scratch);
+            // It had no more tokens when it was read first.
+            let is_cut = signer.cut(&read.text, scratch).is_ok();
+            if is_cut && signer.sequence(scratch) == corpus.sequence(group) {
                 signer.features(scratch);
                 let start = chunk.flat.len();
                 if made == CompareOn::Fingerprints {
                     prepared.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
+                } else if start == 0 {
+                    // Of a long document there is no second copy.
+                    std::mem::swap(&mut chunk.flat, &mut scratch.features.hashes);
                 } else {
                     chunk.flat.extend_from_slice(&scratch.features.hashes);
                 }

@@ -34,6 +34,9 @@ pub(super) struct Log {
     reads: Reads,
 }
 
+/// The maximum size of the buffer of a document between two of them, in bytes.
+const MOST_BUFFERED: usize = 1 << 20;
+
 /// The maximum number of words of notes in a frame.
 const NOTES: usize = 1 << 13;
 
@@ -150,7 +153,11 @@ impl Log {
         self.buffer.clear();
         record.write(&mut self.buffer);
         self.is_due = true;
-        self.frame().ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
+        let place = self.frame();
+        self.buffer.clear();
+        // After a long document.
+        self.buffer.shrink_to(MOST_BUFFERED);
+        place.ok_or_else(|| Error::Full(format!("document '{}' is too large for the index", record.id)))
     }
 
     /// Adds an entry of another log unchanged. Returns its place.

@@ -368,6 +368,16 @@ impl Index {
         self.signing.signer()
     }
 
+    /// What bounds it.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether it keeps the features of documents.
+    pub(crate) fn keeps_features(&self) -> bool {
+        self.algorithm.compare_on() != CompareOn::Fingerprints
+    }
+
     /// How its signatures are made, with the seed.
     pub fn spec(&self) -> &Spec {
         &self.signing.spec

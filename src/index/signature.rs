@@ -4,7 +4,7 @@ use super::coded::cut;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::hash::{combine, mix};
 use crate::outline::{Parities, parities};
-use crate::run::sign::{self, Scratch};
+use crate::run::sign::{self, Scratch, SigningMemory, TooLarge};
 use crate::tokenizer::Tokenizer;
 use std::sync::Arc;
 
@@ -51,19 +51,30 @@ impl Signer {
     /// A signer for this algorithm, on tokens of this tokenizer.
     pub(super) fn new(algorithm: &Arc<dyn Algorithm>, tokenizer: &Arc<dyn Tokenizer>, seed: u64) -> Self {
         let (algorithm, tokenizer) = (Arc::clone(algorithm), Arc::clone(tokenizer));
-        Signer { algorithm, tokenizer, seed, scratch: Scratch::new(seed) }
+        Signer { algorithm, tokenizer, seed, scratch: Scratch::bounded(seed, u64::MAX) }
+    }
+
+    /// Makes signatures within this memory, which other signers may share.
+    pub(crate) fn within(self, memory: Arc<SigningMemory>) -> Self {
+        Signer { scratch: Scratch::new(self.seed, memory), ..self }
     }
 
     /// The signature of a text.
     pub fn sign(&mut self, text: &str) -> Signature {
-        let (algorithm, scratch) = (&*self.algorithm, &mut self.scratch);
+        self.sign_within(text).unwrap_or_default()
+    }
+
+    /// The signature of a text, unless it takes more memory than it may.
+    pub(crate) fn sign_within(&mut self, text: &str) -> Result<Signature, TooLarge> {
+        let algorithm = &*self.algorithm;
         let signer = sign::Signer::of(algorithm, &*self.tokenizer, self.seed);
-        signer.cut(text, scratch);
-        signer.features(scratch);
+        let scratch = &mut *signer.begin(text, &mut self.scratch);
+        signer.cut(text, scratch)?;
         let sequence = signer.sequence(scratch);
+        signer.features(scratch);
         let mut keys = Vec::new();
         if !signer.keys(scratch, &mut keys) {
-            return Signature { sequence, featureless: true, ..Signature::default() };
+            return Ok(Signature { sequence, featureless: true, ..Signature::default() });
         }
         let compare_on = algorithm.compare_on();
         let evidence = if compare_on == CompareOn::Fingerprints {
@@ -76,13 +87,13 @@ impl Signer {
             }
             cut(&scratch.features.hashes)
         };
-        Signature {
+        Ok(Signature {
             sequence,
             featureless: false,
             parities: parities(&evidence),
             tags: tags_of(algorithm, keys),
             evidence,
-        }
+        })
     }
 }
 

@@ -249,6 +249,12 @@ impl LexiconBuilder {
         LexiconBuilder { shards, most, idle: Mutex::default() }
     }
 
+    /// The number of terms so far, without those of the tallies.
+    pub(crate) fn len(&self) -> usize {
+        let shards = self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner));
+        shards.map(|shard| shard.as_ref().map_or(0, |counts| counts.len())).sum()
+    }
+
     /// Lends a tally for counting the terms of a batch of fewer than 2³¹ documents.
     pub fn tally(&self) -> Tally {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A piece is taken only while there is room for it, so that one slow piece delays the others instead of letting their
-//! results accumulate. The thread with the earliest piece never waits, so there is no deadlock. A panic of `next` or
+//! results accumulate. The thread with the earliest piece never waits, so there is no deadlock. With a [`feed`], a piece
+//! needs room from when it was read: what waits for a worker counts too, so that at most one piece more is in memory. A panic of `next` or
 //! `work` replaces its result: it ends the map and continues in the calling thread. If the calling thread stops taking
 //! results, by an error or a panic of its own, the workers end after their current piece.
 
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -45,15 +46,43 @@ pub(crate) struct Room {
 ///
 /// # Panics
 /// Continues a panic of `next` or of a worker, in the place of its result.
+#[cfg(any(feature = "report", test))]
 pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     threads: usize,
     room: Room,
     next: impl FnMut() -> Option<I> + Send,
     weigh: impl Fn(&I) -> u64 + Sync,
     worker: impl Fn() -> W,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    map_line(threads, Line::new(next, weigh, Gate::new(room), true), worker, take)
+}
+
+/// Passes the pieces of `next`, which takes them from a feed, through workers, as `map` does. `pass` is the counter of the
+/// feed, whose room bounds the load.
+///
+/// # Errors
+/// The first error of `take`, which ends the map.
+///
+/// # Panics
+/// Continues a panic of the reader, of `next` or of a worker, in the place of its result.
+pub(crate) fn map_fed<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
+    threads: usize,
+    pass: Pass,
+    next: impl FnMut() -> Option<Weighed<I>> + Send,
+    worker: impl Fn() -> W,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let line = Line::new(next, |piece: &Weighed<I>| piece.weight, pass.0, false);
+    map_line(threads, line, || unweighed(worker()), take)
+}
+
+fn map_line<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
+    threads: usize,
+    line: Line<impl FnMut() -> Option<I> + Send, impl Fn(&I) -> u64 + Sync>,
+    worker: impl Fn() -> W,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let line = Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate: Gate::new(room) };
     thread::scope(|scope| {
         let (done, receiver) = channel();
         // Closes the gate however this function ends, before the scope waits for the workers.
@@ -70,59 +99,125 @@ pub(crate) fn map<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
     })
 }
 
-/// The same map on threads of its own. They end soon after the results are dropped, or with the process, because `next`
-/// may block for ever.
-pub(crate) fn spawn<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Send + 'static>(
+/// The work on pieces that carry their weight.
+fn unweighed<I, T>(mut work: impl FnMut(I) -> T) -> impl FnMut(Weighed<I>) -> T {
+    move |piece| work(piece.piece)
+}
+
+/// [`map_fed`] on threads of its own. They end soon after the results are dropped, or with the process, because the
+/// reader may block for ever.
+pub(crate) fn spawn_fed<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Send + 'static>(
     threads: usize,
-    room: Room,
-    next: impl FnMut() -> Option<I> + Send + 'static,
-    weigh: impl Fn(&I) -> u64 + Send + Sync + 'static,
+    mut feed: Feed<I>,
     worker: impl Fn() -> W,
 ) -> Results<T> {
-    let line = Arc::new(Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate: Gate::new(room) });
+    let gate = feed.pass().0;
+    let line = Arc::new(Line::new(move || feed.next(), |piece: &Weighed<I>| piece.weight, gate, false));
     let (done, receiver) = channel();
     for _ in 0..threads.max(1) {
-        let (line, done, work) = (Arc::clone(&line), done.clone(), worker());
+        let (line, done, work) = (Arc::clone(&line), done.clone(), unweighed(worker()));
         thread::spawn(move || line.work(&done, work));
     }
     Results::new(receiver, Arc::clone(&line.gate))
 }
 
-/// A bounded channel from a thread that reads pieces ahead of a map to the `next` of the map. At most `waiting` pieces
-/// wait in it.
-pub(crate) fn feed<I>(waiting: usize) -> (Feeder<I>, Feed<I>) {
-    let (send, pieces) = sync_channel(waiting);
-    (Feeder(send), Feed(pieces))
+/// A channel from a thread that reads pieces ahead of a map to the `next` of the map, with the room for what is between
+/// reading a piece and passing on its result.
+pub(crate) fn feed<I>(room: Room) -> (Feeder<I>, Feed<I>) {
+    let (send, pieces) = channel();
+    let gate = Gate::new(room);
+    (Feeder { send: Some(send), gate: Arc::clone(&gate) }, Feed { pieces, gate })
 }
 
+/// A piece with its weight in bytes.
+pub(crate) struct Weighed<I> {
+    pub piece: I,
+    weight: u64,
+}
+
+/// The counter of a feed, for [`map_fed`].
+pub(crate) struct Pass(Arc<Gate>);
+
 /// The sending end of a [`feed`].
-pub(crate) struct Feeder<I>(SyncSender<thread::Result<I>>);
+pub(crate) struct Feeder<I> {
+    /// `None` once it is being dropped.
+    send: Option<Sender<thread::Result<Weighed<I>>>>,
+    gate: Arc<Gate>,
+}
 
 impl<I> Feeder<I> {
     /// Runs the reader. A panic of it is sent in the place of its next piece.
     pub fn run(self, read: impl FnOnce(&Self)) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| read(&self))) {
+            self.gate.enter(0);
             // If it cannot be sent, the calling thread has ended with an error or a panic of its own.
-            _ = self.0.send(Err(panic));
+            _ = self.send(Err(panic));
         }
     }
 
-    /// Sends a piece, once there is room for it. `Break` if the receiver was dropped.
-    pub fn give(&self, piece: I) -> ControlFlow<()> {
-        if self.0.send(Ok(piece)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    fn send(&self, piece: thread::Result<Weighed<I>>) -> ControlFlow<()> {
+        match &self.send {
+            Some(send) if send.send(piece).is_ok() => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+
+    /// Sends a piece of this weight, once there is room for it. `Break` if results are no longer taken.
+    pub fn give(&self, piece: I, weight: u64) -> ControlFlow<()> {
+        if !self.gate.wait_to_enter(weight) {
+            return ControlFlow::Break(());
+        }
+        let sent = self.send(Ok(Weighed { piece, weight }));
+        self.gate.announce();
+        sent
+    }
+}
+
+impl<I> Drop for Feeder<I> {
+    fn drop(&mut self) {
+        // First the end, then its announcement.
+        self.send = None;
+        self.gate.announce();
     }
 }
 
 /// The receiving end of a [`feed`].
-pub(crate) struct Feed<I>(Receiver<thread::Result<I>>);
+pub(crate) struct Feed<I> {
+    pieces: Receiver<thread::Result<Weighed<I>>>,
+    gate: Arc<Gate>,
+}
 
 impl<I> Feed<I> {
     /// Waits for the next piece.
     ///
     /// # Panics
     /// If the reader panicked: with the same panic.
-    pub fn next(&mut self) -> Option<I> {
-        self.0.recv().ok().map(|piece| piece.unwrap_or_else(|panic| resume_unwind(panic)))
+    pub fn next(&mut self) -> Option<Weighed<I>> {
+        self.pieces.recv().ok().map(|piece| piece.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    /// As [`next`](Self::next), before any result is taken; `None` also if the pieces so far leave no room for another.
+    pub fn next_with_room(&mut self) -> Option<Weighed<I>> {
+        loop {
+            let announced = self.gate.announced();
+            match self.pieces.try_recv() {
+                Ok(piece) => return Some(piece.unwrap_or_else(|panic| resume_unwind(panic))),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) if !self.gate.wait_for_piece(announced) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+        }
+    }
+
+    /// The counter of this feed.
+    pub fn pass(&self) -> Pass {
+        Pass(Arc::clone(&self.gate))
+    }
+}
+
+impl<I> Drop for Feed<I> {
+    fn drop(&mut self) {
+        self.gate.close();
     }
 }
 
@@ -134,6 +229,8 @@ struct Line<N, G> {
     input: Mutex<Input<N>>,
     weigh: G,
     gate: Arc<Gate>,
+    /// Whether pieces are counted when they are taken, and not when they were read.
+    counts: bool,
 }
 
 struct Input<N> {
@@ -143,6 +240,10 @@ struct Input<N> {
 }
 
 impl<N, G> Line<N, G> {
+    fn new(next: N, weigh: G, gate: Arc<Gate>, counts: bool) -> Self {
+        Line { input: Mutex::new(Input { next: Some(next), taken: 0 }), weigh, gate, counts }
+    }
+
     fn work<I, T>(&self, done: &Sender<Done<T>>, mut work: impl FnMut(I) -> T)
     where
         N: FnMut() -> Option<I>,
@@ -165,7 +266,7 @@ impl<N, G> Line<N, G> {
         G: Fn(&I) -> u64,
     {
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.gate.wait_for_room() {
+        if self.counts && !self.gate.wait_for_room() {
             return None;
         }
         let next = input.next.as_mut()?;
@@ -181,7 +282,9 @@ impl<N, G> Line<N, G> {
                 (0, Err(panic))
             }
         };
-        self.gate.enter(weight);
+        if self.counts {
+            self.gate.enter(weight);
+        }
         input.taken += 1;
         Some((input.taken - 1, weight, piece))
     }
@@ -191,7 +294,8 @@ impl<N, G> Line<N, G> {
 struct Gate {
     room: Room,
     flight: Mutex<Flight>,
-    freed: Condvar,
+    /// Notified of every change.
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -200,11 +304,15 @@ struct Flight {
     bytes: u64,
     /// Results are no longer taken.
     closed: bool,
+    /// The reader waits for room.
+    waits: bool,
+    /// How often a reader sent a piece, or ended.
+    announced: u64,
 }
 
 impl Gate {
     fn new(room: Room) -> Arc<Self> {
-        Arc::new(Gate { room, flight: Mutex::default(), freed: Condvar::new() })
+        Arc::new(Gate { room, flight: Mutex::default(), changed: Condvar::new() })
     }
 
     fn flight(&self) -> MutexGuard<'_, Flight> {
@@ -218,7 +326,42 @@ impl Gate {
         let is_full = |flight: &mut Flight| {
             !flight.closed && flight.pieces > 0 && (flight.pieces >= pieces || flight.bytes >= bytes)
         };
-        !self.freed.wait_while(self.flight(), is_full).unwrap_or_else(PoisonError::into_inner).closed
+        !self.changed.wait_while(self.flight(), is_full).unwrap_or_else(PoisonError::into_inner).closed
+    }
+
+    /// Waits until a piece of this weight fits, and counts it. One piece is always allowed. `false` if results are no
+    /// longer taken.
+    fn wait_to_enter(&self, weight: u64) -> bool {
+        let Room { pieces, bytes } = self.room;
+        let is_full = |flight: &Flight| {
+            flight.pieces > 0 && (flight.pieces >= pieces || flight.bytes.saturating_add(weight) > bytes)
+        };
+        let mut flight = self.flight();
+        while !flight.closed && is_full(&flight) {
+            flight.waits = true;
+            self.changed.notify_all();
+            flight = self.changed.wait(flight).unwrap_or_else(PoisonError::into_inner);
+        }
+        flight.waits = false;
+        flight.pieces += 1;
+        flight.bytes += weight;
+        !flight.closed
+    }
+
+    fn announce(&self) {
+        self.flight().announced += 1;
+        self.changed.notify_all();
+    }
+
+    fn announced(&self) -> u64 {
+        self.flight().announced
+    }
+
+    /// Waits for another announcement; `false` if none will come before something leaves.
+    fn wait_for_piece(&self, announced: u64) -> bool {
+        let is_coming = |flight: &mut Flight| flight.announced == announced && !flight.waits && !flight.closed;
+        let flight = self.changed.wait_while(self.flight(), is_coming).unwrap_or_else(PoisonError::into_inner);
+        flight.announced > announced
     }
 
     fn enter(&self, weight: u64) {
@@ -231,12 +374,12 @@ impl Gate {
         let mut flight = self.flight();
         flight.pieces -= 1;
         flight.bytes -= weight;
-        self.freed.notify_all();
+        self.changed.notify_all();
     }
 
     fn close(&self) {
         self.flight().closed = true;
-        self.freed.notify_all();
+        self.changed.notify_all();
     }
 }
 
@@ -322,6 +465,23 @@ mod tests {
 
     const ROOM: Room = Room { pieces: 8, bytes: 1000 };
 
+    /// A feed of these pieces, from a thread of its own.
+    fn fed<I: Send + 'static>(
+        room: Room,
+        pieces: impl Iterator<Item = I> + Send + 'static,
+        weigh: impl Fn(&I) -> u64 + Send + 'static,
+    ) -> Feed<I> {
+        let (feeder, feed) = feed(room);
+        thread::spawn(move || {
+            feeder.run(|feeder| {
+                _ = pieces
+                    .map(|piece| (weigh(&piece), piece))
+                    .try_for_each(|(weight, piece)| feeder.give(piece, weight));
+            });
+        });
+        feed
+    }
+
     /// Later pieces tend to be done first.
     fn uneven(piece: u64) -> u64 {
         thread::sleep(Duration::from_micros(300 * (7 - piece % 8)));
@@ -346,8 +506,7 @@ mod tests {
                     },
                 );
                 assert!(all.is_ok() && taken == expected, "{threads} threads, {room:?}");
-                let mut pieces = 0..200;
-                let mut results = spawn(threads, room, move || pieces.next(), |_| 1, || uneven);
+                let mut results = spawn_fed(threads, fed(room, 0..200, |_| 1), || uneven);
                 assert_eq!(std::iter::from_fn(|| results.wait()).collect::<Vec<_>>(), expected);
             }
         }
@@ -463,7 +622,7 @@ mod tests {
                     Ok::<_, Infallible>(())
                 };
                 if detached {
-                    let mut results = spawn(3, ROOM, next, weigh, worker);
+                    let mut results = spawn_fed(3, fed(ROOM, std::iter::from_fn(next), weigh), worker);
                     while let Some(piece) = results.wait() {
                         _ = take(piece);
                     }
@@ -481,40 +640,61 @@ mod tests {
 
     #[test]
     fn a_panic_of_who_reads_ahead_comes_in_the_place_of_a_piece() {
-        let (feeder, mut pieces) = feed(3);
-        thread::spawn(|| {
-            feeder.run(|feeder| {
-                for piece in 0..50 {
-                    assert!(feeder.give(piece).is_continue());
-                }
-                panic!("{}", "disk on fire".to_owned());
-            });
-        });
+        let pieces = (0..=50).inspect(|&piece| assert!(piece < 50, "disk on fire at {piece}"));
+        let mut feed = fed(ROOM, pieces, |_| 1);
         let mut taken = 0;
         let message = panic_of(move || {
-            _ = map(
-                2,
-                ROOM,
-                || pieces.next(),
-                |_| 1,
-                || uneven,
-                |piece| {
-                    assert_eq!(piece, taken * taken);
-                    taken += 1;
-                    if taken == 50 {
-                        assert_eq!(piece, 49 * 49)
-                    }
-                    Ok::<_, Infallible>(())
-                },
-            );
+            let take = |piece: u64| {
+                assert_eq!(piece, taken * taken);
+                taken += 1;
+                Ok::<_, Infallible>(())
+            };
+            _ = map_fed(2, feed.pass(), || feed.next(), || uneven, take);
         });
-        assert_eq!(message, "disk on fire");
+        assert_eq!(message, "disk on fire at 50");
+    }
+
+    /// A large piece waits until it is alone, and so do those after it: what was read counts before it is taken.
+    #[test]
+    fn what_waits_for_a_worker_counts() {
+        let (begun, taken, most) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        let read = Arc::new(AtomicUsize::new(0));
+        let reading = Arc::clone(&read);
+        let mut feed = fed(
+            Room { pieces: 100, bytes: 10 },
+            (0..40).inspect(move |_| _ = reading.fetch_add(1, Ordering::SeqCst)),
+            |n: &u64| if n.is_multiple_of(4) { 50 } else { 5 },
+        );
+        let work = |n: u64| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2));
+            n
+        };
+        let take = |n: u64| {
+            let ahead = read.load(Ordering::SeqCst) - taken.fetch_add(1, Ordering::SeqCst);
+            most.fetch_max(ahead, Ordering::SeqCst);
+            // Itself, and the one that waits for room; beside a small piece, another small one.
+            assert!(ahead <= if n.is_multiple_of(4) { 2 } else { 3 }, "{n}: {ahead}");
+            Ok::<_, Infallible>(())
+        };
+        _ = map_fed(4, feed.pass(), || feed.next(), || work, take);
+        assert_eq!((begun.into_inner(), taken.into_inner(), most.into_inner()), (40, 40, 3));
+    }
+
+    #[test]
+    fn a_sample_ends_when_there_is_no_room() {
+        let mut full = fed(Room { pieces: 3, bytes: 1000 }, 0..10u64, |_| 1);
+        let sample: Vec<u64> = std::iter::from_fn(|| full.next_with_room()).map(|piece| piece.piece).collect();
+        assert_eq!(sample, [0, 1, 2]);
+        let mut ended = fed(ROOM, 0..5u64, |_| 1);
+        let sample: Vec<u64> = std::iter::from_fn(|| ended.next_with_room()).map(|piece| piece.piece).collect();
+        assert_eq!(sample, [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn detached_results_can_be_waited_for_a_while() {
         let (send, pieces) = channel();
-        let mut results = spawn(2, ROOM, move || pieces.recv().ok(), |_| 1, || |piece: u64| piece + 1);
+        let mut results = spawn_fed(2, fed(ROOM, pieces.into_iter(), |_| 1), || |piece: u64| piece + 1);
         assert_eq!(results.wait_for(Duration::ZERO), Taken::Nothing);
         send.send(1).unwrap();
         assert_eq!(results.wait_for(Duration::from_secs(60)), Taken::Result(2));

@@ -155,6 +155,9 @@ impl Chunks<'_> {
 /// Receives records unchanged, each with its content: a document, nothing if it holds none, or a problem.
 pub type EachRecord<'e> = &'e mut dyn FnMut(&[u8], Result<Option<Document<'_>>, Problem>);
 
+/// Receives the position of each record instead.
+type EachPlace<'e> = &'e mut dyn FnMut(Range<usize>, Result<Option<Document<'_>>, Problem>);
+
 /// Whole records of a stream.
 pub struct Chunk {
     batch: Batch,
@@ -173,19 +176,34 @@ impl Chunk {
     /// this.
     pub fn documents(&self, each: EachRecord<'_>) {
         let bytes = self.batch.raw();
-        let raw: Vec<&[u8]> = match &self.places {
-            Some(places) => places.iter().map(|place| &bytes[place.clone()]).collect(),
-            None => raw_lines(bytes).map(|(line, _)| line).collect(),
+        self.places(&mut |place, result| each(&bytes[place], result));
+    }
+
+    /// The bytes of these records.
+    pub(crate) fn raw(&self) -> &[u8] {
+        self.batch.raw()
+    }
+
+    /// As [`documents`](Self::documents), with the position of each record in [`raw`](Self::raw).
+    pub(crate) fn places(&self, each: EachPlace<'_>) {
+        let bytes = self.batch.raw();
+        let place = |line: &[u8]| {
+            let start = line.as_ptr().addr() - bytes.as_ptr().addr();
+            start..start + line.len()
+        };
+        let raw: Vec<Range<usize>> = match &self.places {
+            Some(places) => places.clone(),
+            None => raw_lines(bytes).map(|(line, _)| place(line)).collect(),
         };
         let mut next = 0;
         self.batch.selected(&mut |_| true, &mut |record, result| {
             let record = record as usize;
             // The records in between were not parsed: they hold no document.
-            (next..record).for_each(|other| each(raw[other], Ok(None)));
+            (next..record).for_each(|other| each(raw[other].clone(), Ok(None)));
             next = record + 1;
-            each(raw[record], result.map(Some));
+            each(raw[record].clone(), result.map(Some));
         });
-        raw[next..].iter().for_each(|other| each(other, Ok(None)));
+        raw[next..].iter().for_each(|other| each(other.clone(), Ok(None)));
     }
 }
 

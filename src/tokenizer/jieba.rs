@@ -45,6 +45,7 @@ impl Tokenizer for Jieba {
         tokens.clear();
         let mut work = tokens.work.take().unwrap_or_default();
         let mut run = std::mem::take(&mut tokens.scratch);
+        work.bound(tokens);
         let plain = &mut work.plain;
         Word.tokenize(text, plain);
         let mut at = 0;
@@ -64,6 +65,7 @@ impl Tokenizer for Jieba {
             }
         }
         tokens.scratch = run;
+        work.pass_bound(tokens);
         tokens.work = Some(work);
     }
 }

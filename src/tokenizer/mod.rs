@@ -100,6 +100,11 @@ pub struct Tokens {
     shortened: Shortened,
     /// Memory for tokenizers that work on the tokens of another.
     work: Option<Box<prepared::Work>>,
+    /// The maximum number of tokens, and whether a text had more, which were dropped.
+    most: usize,
+    is_beyond_bound: bool,
+    /// Whether features may be made in their place.
+    is_spare: bool,
 }
 
 impl Tokens {
@@ -116,7 +121,67 @@ impl Tokens {
             scratch: Normalised::default(),
             shortened: Shortened::default(),
             work: None,
+            most: usize::MAX,
+            is_beyond_bound: false,
+            is_spare: false,
         }
+    }
+
+    /// Bounds the number of tokens, approximately. Of a text with more, no tokens are kept.
+    pub(crate) fn bound(&mut self, most: u64) {
+        self.most = most.try_into().unwrap_or(usize::MAX);
+        self.is_beyond_bound = false;
+    }
+
+    /// Whether a text had more tokens than allowed since the bound was set.
+    pub(crate) fn is_beyond_bound(&self) -> bool {
+        self.is_beyond_bound
+    }
+
+    /// Marks the tokens as not needed after features were made of them.
+    pub(crate) fn spare(&mut self) {
+        self.is_spare = true;
+    }
+
+    /// Removes the tokens and returns their hashes, if they are not needed any more and take so much memory that features
+    /// are better made in their place.
+    pub fn take_spare(&mut self) -> Option<Vec<u64>> {
+        std::mem::take(&mut self.is_spare).then(|| {
+            let hashes = std::mem::take(&mut self.hashes);
+            self.clear();
+            hashes
+        })
+    }
+
+    /// Bytes of memory, of what grows most.
+    pub(crate) fn bytes_held(&self) -> usize {
+        let hashes = size_of::<u64>() * self.hashes.capacity();
+        let work = self.work.as_ref().map_or(0, |work| work.bytes_held());
+        hashes + self.text.capacity() + self.scratch.text.capacity() + self.shortened.text.capacity() + work
+    }
+
+    /// Appends a hash. The bound is checked only where the vector would grow.
+    #[inline]
+    fn push_hash(&mut self, hash: u64) {
+        if self.hashes.len() == self.hashes.capacity() {
+            self.grow(1);
+        }
+        self.hashes.push(hash);
+    }
+
+    /// Makes room for more hashes, or drops all if they would be too many.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, more: usize) {
+        if self.hashes.len() + more > self.most {
+            self.is_beyond_bound = true;
+            self.hashes.clear();
+            self.places.clear();
+            self.spans.clear();
+            self.hashes.shrink_to(Block::LEN);
+        }
+        let double = self.hashes.len().min(self.most.saturating_sub(self.hashes.len()));
+        self.hashes.reserve_exact(more.max(double).max(Block::LEN));
     }
 
     /// The data that is kept besides the hashes.
@@ -126,6 +191,7 @@ impl Tokens {
 
     /// Removes the tokens, keeps the memory.
     pub fn clear(&mut self) {
+        self.is_spare = false;
         self.hashes.clear();
         self.text.clear();
         self.start = 0;
@@ -140,7 +206,7 @@ impl Tokens {
         if text.is_empty() {
             return;
         }
-        self.hashes.push(token_hash(text.as_bytes(), self.seed));
+        self.push_hash(token_hash(text.as_bytes(), self.seed));
         if self.detail != TokenDetail::Hashes {
             self.text.push_str(text);
             self.keep_text(span);
@@ -151,6 +217,9 @@ impl Tokens {
     #[inline]
     fn push_words(&mut self, block: &Block, at: usize, mut starts: u64, mut ends: u64) {
         debug_assert!(!self.is_building());
+        if self.hashes.capacity() - self.hashes.len() < Block::LEN / 2 {
+            self.grow(Block::LEN / 2);
+        }
         if self.detail != TokenDetail::Hashes {
             self.keep_words(block, at, starts, ends);
         }
@@ -198,7 +267,7 @@ impl Tokens {
     #[inline]
     fn push_ascii(&mut self, token: &[u8], span: Range<usize>) {
         debug_assert!(!self.is_building() && !token.is_empty() && token.is_ascii());
-        self.hashes.push(token_hash(token, self.seed));
+        self.push_hash(token_hash(token, self.seed));
         if self.detail != TokenDetail::Hashes {
             self.text.extend(token.iter().map(|&b| char::from(b)));
             self.keep_text(span);
@@ -233,7 +302,7 @@ impl Tokens {
         if !self.is_building() {
             return;
         }
-        self.hashes.push(token_hash(&self.text.as_bytes()[self.start..], self.seed));
+        self.push_hash(token_hash(&self.text.as_bytes()[self.start..], self.seed));
         match self.detail {
             TokenDetail::Hashes => self.text.clear(),
             TokenDetail::Texts | TokenDetail::Everything => self.keep_text(span),

@@ -32,7 +32,7 @@ impl Algorithm for Recording {
     fn rows(&self) -> Vec<Row> {
         self.inner.rows()
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.inner.features(tokens, features);
     }
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {

@@ -87,7 +87,7 @@ fn brute_force(
         .map(|(_, text)| {
             let (mut tokens, mut features) = (Tokens::new(algorithm.reads(), 0), Features::default());
             Word.tokenize(text, &mut tokens);
-            algorithm.features(&tokens, &mut features);
+            algorithm.features(&mut tokens, &mut features);
             assert!(features.weights.is_empty());
             features.hashes
         })

@@ -32,7 +32,7 @@ impl Algorithm for Free {
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         features.hashes.extend_from_slice(tokens.hashes());
     }
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {

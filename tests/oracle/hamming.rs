@@ -32,7 +32,7 @@ impl<A: Algorithm> Algorithm for Coded<A> {
     fn learn(&mut self, learned: &Learned) {
         self.inner.learn(learned);
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         features.hashes.extend_from_slice(tokens.hashes());
     }
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {

@@ -303,7 +303,7 @@ impl Algorithm for Textbook {
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         let rows = "abcde".chars().map(|row| neardups::hash::token_hash(row.to_string().as_bytes(), 0));
         let numbers = rows.enumerate().filter(|(_, hash)| tokens.hashes().contains(hash));
         features.hashes.extend(numbers.map(|(number, _)| number as u64));

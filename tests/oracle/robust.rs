@@ -33,7 +33,7 @@ impl Algorithm for Shingles {
     fn rows(&self) -> Vec<Row> {
         if self.says_so { vec![Row::identity("width", self.width)] } else { Vec::new() }
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         shingle_hashes(tokens.hashes(), self.width, &mut features.hashes);
     }
     fn fingerprint(&self, features: &Features, fingerprint: &mut Vec<u64>) {
@@ -160,7 +160,7 @@ impl Algorithm for Panicking {
     fn rows(&self) -> Vec<Row> {
         vec![Row::identity("place", self.0)]
     }
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.at("features");
         features.hashes.extend_from_slice(tokens.hashes());
     }

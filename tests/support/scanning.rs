@@ -128,7 +128,7 @@ pub fn made(algorithm: &dyn Algorithm, tokenizer: &dyn Tokenizer, seed: u64, tex
     let mut tokens = Tokens::new(algorithm.reads(), seed);
     tokenizer.tokenize(text, &mut tokens);
     let mut features = Features::default();
-    algorithm.features(&tokens, &mut features);
+    algorithm.features(&mut tokens, &mut features);
     let (mut fingerprint, mut keys) = (Vec::new(), Vec::new());
     algorithm.fingerprint(&features, &mut fingerprint);
     if !fingerprint.is_empty() {

@@ -257,7 +257,8 @@ pub(super) enum Kept {
 
 impl Algorithm for IMatch {
     fn profile(&self) -> Profile {
-        Profile::new("imatch", "imatch", CompareOn::Fingerprints).reading(TokenDetail::Texts)
+        // The position of each token, and twice the hash and the text of those that are kept.
+        Profile::new("imatch", "imatch", CompareOn::Fingerprints).reading(TokenDetail::Texts).taking(40)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -306,7 +307,7 @@ impl Algorithm for IMatch {
 
     /// Appends the digests, which need the texts of the tokens. Appends none if there are too few terms for the first,
     /// because the others have no more.
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let kept = self.filter(tokens, features);
         // Shared by all threads: written only for the documents that are counted.

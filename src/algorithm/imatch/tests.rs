@@ -29,7 +29,7 @@ fn tokens(words: &str) -> Tokens {
 
 fn fingerprint(detector: &IMatch, words: &str) -> Vec<u64> {
     let (mut features, mut fingerprint) = (Features::default(), Vec::new());
-    detector.features(&tokens(words), &mut features);
+    detector.features(&mut tokens(words), &mut features);
     detector.fingerprint(&features, &mut fingerprint);
     fingerprint
 }

@@ -38,8 +38,11 @@ impl ExactJoin {
 
 impl Algorithm for ExactJoin {
     fn profile(&self) -> Profile {
-        let profile = Profile::new("exact", "jaccard", CompareOn::Features);
-        profile.reading(self.shingles.hash.reads()).with_jaccard(self.threshold).written_as(FingerprintForm::Elements)
+        Profile::new("exact", "jaccard", CompareOn::Features)
+            .reading(self.shingles.hash.reads())
+            .with_jaccard(self.threshold)
+            .written_as(FingerprintForm::Elements)
+            .taking(self.shingles.bytes_a_token())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -60,7 +63,7 @@ impl Algorithm for ExactJoin {
         }
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.shingles.of(tokens, features);
     }
 

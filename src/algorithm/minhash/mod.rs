@@ -44,7 +44,7 @@ use super::{
     Provenance, Row,
 };
 use crate::error::Error;
-use crate::hash::{combine, mix};
+use crate::hash::{combine, mix, shingle_hashes_in_place};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least, shared};
 use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
@@ -245,11 +245,22 @@ impl Shingles {
         Shingles { count_repeats: true, ..self }
     }
 
-    fn of(self, tokens: &Tokens, features: &mut Features) {
-        self.hash.shingles(tokens, self.width, &mut features.hashes);
+    fn of(self, tokens: &mut Tokens, features: &mut Features) {
+        match if self.hash == ShingleHash::Xxh3 { tokens.take_spare() } else { None } {
+            Some(hashes) => {
+                features.hashes = hashes;
+                shingle_hashes_in_place(&mut features.hashes, self.width);
+            }
+            None => self.hash.shingles(tokens, self.width, &mut features.hashes),
+        }
         if self.count_repeats {
             features.number_repeats();
         }
+    }
+
+    /// See [`Profile::bytes_a_token`].
+    fn bytes_a_token(self) -> u64 {
+        if self.hash == ShingleHash::Xxh3 { 0 } else { size_of::<u64>() as u64 }
     }
 
     fn rows(self, origins: &Origins) -> impl Iterator<Item = Row> {
@@ -317,6 +328,7 @@ impl Algorithm for MinHash {
             .reading(self.shingles.hash.reads())
             .with_tables(self.bands.bands)
             .with_jaccard(self.threshold)
+            .taking(self.shingles.bytes_a_token())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -345,7 +357,7 @@ impl Algorithm for MinHash {
         }
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.shingles.of(tokens, features);
     }
 

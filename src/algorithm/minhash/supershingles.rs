@@ -48,8 +48,10 @@ impl Supershingles {
 
 impl Algorithm for Supershingles {
     fn profile(&self) -> Profile {
-        let profile = Profile::new("minhash", "supershingles", CompareOn::Fingerprints);
-        profile.reading(self.shingles.hash.reads()).with_tables(self.choices.len())
+        Profile::new("minhash", "supershingles", CompareOn::Fingerprints)
+            .reading(self.shingles.hash.reads())
+            .with_tables(self.choices.len())
+            .taking(self.shingles.bytes_a_token())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -68,7 +70,7 @@ impl Algorithm for Supershingles {
         resolved
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.shingles.of(tokens, features);
     }
 

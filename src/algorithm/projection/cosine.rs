@@ -139,7 +139,7 @@ impl Algorithm for ProjectedCosine {
         self.weigher.learn(learned);
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         self.weigher.occurrences(tokens, features);
         features.repeat_by_weight();
     }

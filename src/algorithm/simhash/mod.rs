@@ -409,7 +409,7 @@ mod tests {
             tokens.push(word, 0..word.len());
         }
         let (mut features, mut fingerprint) = (Features::default(), Vec::new());
-        simhash.features(&tokens, &mut features);
+        simhash.features(&mut tokens, &mut features);
         simhash.fingerprint(&features, &mut fingerprint);
         assert_eq!(fingerprint, [0xd14c205125d17eb2, 0x858be0095ebf4d48]);
     }
@@ -418,7 +418,7 @@ mod tests {
         let mut tokens = Tokens::new(simhash.profile().reads, 0);
         tokenizer.tokenize(text, &mut tokens);
         let (mut features, mut fingerprint) = (Features::default(), Vec::new());
-        simhash.features(&tokens, &mut features);
+        simhash.features(&mut tokens, &mut features);
         simhash.fingerprint(&features, &mut fingerprint);
         fingerprint
     }
@@ -497,7 +497,7 @@ mod tests {
         let mut tokens = Tokens::new(TokenDetail::Hashes, 0);
         tokens.push("one", 0..3);
         let mut features = Features::default();
-        simhash.features(&tokens, &mut features);
+        simhash.features(&mut tokens, &mut features);
         assert_eq!(features.hashes.len(), 1);
     }
 }

@@ -306,7 +306,7 @@ impl Algorithm for SpotSigs {
         }
     }
 
-    fn features(&self, tokens: &Tokens, features: &mut Features) {
+    fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         let words = self.words.get_or_init(|| Words::new(&self.lists, tokens.seed()));
         if words.seed() == tokens.seed() {
             self.spots(words, tokens.hashes(), &mut features.hashes);
@@ -456,7 +456,7 @@ mod tests {
         let mut tokens = Tokens::new(TokenDetail::Hashes, 3);
         Word.tokenize(text, &mut tokens);
         let mut features = Features::default();
-        spotsigs.features(&tokens, &mut features);
+        spotsigs.features(&mut tokens, &mut features);
         features.hashes.sort_unstable();
         features.hashes
     }
@@ -544,7 +544,7 @@ mod tests {
             let mut tokens = Tokens::new(TokenDetail::Hashes, seed);
             Word.tokenize("the bitter end of the long story", &mut tokens);
             let mut features = Features::default();
-            spotsigs.features(&tokens, &mut features);
+            spotsigs.features(&mut tokens, &mut features);
             features.hashes
         };
         assert_eq!([with(1).len(), with(2).len(), with(1).len()], [2, 2, 2]);

@@ -183,6 +183,7 @@ impl Tokenizer for Prepared {
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
         let mut work = tokens.work.take().unwrap_or_default();
+        work.bound(tokens);
         let mut joined = std::mem::take(&mut work.joined);
         let is_joined = self.join_hyphens && hyphens::join(text, &mut joined);
         let text = if is_joined { &*joined.text } else { text };
@@ -214,6 +215,7 @@ impl Tokenizer for Prepared {
         }
         work.joined = joined;
         work.without = without;
+        work.pass_bound(tokens);
         tokens.work = Some(work);
     }
 }
@@ -261,6 +263,22 @@ impl Default for Work {
 }
 
 impl Work {
+    /// Bounds the tokens that others are made of: each takes several times as much.
+    pub(super) fn bound(&mut self, tokens: &Tokens) {
+        let most = if tokens.most == usize::MAX { u64::MAX } else { tokens.most as u64 / 8 };
+        [&mut self.plain, &mut self.folded, &mut self.masked].into_iter().for_each(|own| own.bound(most));
+    }
+
+    /// Bytes of memory, of what grows most.
+    pub(super) fn bytes_held(&self) -> usize {
+        self.plain.bytes_held() + self.folded.bytes_held() + self.masked.bytes_held() + self.flat.capacity()
+    }
+
+    /// Marks the tokens that were made of others too if the bound was exceeded.
+    pub(super) fn pass_bound(&self, tokens: &mut Tokens) {
+        tokens.is_beyond_bound |= [&self.plain, &self.folded, &self.masked].iter().any(|own| own.is_beyond_bound);
+    }
+
     /// Fills `without` with the text without stop words, if it has any.
     fn remove(&mut self, stop_words: &StopWords, text: &str, without: &mut Shortened) -> bool {
         let words = &mut self.plain;
