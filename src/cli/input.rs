@@ -76,6 +76,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         page_text: typed.content,
         max_record: typed.max_record.try_into().unwrap_or(usize::MAX),
         max_expansion: typed.max_expansion,
+        max_window: typed.max_window,
         keep_rejected: typed.rejects.is_some(),
         hidden: typed.hidden,
         temp_dir: temp_dir.map(Path::to_path_buf),

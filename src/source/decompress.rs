@@ -198,12 +198,50 @@ pub(super) mod tests {
         assert_eq!(read(&raw, &Options::default()), (b"text".to_vec(), None));
     }
 
-    #[test]
-    fn a_zstd_window_of_two_gib_is_read() {
+    fn zstd_window(log: u32) -> Vec<u8> {
         let mut encoder = ::zstd::Encoder::new(Vec::new(), 1).unwrap();
-        encoder.window_log(31).unwrap();
+        encoder.window_log(log).unwrap();
         encoder.write_all(b"text").unwrap();
-        assert_eq!(read(&encoder.finish().unwrap(), &Options::default()), (b"text".to_vec(), None));
+        encoder.finish().unwrap()
+    }
+
+    fn xz_dictionary(bytes: u32) -> Vec<u8> {
+        let mut options = lzma_rust2::XzOptions::with_preset(0);
+        options.lzma_options.dict_size = bytes;
+        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        encoder.write_all(b"text").unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn windows_up_to_the_limit_are_read() {
+        for (max_window, raw) in [
+            (128, zstd_window(27)),
+            (2048, zstd_window(31)),
+            (128, xz_dictionary(128 << 20)),
+            (3, xz_dictionary(3 << 20)),
+        ] {
+            let options = Options { max_window: max_window << 20, ..Options::default() };
+            assert_eq!(read(&raw, &options), (b"text".to_vec(), None), "{max_window} MiB");
+        }
+    }
+
+    #[test]
+    fn a_larger_window_is_named() {
+        for (compression, mib, raw) in [
+            ("zstd", 256, zstd_window(28)),
+            ("zstd", 2048, zstd_window(31)),
+            ("xz", 192, xz_dictionary(192 << 20)),
+            ("xz", 1024, xz_dictionary(1 << 30)),
+        ] {
+            let message = format!(
+                "{compression} data needs a window of {mib} MiB, and 128 MiB is allowed (allow more with `max-window`)"
+            );
+            assert_eq!(read(&raw, &Options::default()), (vec![], Some(message.clone())));
+            // Not only the first member.
+            let small = if compression == "xz" { xz(b"small ") } else { zstd(b"small ") };
+            assert_eq!(read(&[small, raw].concat(), &Options::default()), (b"small ".to_vec(), Some(message)));
+        }
     }
 
     #[test]
@@ -284,9 +322,11 @@ pub(super) mod tests {
             let header = [2, 0, 0x21, 1, dictionary, 0, 0, 0];
             [&header[..], &crc32(&header).to_le_bytes()].concat()
         };
-        let (_, error) = read(&[stream.clone(), block(37)].concat(), &Options::default());
-        assert_eq!(error.as_deref(), Some("xz data asks for a dictionary of more than 1 GiB"));
-        let (_, error) = read(&[stream, block(36)].concat(), &Options::default());
+        let options = Options { max_window: 1 << 30, ..Options::default() };
+        let (_, error) = read(&[stream.clone(), block(37)].concat(), &options);
+        let message = "xz data needs a window of 1536 MiB, and 1024 MiB is allowed (allow more with `max-window`)";
+        assert_eq!(error.as_deref(), Some(message));
+        let (_, error) = read(&[stream, block(36)].concat(), &options);
         assert_eq!(error.as_deref(), Some("xz data is truncated"));
     }
 

@@ -169,6 +169,9 @@ pub struct Options {
     /// The maximum expansion of a compressed file, as a multiple of its size, beyond one record. Bounds the cost of a
     /// crafted file.
     pub max_expansion: u64,
+    /// The maximum window of zstd and dictionary of xz, in bytes; see [`Options::MAX_WINDOW`]. Their decoders hold as much
+    /// in memory. For zstd the largest power of two that is not larger.
+    pub max_window: u64,
     /// Whether a [`Problem`](super::Problem) carries the rejected record.
     pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
@@ -188,6 +191,7 @@ impl Default for Options {
             page_text: PageText::All,
             max_record: 64 << 20,
             max_expansion: 1000,
+            max_window: 128 << 20,
             keep_rejected: false,
             hidden: false,
             batch_bytes: 1 << 20,
@@ -200,10 +204,16 @@ impl Options {
     /// The valid values of `max_record`.
     pub const MAX_RECORD: std::ops::RangeInclusive<usize> = 1..=1 << 30;
 
+    /// The valid values of `max_window`. The largest is also the largest of zstd.
+    pub const MAX_WINDOW: std::ops::RangeInclusive<u64> = 1 << 20..=2 << 30;
+
     /// Checks that every value is in its range.
     pub fn validate(&self) -> Result<(), Error> {
         if !Self::MAX_RECORD.contains(&self.max_record) {
             return Err(Error::parameter("max-record", self.max_record, "1 to 1073741824 bytes (1 GiB)"));
+        }
+        if !Self::MAX_WINDOW.contains(&self.max_window) {
+            return Err(Error::parameter("max-window", self.max_window, "1048576 to 2147483648 bytes (2 GiB)"));
         }
         if self.max_expansion == 0 {
             return Err(Error::parameter("max-expansion", self.max_expansion, "1 or more"));
@@ -266,6 +276,9 @@ mod tests {
         assert!(Options { max_record: 0, ..Options::default() }.validate().is_err());
         assert!(Options { max_record: (1 << 30) + 1, ..Options::default() }.validate().is_err());
         assert!(Options { max_expansion: 0, ..Options::default() }.validate().is_err());
+        for max_window in [0, (1 << 20) - 1, (2 << 30) + 1] {
+            assert!(Options { max_window, ..Options::default() }.validate().is_err());
+        }
     }
 
     #[test]

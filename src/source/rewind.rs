@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::SpooledTempFile;
 
 /// The maximum size of the copy in memory.
-const IN_MEMORY: usize = 64 << 20;
+const IN_MEMORY: usize = 8 << 20;
 
 /// A reader over input that can be read only once.
 pub(super) struct Rewind {

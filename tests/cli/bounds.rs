@@ -37,8 +37,8 @@ const MIB: u64 = 1 << 20;
 /// What is enough when records are at most 1 MiB long.
 const LITTLE: u64 = 64 * MIB;
 
-/// For a second reading, up to 64 MiB of standard input are kept in memory, and the rest in a file.
-const LITTLE_WITH_STDIN: u64 = LITTLE + 64 * MIB;
+/// For a second reading, up to 8 MiB of standard input are kept in memory, and the rest in a file.
+const LITTLE_WITH_STDIN: u64 = LITTLE + 8 * MIB;
 
 #[test]
 fn one_endless_line_does_not_fill_memory() {
@@ -88,4 +88,89 @@ fn a_decompression_bomb_stays_small() {
     let (run, most) = watched(shell.command("scan bomb.jsonl.gz --max-record 1M -j2"), |_| {});
     assert_eq!(run.status, 2, "{}", run.stderr);
     assert!((1..LITTLE).contains(&most), "{} MiB", most / MIB);
+}
+
+/// The promise about the memory of the process, for `--memory 1M`: that, 100 MB, four times the largest record, and 70
+/// bytes for each document.
+fn promised(largest: usize, documents: u64) -> u64 {
+    MIB + 100_000_000 + 4 * largest as u64 + 70 * documents
+}
+
+/// Runs a command on standard input with `--memory 1M` and 16 threads, and checks the promise.
+#[track_caller]
+fn check(arguments: &str, records: &[Vec<u8>], documents: u64, status: i32) -> Run {
+    let shell = Shell::new();
+    let command = shell.command(&format!("{arguments} --format lines --memory 1M -j16"));
+    let (run, most) = watched(command, |stdin| _ = records.iter().try_for_each(|record| stdin.write_all(record)));
+    assert_eq!(run.status, status, "{arguments}: {}", run.stderr);
+    let largest = records.iter().flat_map(|lines| lines.split(|&b| b == b'\n')).map(<[u8]>::len).max().unwrap_or(0);
+    let promised = promised(largest, documents);
+    assert!((1..promised).contains(&most), "{arguments}: {} MB of {}", most / 1_000_000, promised / 1_000_000);
+    run
+}
+
+/// Lines of many different words, every two alike.
+fn long_lines(count: u64, bytes: usize) -> Vec<Vec<u8>> {
+    let line = |number: u64| {
+        let words = (0..bytes / 12)
+            .map(|i| format!("{:011x}", (i as u64 + ((number / 2) << 40)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20));
+        (words.collect::<Vec<_>>().join(" ") + "\n").into_bytes()
+    };
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn long_records_are_not_multiplied_by_threads() {
+    let lines = long_lines(6, 4 << 20);
+    for arguments in ["scan - --emit pairs", "scan - --algo simhash"] {
+        check(arguments, &lines, 6, 0);
+    }
+    // All their words are different.
+    let run = check("scan - --algo imatch --emit verdicts", &lines, 6, 2);
+    assert!(run.stderr.contains("different terms do not fit --memory (1048576 bytes): allow more"), "{}", run.stderr);
+}
+
+#[test]
+fn long_records_of_a_stream_are_not_multiplied_by_threads() {
+    let lines = long_lines(6, 4 << 20);
+    check("filter --algo simhash", &lines, 6, 0);
+    // Two of them are more than the index may take.
+    let run = check("filter", &lines, 6, 2);
+    assert!(run.stderr.contains("error: memory: the index is full"), "{}", run.stderr);
+}
+
+#[test]
+fn a_long_token_is_not_multiplied() {
+    let token = |n: u8| [vec![b'x'; 2 << 20], vec![b'0' + n / 2, b'\n']].concat();
+    let tokens: Vec<Vec<u8>> = (0..4).map(token).collect();
+    // Runs of four characters of it are compared, because it is one word.
+    let run = check("scan - --emit pairs", &tokens, 4, 0);
+    assert!(run.stderr.contains("on char:4 tokens"), "{}", run.stderr);
+    check("filter", &tokens, 4, 0);
+}
+
+#[test]
+fn a_record_with_too_many_tokens_ends_the_run() {
+    let line = [&b"a ".repeat(12 << 20)[..], b"\n"].concat();
+    for arguments in ["scan - --tokenizer char:3", "filter --tokenizer char:3"] {
+        let run = check(arguments, std::slice::from_ref(&line), 1, 2);
+        let message = "error: memory: -:1: this record has too many tokens to be compared within --memory: allow more";
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn windows_of_decoders_are_bounded() {
+    let shell = Shell::new();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("there is an encoder");
+    encoder.window_log(28).expect("it is a window");
+    (0..20).try_for_each(|_| encoder.write_all(&[b'x'; 1 << 20])).expect("a vector grows");
+    shell.write("wide.txt.zst", encoder.finish().expect("a vector grows"));
+    let (run, most) = watched(shell.command("scan wide.txt.zst --memory 1M"), |_| {});
+    let message =
+        "wide.txt.zst: zstd data needs a window of 256 MiB, and 128 MiB is allowed (allow more with --max-window)";
+    assert!(run.status == 2 && run.stderr.contains(message), "{}", run.stderr);
+    assert!((1..promised(0, 0)).contains(&most), "{} MiB", most / MIB);
+    let allowed = shell.dedup("scan wide.txt.zst --max-window 256M --max-expansion 1000000");
+    assert_eq!(allowed.status, 0, "{}", allowed.stderr);
 }

@@ -123,9 +123,11 @@ pub fn command() -> Command {
         .arg(
             number("memory", "SIZE")
                 .value_parser(size)
-                .help(
-                    "Stop with an error once the index takes more memory than this. With --index, tables go to the disk from half of it on, \
-                     or from 512 MiB on if it is not given",
+                .help("Memory of the index; stop with an error once it takes more")
+                .long_help(
+                    "Memory of the index: the run stops with an error once it takes more. With --index, tables go to the disk from half of it on, \
+                     or from 512 MiB on if it is not given. The process takes at most this, 100 MB, 70 bytes for each document and four times the \
+                     largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
                 ),
         )
         .arg(

@@ -24,6 +24,8 @@ pub struct Input {
     pub max_record: u64,
     /// `--max-expansion`.
     pub max_expansion: u64,
+    /// `--max-window`, in bytes.
+    pub max_window: u64,
     /// `--hidden`.
     pub hidden: bool,
     /// `--rejects`.
@@ -44,6 +46,7 @@ impl Input {
             content: chosen(given, "content", CONTENTS).expect("has a default"),
             max_record: *value(given, "max-record").expect("has a default"),
             max_expansion: *value(given, "max-expansion").expect("has a default"),
+            max_window: *value(given, "max-window").expect("has a default"),
             hidden: switch(given, "hidden"),
             rejects: path(given, "rejects"),
             allow_empty: switch(given, "allow-empty"),
@@ -113,6 +116,19 @@ pub fn args() -> Vec<Arg> {
             .value_parser(whole_number(1..=u64::MAX))
             .default_value(defaults.max_expansion.to_string())
             .help("Maximum expansion of a compressed file, as a multiple of its size, beyond --max-record"),
+        Arg::new("max-window")
+            .long("max-window")
+            .value_name("SIZE")
+            .default_value("128M")
+            .help("Maximum window of zstd and dictionary of xz; a file that needs more is not read")
+            .value_parser(|typed: &str| match size(typed) {
+                Ok(size) if source::Options::MAX_WINDOW.contains(&size) => Ok(size),
+                _ => Err("expected a number of bytes from 1M to 2G".to_string()),
+            })
+            .long_help(
+                "Maximum window of zstd and dictionary of xz, up to 2G: the decoder holds as much in memory. A file that needs more is not \
+                 read further, and is reported and counted. Files made with zstd --long=31 need 2G. What is above 128M is needed beside --memory.",
+            ),
         Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Also read hidden files in folders"),
     ]
     .into_iter()

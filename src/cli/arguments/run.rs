@@ -51,11 +51,14 @@ pub fn stats_arg(help: &'static str) -> Arg {
 /// The flags of the run. Of these, only the seed can change the result.
 pub fn args() -> Vec<Arg> {
     vec![
-        size("memory", "1G", "Memory for data about documents")
+        size("memory", "1G", "Memory of the process, beside 100 MB, 70 bytes for each document and four times the largest record")
             .long_help(
-                "Memory for data about documents. Keys that do not fit go to a temporary file; features of candidates that do not fit are computed \
-                 again from a second reading, in portions if necessary: slower, with the same result. In addition, each document takes its id and \
-                 about 50 bytes, each candidate and each pair found a few dozen bytes, and reading about 30 MB.",
+                "Memory of the process, beside 100 MB, 70 bytes for each document, four times the largest record and 32 bytes for each pair \
+                 found. That includes everything that is read or decompressed ahead, on any number of threads. Keys that do not fit go to a \
+                 temporary file; features of candidates that do not fit are computed again from a second reading, in portions if necessary; \
+                 long records are signed one after the other: slower, with the same result. Where that is not enough, because ids are long, \
+                 because a record has too many tokens, or because of keys that cannot go to a file, the run stops with an error before it takes \
+                 more.",
             ),
         Arg::new("temp-dir")
             .long("temp-dir")
@@ -64,7 +67,7 @@ pub fn args() -> Vec<Arg> {
             .help("Folder for temporary files [default: that of the system]")
             .long_help(
                 "Folder for temporary files: for keys that do not fit --memory, and for a copy of standard input, which may have to be \
-                 read twice (up to 64 MiB of it stay in memory). The files have no names, and are removed however the program ends. \
+                 read twice (up to 8 MiB of it stay in memory). The files have no names, and are removed however the program ends. \
                  [default: that of the system]",
             ),
         Arg::new("threads")

@@ -38,7 +38,8 @@ impl Signing {
 /// The flags for how documents are read and signed.
 pub fn args() -> Vec<Arg> {
     let of_input = |arg: &Arg| {
-        ["format", "text-field", "id-field", "content", "max-record", "max-expansion"].contains(&arg.get_id().as_str())
+        ["format", "text-field", "id-field", "content", "max-record", "max-expansion", "max-window"]
+            .contains(&arg.get_id().as_str())
     };
     let of_run = |arg: &Arg| ["threads", "seed", "temp-dir", "quiet"].contains(&arg.get_id().as_str());
     let mut args = vec![method::algorithm(), method::preset()];

@@ -1,7 +1,8 @@
 //! Decoders of compressed data: gzip, zstd, bzip2 and xz.
 
 use std::cell::Cell;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::fmt;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -9,16 +10,14 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
+use super::super::options::display_size;
 use super::{Compression, Options, Unreadable};
 
 /// The number of compressed bytes read at once.
 const READ_BYTES: usize = 256 << 10;
 
-/// The maximum window of zstd, 2³¹ bytes; public dumps made with `--long=31` use it.
-const ZSTD_WINDOW_LOG: u32 = 31;
-
-/// The memory limit of xz, in KiB: a dictionary of 1 GiB, and what the decoder needs beside it.
-const XZ_MEMORY_KIB: u32 = (1 << 20) + 1024;
+/// What a decoder of xz needs beside its dictionary, in KiB.
+const XZ_MORE_KIB: u64 = 1024;
 
 /// The decompressed bytes of `raw`. `consumed` counts the bytes taken from the file, including those before it.
 pub(super) fn open<'a>(
@@ -28,7 +27,8 @@ pub(super) fn open<'a>(
     options: &Options,
 ) -> io::Result<Box<dyn Read + 'a>> {
     let decompressed = Decompressed {
-        inner: decoder(compression, raw)?,
+        inner: decoder(compression, raw, options.max_window)?,
+        max_window: options.max_window,
         compression,
         consumed,
         before,
@@ -39,18 +39,147 @@ pub(super) fn open<'a>(
     Ok(Box::new(Steps::new(decompressed, step_bytes(compression))))
 }
 
-fn decoder<'a>(compression: Compression, raw: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+fn decoder<'a>(compression: Compression, raw: impl Read + 'a, max_window: u64) -> io::Result<Box<dyn Read + 'a>> {
     let raw = BufReader::with_capacity(READ_BYTES, raw);
     Ok(match compression {
         Compression::Gzip => Box::new(MultiGzDecoder::new(raw)),
         Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
-        Compression::Xz => Box::new(XzReader::new_mem_limit(raw, true, XZ_MEMORY_KIB)),
+        Compression::Xz => {
+            let limit = (max_window >> 10) + XZ_MORE_KIB;
+            let last = Last { inner: raw, bytes: Vec::new() };
+            Box::new(Xz(XzReader::new_mem_limit(last, true, limit.try_into().unwrap_or(u32::MAX))))
+        }
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(raw)?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-            Box::new(decoder)
+            decoder.window_log_max(max_window.ilog2())?;
+            Box::new(Zstd(decoder))
         }
     })
+}
+
+/// The data needs a larger window than allowed: its size, if it is known.
+#[derive(Debug)]
+struct LargeWindow(Option<u64>);
+
+impl LargeWindow {
+    fn error(size: Option<u64>) -> io::Error {
+        io::Error::other(LargeWindow(size))
+    }
+
+    fn explain(&self, compression: Compression, max_window: u64) -> io::Error {
+        let most = display_size(max_window as usize);
+        let needed = match self.0 {
+            Some(size) => format!("{}, and {most} is allowed", display_size(size as usize)),
+            None => format!("more than {most}"),
+        };
+        io::Error::other(format!("{compression} data needs a window of {needed} (allow more with `max-window`)"))
+    }
+}
+
+impl fmt::Display for LargeWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the window is too large")
+    }
+}
+
+impl std::error::Error for LargeWindow {}
+
+/// A decoder of zstd that says which window is too large.
+struct Zstd<'a, R: BufRead>(zstd::Decoder<'a, R>);
+
+impl<R: BufRead> Read for Zstd<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            if !error.to_string().contains("requires too much memory") {
+                return error;
+            }
+            // The frame that was refused was not consumed.
+            LargeWindow::error(self.0.get_mut().fill_buf().ok().and_then(zstd_window))
+        })
+    }
+}
+
+/// The window of a frame of zstd, by its header (RFC 8878, section 3.1.1.1).
+fn zstd_window(frame: &[u8]) -> Option<u64> {
+    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, ref rest @ ..] = frame else { return None };
+    let is_single_segment = descriptor & 0x20 != 0;
+    if !is_single_segment {
+        let (exponent, mantissa) = (rest.first()? >> 3, rest[0] & 7);
+        let base = 1u64 << (10 + exponent);
+        return Some(base + base / 8 * u64::from(mantissa));
+    }
+    // The window is the content.
+    let rest = rest.get([0, 1, 2, 4][usize::from(descriptor & 3)]..)?;
+    let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let mut size = [0; 8];
+    size[..length].copy_from_slice(rest.get(..length)?);
+    Some(u64::from_le_bytes(size) + if length == 2 { 256 } else { 0 })
+}
+
+/// A decoder of xz that says which dictionary is too large.
+struct Xz<R: Read>(XzReader<Last<R>>);
+
+impl<R: Read> Read for Xz<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::OutOfMemory => LargeWindow::error(xz_dictionary(&self.0.inner().bytes)),
+            _ => error,
+        })
+    }
+}
+
+/// The dictionary of a block of xz, given bytes that end with its header (The .xz File Format, sections 3.1 and 5.3.1).
+fn xz_dictionary(before: &[u8]) -> Option<u64> {
+    // The header begins with its length, in words of four bytes less one.
+    let starts = (8..=before.len()).step_by(4).map(|length| &before[before.len() - length..]);
+    starts.filter(|header| 4 * (usize::from(header[0]) + 1) == header.len()).find_map(|header| {
+        let mut rest = header.get(2..)?;
+        let mut number = || -> Option<u64> {
+            let length = rest.iter().position(|byte| byte & 0x80 == 0)? + 1;
+            let (bytes, after) = rest.split_at(length);
+            rest = after;
+            Some(bytes.iter().rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7f)))
+        };
+        for size in [0x40, 0x80] {
+            if header[1] & size != 0 {
+                number()?;
+            }
+        }
+        // LZMA2 is always the last filter.
+        let (mut filter, mut property) = (0, 0);
+        for _ in 0..=header[1] & 3 {
+            filter = number()?;
+            let properties = number()?;
+            for _ in 0..properties {
+                property = number()?;
+            }
+        }
+        (filter == 0x21 && property < 40).then(|| (2 | (property & 1)) << (property / 2 + 11))
+    })
+}
+
+/// Remembers the last bytes that were read.
+struct Last<R> {
+    inner: R,
+    bytes: Vec<u8>,
+}
+
+impl<R> Last<R> {
+    /// The maximum length of the header of a block of xz.
+    const MOST: usize = 1024;
+}
+
+impl<R: Read> Read for Last<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        let new = &buffer[..n];
+        if self.bytes.len() + n > 2 * Self::MOST {
+            let kept = Self::MOST.saturating_sub(n).min(self.bytes.len());
+            self.bytes.drain(..self.bytes.len() - kept);
+        }
+        self.bytes.extend_from_slice(&new[n.saturating_sub(Self::MOST)..]);
+        Ok(n)
+    }
 }
 
 /// The number of bytes requested from a decoder in one call, which bounds the intact data that damage can cost. Small
@@ -128,6 +257,7 @@ struct Decompressed<'a> {
     produced: u64,
     max_record: u64,
     max_expansion: u64,
+    max_window: u64,
 }
 
 impl Decompressed<'_> {
@@ -148,8 +278,8 @@ impl Decompressed<'_> {
             _ if error.get_ref().is_some_and(|inner| inner.is::<Unreadable>()) => error,
             ErrorKind::Interrupted => error,
             ErrorKind::UnexpectedEof => io::Error::other(format!("{compression} data is truncated")),
-            ErrorKind::OutOfMemory if compression == Compression::Xz => {
-                io::Error::other("xz data asks for a dictionary of more than 1 GiB")
+            _ if let Some(window) = error.get_ref().and_then(|inner| inner.downcast_ref::<LargeWindow>()) => {
+                window.explain(compression, self.max_window)
             }
             _ => io::Error::other(format!("{compression} data is damaged: {error}")),
         }
