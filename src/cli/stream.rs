@@ -8,7 +8,7 @@ use super::spelling::spell_all;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
-use neardups::index::{self, Decision, Header, Index, MOST_OF_A_KEY, Plan, Seed, Size};
+use neardups::index::{self, Decision, Header, Index, Plan, Seed, Size};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
@@ -127,7 +127,7 @@ pub fn crowded(index: &Index) -> Option<String> {
         format!(
             "{} shared a key with more than {} others, of which only the latest were compared",
             counted(index.capped(), "document"),
-            count(MOST_OF_A_KEY as u64)
+            count(index.most_of_a_key() as u64)
         )
     })
 }

@@ -104,7 +104,7 @@ pub enum Decision {
     /// fed again after a crash.
     Known,
     /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
-    /// key with more than [`MOST_OF_A_KEY`] others, of which only the latest were compared. It may be a near-duplicate.
+    /// key with more others than are compared ([`Limits::candidates`]): only the latest were. It may be a near-duplicate.
     Crowded,
     /// It passes, because it has too few features to be compared.
     Featureless,
@@ -126,7 +126,7 @@ impl Decision {
     }
 }
 
-/// Limits of what is remembered.
+/// Limits of what is remembered, and of what is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Only this many latest documents are remembered. Removed ones do not count.
@@ -137,6 +137,9 @@ pub struct Limits {
     pub max_documents: Option<u64>,
     /// The maximum memory of the index, in bytes.
     pub memory: Option<u64>,
+    /// The maximum number of documents under a key that are compared: the latest ones. The default is
+    /// [`MOST_OF_A_KEY`]. A decision says so if more may be similar ([`Decision::Crowded`]).
+    pub candidates: Option<usize>,
 }
 
 /// How documents are processed.
@@ -346,7 +349,7 @@ impl Index {
             keys: Table::default(),
             ids: Table::default(),
             copies: None,
-            most_of_a_key: MOST_OF_A_KEY,
+            most_of_a_key: options.limits.candidates.unwrap_or(MOST_OF_A_KEY),
             most_words: MOST_WORDS,
             forgotten: 0,
             removed: BTreeSet::new(),
@@ -403,8 +406,8 @@ impl Index {
         self.len() == 0
     }
 
-    /// The number of documents that shared a key with more than [`MOST_OF_A_KEY`] others, of which only the latest were
-    /// compared. Those of them that passed have the decision [`Crowded`](Decision::Crowded).
+    /// The number of documents that shared a key with more others than are [compared](Self::most_of_a_key), of which only
+    /// the latest were. Those of them that passed have the decision [`Crowded`](Decision::Crowded).
     pub fn capped(&self) -> u64 {
         self.capped
     }
@@ -413,6 +416,11 @@ impl Index {
     /// features; one sentence each.
     pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
         self.algorithm.warnings(documents, featureless)
+    }
+
+    /// The maximum number of documents under a key that are compared.
+    pub fn most_of_a_key(&self) -> usize {
+        self.most_of_a_key
     }
 
     /// The time that decisions took.

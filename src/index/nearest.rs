@@ -25,7 +25,7 @@ pub struct Nearest {
     pub neighbours: Vec<Neighbour>,
     /// Whether the text has too few features to be compared with any.
     pub is_featureless: bool,
-    /// Whether a key had more than [`MOST_OF_A_KEY`](super::MOST_OF_A_KEY) documents, of which only the latest were compared.
+    /// Whether a key had more documents than are [compared](super::Limits::candidates): only the latest were.
     pub is_capped: bool,
 }
 

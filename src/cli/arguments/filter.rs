@@ -18,7 +18,7 @@ pub struct Arguments {
     pub duplicates: Option<PathBuf>,
     /// `--drop-known`.
     pub drop_known: bool,
-    /// `--window`, `--expire`, `--max-docs` and `--memory`.
+    /// `--window`, `--expire`, `--max-docs`, `--memory` and `--max-candidates`.
     pub limits: Limits,
     /// `--sync`.
     pub sync: Sync,
@@ -41,6 +41,7 @@ impl Arguments {
             limits: Limits {
                 max_documents: value(given, "max-docs").copied(),
                 memory: value(given, "memory").copied(),
+                candidates: signing::candidates(given),
                 ..signing::forgetting(given)
             },
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
@@ -135,6 +136,7 @@ pub fn command() -> Command {
                 .default_value("batch")
                 .requires("index"),
         )
+        .arg(signing::candidates_arg())
         .arg(signing::expect_arg())
         .args(signing::args())
         .args([

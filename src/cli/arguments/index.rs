@@ -54,7 +54,8 @@ impl Arguments {
                     most: usize::try_from(most).unwrap_or(usize::MAX),
                     is_exhaustive: switch(given, "exhaustive"),
                 });
-                Action::Query(Signing::new(given).into(), signing::forgetting(given), top)
+                let limits = Limits { candidates: signing::candidates(given), ..signing::forgetting(given) };
+                Action::Query(Signing::new(given).into(), limits, top)
             }
             "add" => Action::Add(Signing::new(given).into()),
             "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
@@ -128,6 +129,7 @@ pub fn command() -> Command {
                         .help("With --top, compare every document: nothing is missed, in time linear in the index"),
                 )
                 .args(forgetting_args())
+                .arg(signing::candidates_arg())
                 .arg(signing::expect_arg())
                 .args(signing::args()),
         )

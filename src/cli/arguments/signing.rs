@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{documents, duration, switch, value};
+use super::values::{documents, duration, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -111,6 +111,25 @@ pub fn forgetting(given: &ArgMatches) -> Limits {
     };
     let expire = expire.into_iter().chain(age).min();
     Limits { window, expire, ..Limits::default() }
+}
+
+/// `--max-candidates`.
+pub fn candidates_arg() -> Arg {
+    Arg::new("max-candidates")
+        .long("max-candidates")
+        .value_name("N")
+        .value_parser(whole_number(1..=u32::MAX.into()))
+        .help("Compare at most N documents that share a key with a new one, the latest [default: 16384]")
+        .long_help(
+            "Compare at most N of the documents that share a key with a new one: the latest (by default 16,384). Of a key that many \
+             documents have, only those count whose features allow them to be similar, for algorithms that compare sets. Where \
+             there are more, a near-duplicate may be missed; this is reported.",
+        )
+}
+
+/// The value of `--max-candidates`.
+pub fn candidates(given: &ArgMatches) -> Option<usize> {
+    value(given, "max-candidates").map(|&most: &u64| usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// The value of `--window`: a number of documents, or of seconds.
