@@ -270,6 +270,13 @@ impl Observer for Terminal {
         }
     }
 
+    fn many_pairs(&self, most: u64) {
+        self.line(&format!(
+            "up to {} near-duplicate pairs: --emit verdicts and --emit clusters do not look for all of them",
+            count(most)
+        ));
+    }
+
     fn problem(&self, problem: &Problem) {
         if self.problems.add(problem) {
             self.print_problem(problem.severity, &format!("{}: {}", problem.place, spelling::of_problem(problem)));

@@ -7,7 +7,7 @@ use super::group::{self, Keys};
 use super::portions::Portions;
 use super::read::{Choice, Counted, Reader, Reading};
 use super::table::Table;
-use super::verify::{Edge, Evidence, Outlines, Search};
+use super::verify::{self, Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Options, Report, Side, Stage};
 use crate::algorithm::{AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
@@ -96,6 +96,9 @@ fn run(
     drop(groups);
     Ok(run.arrange(prepared, corpus.documents, edges))
 }
+
+/// More pairs than this are announced before they are looked for.
+const MANY_PAIRS: u64 = 10_000_000;
 
 /// The state that all stages of a scan share.
 struct Run<'a> {
@@ -238,6 +241,12 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Edge>, Error> {
         let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
         let Groups { keys, tables, portions, reread } = groups;
+        if let Goal::Pairs = self.goal {
+            let most = verify::most_pairs(tables, corpus, MANY_PAIRS);
+            if most > MANY_PAIRS {
+                self.reader.observer.many_pairs(most);
+            }
+        }
         let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
         for number in 0..portions.len() {
             let portion = portions.get(number, corpus.distinct());

@@ -11,6 +11,7 @@ use crate::outline::{Parities, can_reach, parities};
 use crate::run::sign::{Scratch, Signer, evidence};
 use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Problem, ProblemKind, Severity};
+use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -434,6 +435,32 @@ impl<'a> Rows<'a> {
 
 /// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 64;
+
+/// An upper bound of the number of pairs of documents: those of all runs; if these are more than `many`, no more than
+/// those of the documents that runs connect.
+///
+/// Cost: a look at each run, and a union of all members if there are many pairs.
+pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
+    let documents = |group: u32| corpus.members(group).len() as u64;
+    let pairs = |documents: u64| documents * documents.saturating_sub(1) / 2;
+    let runs = || tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run)));
+    let copies: u64 = (0..corpus.distinct() as u32).map(|group| pairs(documents(group))).sum();
+    let of_run = |run: &[u32]| {
+        let own: u64 = run.iter().map(|&group| pairs(documents(group))).sum();
+        pairs(run.iter().map(|&group| documents(group)).sum()) - own
+    };
+    let of_runs = runs().map(of_run).fold(copies, u64::saturating_add);
+    if of_runs <= many {
+        return of_runs;
+    }
+    let mut connected = UnionFind::<u32>::new(corpus.distinct());
+    for run in runs() {
+        run.iter().for_each(|&group| _ = connected.union(run[0], group));
+    }
+    let mut sizes = vec![0u64; corpus.distinct()];
+    (0..corpus.distinct() as u32).for_each(|group| sizes[connected.find(group) as usize] += documents(group));
+    of_runs.min(sizes.into_iter().map(pairs).fold(0, u64::saturating_add))
+}
 
 /// The search for pairs in the runs; each pair comes with the run of a table that it is in.
 pub(super) struct Search<'a> {

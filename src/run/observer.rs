@@ -42,6 +42,8 @@ pub trait Observer: Sync {
     fn progress(&self, _bytes: u64, _documents: u64) {}
     /// The first documents were read, and the size of the rest is known.
     fn estimate(&self, _estimate: &Estimate) {}
+    /// All pairs are about to be looked for, and there are at most so many: more than ten million.
+    fn many_pairs(&self, _most: u64) {}
     /// A document had a problem.
     fn problem(&self, _problem: &Problem) {}
 }

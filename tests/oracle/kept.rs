@@ -4,8 +4,9 @@ use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
-use neardups::engine::{KEEP_POLICIES, KeepPolicy, Kept, Options, Report, scan, scan_to_keep};
+use neardups::engine::{KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Report, Stage, scan, scan_to_keep};
 use neardups::report::JsonLines;
+use std::sync::Mutex;
 
 const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
     ("minhash", &[("threshold", "0.4"), ("shingle", "2")]),
@@ -154,6 +155,49 @@ fn pages_of_templates_that_are_partly_similar() {
             check(reference, pages, &factory, &Options::default(), &format!("{what} against a reference"));
         }
     }
+}
+
+/// What is announced, and when comparing begins.
+#[derive(Default)]
+struct Announced(Mutex<Vec<Option<u64>>>);
+
+impl Observer for Announced {
+    fn stage(&self, stage: Stage) {
+        if stage == Stage::Verifying {
+            self.0.lock().unwrap().push(None);
+        }
+    }
+
+    fn many_pairs(&self, most: u64) {
+        self.0.lock().unwrap().push(Some(most));
+    }
+}
+
+#[test]
+fn very_many_pairs_are_announced_before_they_are_looked_for() {
+    let factory = factory("minhash", &[("shingle", "1")]);
+    let of = |copies: usize, pages_of_template: usize| {
+        let mut documents = pages(pages_of_template, 300, 2);
+        documents.extend((0..copies).map(|number| (format!("copy {number}"), "a text that is repeated".to_string())));
+        documents
+    };
+    let announced = |documents: &[Text]| {
+        let announced = Announced::default();
+        let mut source = Batched { documents, size: 100 };
+        let outcome = scan(&mut source, None, &factory, &Options::default(), &announced).unwrap();
+        (announced.0.into_inner().unwrap(), outcome.report.counts.pairs.unwrap())
+    };
+    assert_eq!(announced(&of(5000, 0)), (vec![Some(12_497_500), None], 12_497_500));
+    assert_eq!(announced(&of(4000, 0)), (vec![None], 7_998_000));
+    let documents = of(4460, 700);
+    let (before, pairs) = announced(&documents);
+    assert_eq!(before.len(), 2);
+    // All pages of the template are connected, and all pairs of them and of the copies are there.
+    assert_eq!(before[0], Some(pairs));
+    let unannounced = Announced::default();
+    let mut source = Batched { documents: &documents, size: 100 };
+    scan_to_keep(&mut source, None, &factory, &Options::default(), &unannounced, KeepPolicy::First).unwrap();
+    assert_eq!(unannounced.0.into_inner().unwrap(), [None]);
 }
 
 /// Chains, where the kept documents of a cluster are connected through dropped ones only.
