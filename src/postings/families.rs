@@ -4,7 +4,7 @@ use super::prefixes::Prefixes;
 use super::table::Table;
 use crate::similarity::Threshold;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
@@ -12,22 +12,29 @@ use std::path::Path;
 const FIRST: usize = 1024;
 
 /// The number of documents of a key that choose its family.
-const ASKED: usize = 32;
+const ASKED: usize = 16;
+
+/// The maximum number of elements by which the documents of a family are recognised: they have half of them.
+const RECOGNISED_BY: usize = 64;
 
 /// The documents of hot keys, in families: they are found by the elements that are rare among them.
 ///
-/// The documents of one template share many keys. The keys that most of the same documents have are one family, so that
-/// the elements of a document are entered once, not once for each key.
+/// The documents of one template share many keys, of which each has only some. The keys of documents with the same frequent
+/// elements are one family, so that the elements of a document are entered once, not once for each key.
 pub(crate) struct Families {
     jaccard: Threshold,
     families: Vec<Family>,
     /// The family of each hot key.
     of: HashMap<u64, u32>,
+    /// The families by their most frequent elements.
+    recognised: HashMap<u64, Vec<u32>>,
     postings: Table,
 }
 
 struct Family {
     prefixes: Prefixes,
+    /// The number of elements by which its documents are recognised.
+    frequent: usize,
     /// The documents, ascending.
     members: Vec<u32>,
 }
@@ -35,7 +42,8 @@ struct Family {
 impl Families {
     /// None yet; documents at or above the threshold will be found.
     pub fn new(jaccard: Threshold) -> Self {
-        Families { jaccard, families: Vec::new(), of: HashMap::new(), postings: Table::default() }
+        let (of, recognised) = Default::default();
+        Families { jaccard, families: Vec::new(), of, recognised, postings: Table::default() }
     }
 
     /// Makes no key hot.
@@ -74,16 +82,15 @@ impl Families {
         documents: &[u32],
         mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
     ) -> Result<(), E> {
-        let family = match self.most_common(documents) {
+        let step = documents.len().div_ceil(ASKED).max(1);
+        let asked = documents.iter().step_by(step).map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
+        let family = match self.recognise(&asked) {
             Some(family) => family,
             None => {
                 let step = documents.len().div_ceil(FIRST).max(1);
                 let first =
                     documents.iter().step_by(step).map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
-                let salt = self.families.len() as u64 + 1;
-                let prefixes = Prefixes::new(self.jaccard, salt, first.iter().map(|set| &**set));
-                self.families.push(Family { prefixes, members: Vec::new() });
-                self.families.len() as u32 - 1
+                self.found(first.iter().map(|set| &**set))
             }
         };
         let Family { members, .. } = &self.families[family as usize];
@@ -100,13 +107,33 @@ impl Families {
         Ok(())
     }
 
-    /// The family that at least half of these documents are in.
-    fn most_common(&self, documents: &[u32]) -> Option<u32> {
-        let asked: Vec<u32> = documents.iter().copied().step_by(documents.len().div_ceil(ASKED).max(1)).collect();
-        let members = |family: &Family| asked.iter().filter(|d| family.members.binary_search(d).is_ok()).count();
-        let counted = (0..).zip(&self.families).map(|(number, family)| (members(family), number));
-        let (most, family) = counted.max_by_key(|&(members, number)| (members, !number))?;
-        (2 * most >= asked.len()).then_some(family)
+    /// Founds a family for documents like these.
+    fn found<'s>(&mut self, first: impl Iterator<Item = &'s [u64]> + Clone) -> u32 {
+        let number = self.families.len() as u32;
+        let prefixes = Prefixes::new(self.jaccard, u64::from(number) + 1, first);
+        let frequent = prefixes.most_common(RECOGNISED_BY);
+        for &element in &frequent {
+            self.recognised.entry(element).or_default().push(number);
+        }
+        self.families.push(Family { prefixes, frequent: frequent.len(), members: Vec::new() });
+        number
+    }
+
+    /// The family whose frequent elements at least half of these sets have; the first of several.
+    fn recognise(&self, asked: &[Cow<'_, [u64]>]) -> Option<u32> {
+        let mut recognised: BTreeMap<u32, usize> = BTreeMap::new();
+        for set in asked {
+            let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
+            for &family in set.iter().filter_map(|element| self.recognised.get(element)).flatten() {
+                *shared.entry(family).or_default() += 1;
+            }
+            for (family, shared) in shared {
+                *recognised.entry(family).or_default() +=
+                    usize::from(2 * shared >= self.families[family as usize].frequent);
+            }
+        }
+        let half = |&(_, documents): &(u32, usize)| 2 * documents >= asked.len();
+        recognised.into_iter().find(half).map(|(family, _)| family)
     }
 
     /// Adds a document, later than all others of the family.
@@ -150,7 +177,8 @@ impl Families {
 
     fn bytes_of_families(&self) -> u64 {
         let bytes = |family: &Family| family.prefixes.bytes_held() + 4 * family.members.capacity() as u64;
-        self.families.iter().map(bytes).sum::<u64>() + 16 * self.of.capacity() as u64
+        let recognised = 64 * self.recognised.capacity() as u64;
+        self.families.iter().map(bytes).sum::<u64>() + 16 * self.of.capacity() as u64 + recognised
     }
 
     /// Bytes of memory that freezing would free.
@@ -186,17 +214,18 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_the_same_documents_are_one_family() {
+    fn keys_of_documents_of_one_template_are_one_family() {
         let mut families = Families::new(Threshold::new(4, 5).unwrap());
         let sets: Vec<Vec<u64>> = (0..1000).map(|number| page(number % 2, number, 20)).collect();
         let set = |document: u32| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]));
         let some = |step: usize, from: u32| (from..1000).step_by(step).collect::<Vec<u32>>();
-        families.make_hot(1, &some(2, 0), set).unwrap();
-        families.make_hot(2, &some(2, 1), set).unwrap();
-        families.make_hot(3, &some(4, 0), set).unwrap();
+        // No two keys have a document in common.
+        families.make_hot(1, &some(4, 0), set).unwrap();
+        families.make_hot(2, &some(4, 1), set).unwrap();
+        families.make_hot(3, &some(4, 2), set).unwrap();
         families.make_hot(4, &some(4, 3), set).unwrap();
-        // Three quarters of these are even.
-        let mixed: Vec<u32> = (0..1000).filter(|number| number % 2 == 0 || number % 3 == 0).collect();
+        // Two thirds of these are even.
+        let mixed: Vec<u32> = (0..1000).filter(|number| number % 2 == 0 || number % 4 == 3).collect();
         families.make_hot(5, &mixed, set).unwrap();
         assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         assert_eq!(families.of([4, 2, 1].into_iter()), [0, 1]);

@@ -2,6 +2,7 @@
 
 use crate::hash::combine;
 use crate::similarity::Threshold;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Sets are found by the elements that are rare among them.
@@ -60,6 +61,14 @@ impl Prefixes {
         common.retain(|_, (count, _)| *count as usize >= least);
         common.shrink_to_fit();
         Prefixes { jaccard, salt, common }
+    }
+
+    /// The elements that most of the first sets have, at most `most` of them.
+    pub fn most_common(&self, most: usize) -> Vec<u64> {
+        let mut elements: Vec<(Reverse<u32>, u64)> =
+            self.common.iter().map(|(&element, (count, _))| (Reverse(*count), element)).collect();
+        elements.sort_unstable();
+        elements.into_iter().take(most).map(|(_, element)| element).collect()
     }
 
     /// The prefix of an ascending set.
