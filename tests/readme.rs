@@ -142,13 +142,31 @@ fn records_of_the_guide_are_those_of_the_program() {
     }
 }
 
+/// The names of the headings of a text, as links spell them.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter(|line| line.starts_with('#')).map(|line| {
+        let name = line.trim_start_matches('#').trim().to_lowercase();
+        name.chars()
+            .filter(|c| c.is_alphanumeric() || " -".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
+    })
+}
+
 #[test]
 fn files_that_the_texts_link_to_are_there() {
     for (path, text) in texts() {
         let folder = root().join(&path).parent().expect("a file is in a folder").to_path_buf();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let here = !link.contains("://") && !link.starts_with('#');
-            assert!(!here || folder.join(link).exists(), "{path}: {link}");
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            if link.contains("://") || file.is_empty() {
+                continue;
+            }
+            assert!(folder.join(file).exists(), "{path}: {link}");
+            if !heading.is_empty() {
+                let target = std::fs::read_to_string(folder.join(file)).expect("a link to a heading leads to a text");
+                assert!(headings(&target).any(|name| name == heading), "{path}: {link}: there is no such heading");
+            }
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct SearchCost {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IndexCost {
-    /// The fingerprints that a query compares in addition, because the index tells keys apart by 32 bits: see
+    /// The fingerprints that a query compares in addition, because the index distinguishes keys by 32 bits: see
     /// [`Layout::false_candidates`].
     pub false_candidates: f64,
     /// Bytes of the tables as long as they are in memory: about 30 for each key of a document.

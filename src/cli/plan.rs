@@ -304,7 +304,7 @@ fn of_index(forecast: &SearchForecast) -> Vec<String> {
              {filters} in memory (10 bits)"
         ),
         format!(
-            "+ tells keys apart by 32 bits: a query compares {} more documents, which its time includes",
+            "+ distinguishes keys by 32 bits: a query compares {} more documents, which its time includes",
             short(index.false_candidates)
         ),
     ];

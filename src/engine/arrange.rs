@@ -461,11 +461,6 @@ impl KeptOutcome {
         &self.outcome.report
     }
 
-    /// As [`report`](Self::report), to take it.
-    pub fn into_report(self) -> Report {
-        self.outcome.report
-    }
-
     /// The id of every document, in input order, the reference first.
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.outcome.documents()

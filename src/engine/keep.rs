@@ -140,7 +140,8 @@ impl Members {
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
             if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT) {
-                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn).into()));
+                let set = |turn| Ok::<_, Infallible>(turns.set(turn).into());
+                let Ok(()) = families.make_hot(run.into(), list, set, |_| Ok(()));
             }
         }
     }
@@ -388,7 +389,7 @@ impl<'a> Connection<'a> {
         for run in 0..self.turns.runs.len() as u32 {
             if self.is_hot(run) && self.open_parts(run).is_some() {
                 let set = |group| Ok::<_, Infallible>(Cow::Borrowed(sets.get(group)));
-                let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set);
+                let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set, |_| Ok(()));
             }
         }
         for family in 0..families.len() as u32 {

@@ -124,3 +124,9 @@ pub(super) fn fault(path: &Path, fault: IndexFault, message: &str) -> Error {
 pub(super) fn cannot_read(error: io::Error) -> Error {
     Error::io("cannot read what the index keeps in temporary files", error)
 }
+
+/// The error for tables that cannot be moved to this folder.
+pub(super) fn cannot_move(folder: &Path, error: io::Error) -> Error {
+    let message = format!("cannot move tables of the index to {} (choose another with `temp-dir`)", folder.display());
+    Error::io(message, error)
+}

@@ -1,6 +1,6 @@
 //! Keys that very many documents have: those of pages of one template, of a log, of a shop.
 
-use super::file::cannot_read;
+use super::file::{cannot_move, cannot_read};
 use super::log::Log;
 use super::signature::Signature;
 use crate::algorithm::{Algorithm, CompareOn};
@@ -48,14 +48,17 @@ impl HotKeys {
 
     /// Makes those keys of a document hot that too many documents have. Looks at one in [`COUNTED`] documents only.
     ///
+    /// With a folder, the elements of documents move there before they take more than this memory, in bytes.
+    ///
     /// # Errors
-    /// The documents of a key cannot be read.
+    /// The documents of a key cannot be read, or their elements cannot be moved.
     pub fn watch(
         &mut self,
         tags: &[u32],
         document: u32,
         keys: &Table,
         (log, places): (&mut Log, &[u64]),
+        (folder, memory): (Option<&Path>, u64),
     ) -> Result<(), Error> {
         let Some(families) = self.families.as_mut().filter(|_| document.is_multiple_of(COUNTED)) else { return Ok(()) };
         for &tag in tags {
@@ -71,7 +74,13 @@ impl HotKeys {
             if documents.len() >= self.from {
                 documents.reverse();
                 let set = |document: u32| Ok(log.read(places[document as usize])?.evidence.into());
-                families.make_hot::<Error>(tag.into(), &documents, set)?;
+                let make_room = |elements: &mut Table| match folder {
+                    Some(folder) if elements.bytes_to_free() > memory => {
+                        elements.freeze(folder).map_err(|error| cannot_move(folder, error))
+                    }
+                    _ => Ok(()),
+                };
+                families.make_hot::<Error>(tag.into(), &documents, set, make_room)?;
             }
         }
         Ok(())

@@ -66,7 +66,7 @@ use crate::postings::Table;
 use crate::similarity::{Similarity, Threshold};
 use crowded::MOST_WORDS;
 use entry::Record;
-use file::{cannot_read, folder_of};
+use file::{cannot_move, cannot_read, folder_of};
 use header::seed_of;
 use hot::HotKeys;
 use log::Log;
@@ -915,7 +915,8 @@ impl Index {
         if let Some(copies) = self.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
             copies.insert(copy_tag(&record.evidence), document);
         }
-        self.hot.watch(&tags, document, &self.keys, (&mut self.log, &self.places))
+        let room = (self.folder.as_deref(), self.tables);
+        self.hot.watch(&tags, document, &self.keys, (&mut self.log, &self.places), room)
     }
 
     /// Moves tables to the disk before they exceed their memory.
@@ -939,12 +940,7 @@ impl Index {
         let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
         let frozen = frozen.and_then(|()| self.hot.freeze(folder));
         let frozen = frozen.and_then(|()| self.copies.as_mut().map_or(Ok(()), |copies| copies.freeze(folder)));
-        frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| {
-            Error::io(
-                format!("cannot move tables of the index to {} (choose another with `temp-dir`)", folder.display()),
-                error,
-            )
-        })
+        frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| cannot_move(folder, error))
     }
 }
 
@@ -969,110 +965,4 @@ fn copy_tag(fingerprint: &[u64]) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::algorithm::simhash::{SimHash, Weights};
-    use crate::tokenizer::Word;
-
-    /// Documents of one token, in keys of 5 and 6 bits.
-    fn plan() -> Plan {
-        let factory = |_: usize| {
-            Ok(crate::algorithm::PreparedAlgorithm::new(SimHash::new(64, 10, vec![1], Weights::Binary, Some(11))))
-        };
-        Plan::new(&factory, Arc::new(Word)).unwrap()
-    }
-
-    fn index(plan: &Plan, mode: Mode, words: usize) -> Index {
-        let options = Options { mode, sync: Sync::Off, ..Options::default() };
-        let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
-        (index.most_of_a_key, index.most_words) = (4, words);
-        index
-    }
-
-    fn decide(index: &mut Index, id: &str, text: &str) -> Decision {
-        index.decide(id, &index.signer().sign(text), 0).unwrap()
-    }
-
-    /// The decisions by a search without tables.
-    fn expected(plan: &Plan, before: &[String], text: &str) -> Option<f64> {
-        let signing = plan.for_memory();
-        let sign = |text: &str| signing.signer().sign(text).evidence;
-        let own = sign(text);
-        before
-            .iter()
-            .filter_map(|text| signing.algorithm.compare(&sign(text), &own))
-            .map(|s| s.value())
-            .reduce(f64::max)
-    }
-
-    #[test]
-    fn in_crowded_keys_all_fingerprints_are_compared_while_they_are_few() {
-        let plan = plan();
-        let texts: Vec<String> = (0..1000).map(|number| format!("word{number}")).collect();
-        let mut index = index(&plan, Mode::Add, 1000);
-        for (number, text) in texts.iter().enumerate() {
-            assert_eq!(decide(&mut index, &number.to_string(), text), Decision::Fresh);
-            if number % 100 == 7 {
-                decide(&mut index, &format!("empty{number}"), "...");
-            }
-        }
-        index.mode = Mode::Query;
-        let mut found = 0;
-        for number in (0..1000).chain(5000..5400) {
-            let text = format!("word{number}");
-            let expected = expected(&plan, &texts, &text);
-            match decide(&mut index, "x", &text) {
-                Decision::Duplicate { similarity, .. } => assert_eq!(Some(similarity.value()), expected, "{text}"),
-                decision => assert_eq!((decision, expected), (Decision::Fresh, None), "{text}"),
-            }
-            found += u32::from(expected.is_some());
-        }
-        assert!(found >= 1000 && index.capped() == 0);
-    }
-
-    #[test]
-    fn in_crowded_keys_of_a_large_index_copies_are_found_and_the_rest_is_reported() {
-        let plan = plan();
-        let mut index = index(&plan, Mode::Add, 100);
-        for number in 0..600 {
-            decide(&mut index, &number.to_string(), &format!("word{number}"));
-        }
-        index.mode = Mode::Query;
-        for number in [0, 1, 300, 500, 599] {
-            let decision = decide(&mut index, "x", &format!("word{number}"));
-            assert!(matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()), "{number}");
-        }
-        // A document that comes once the table of copies exists, and one that is forgotten.
-        index.mode = Mode::Add;
-        decide(&mut index, "late", "word9999");
-        index.remove_places(&[index.places[500]]);
-        index.mode = Mode::Query;
-        assert!(matches!(decide(&mut index, "x", "word9999"), Decision::Duplicate { of, .. } if of == "late"));
-        assert_eq!(decide(&mut index, "x", "word500"), Decision::Crowded);
-        assert_eq!(decide(&mut index, "x", "word7777"), Decision::Crowded);
-        assert!(Decision::Crowded.passes());
-        assert_eq!(index.capped(), 8);
-        assert!(index.bytes_held() > index.copies.as_ref().unwrap().bytes_held());
-    }
-
-    #[test]
-    fn the_table_of_copies_of_a_large_index_stays_below_its_memory() {
-        const TABLES: u64 = 64 << 10;
-        let folder = tempfile::tempdir().unwrap();
-        let options = Options { mode: Mode::Add, sync: Sync::Off, tables: TABLES, ..Options::default() };
-        let in_file = Some(folder.path().to_path_buf());
-        let mut index = Index::with_log(plan().for_memory(), Log::in_memory(), &options, in_file);
-        (index.most_of_a_key, index.most_words) = (4, 100);
-        for number in 0..20_000 {
-            decide(&mut index, &number.to_string(), &format!("word{number}"));
-        }
-        index.mode = Mode::Query;
-        for number in [0, 1, 9_999, 19_999] {
-            let decision = decide(&mut index, "x", &format!("word{number}"));
-            assert!(matches!(decision, Decision::Duplicate { of, .. } if of == number.to_string()), "{number}");
-        }
-        // 8 bytes for each posting, and as many for the slots.
-        let frozen = index.copies.as_ref().unwrap().most_frozen() as u64;
-        assert!(frozen > 0 && 16 * frozen <= TABLES, "{frozen} postings were in memory");
-    }
-}
+mod tests;

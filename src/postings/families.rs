@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
-/// The number of sets that choose the order of elements of a family.
+/// The maximum number of sets, and of their elements, that choose the order of elements of a family.
 const FIRST: usize = 1024;
+const FIRST_ELEMENTS: usize = 1 << 20;
 
 /// The number of documents of a key that choose its family.
 const ASKED: usize = 16;
@@ -72,26 +73,23 @@ impl Families {
         families
     }
 
-    /// Makes a key hot, which these documents have; ascending.
+    /// Makes a key hot, which these documents have; ascending. After each document that is entered, `make_room` may
+    /// [freeze](Table::freeze) the table of their elements.
+    ///
+    /// Memory: beside what is kept, one set at a time; for a new family, sets of up to a million elements.
     ///
     /// # Errors
-    /// A set cannot be read.
+    /// A set cannot be read, or the first error of `make_room`.
     pub fn make_hot<'s, E>(
         &mut self,
         key: u64,
         documents: &[u32],
         mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+        mut make_room: impl FnMut(&mut Table) -> Result<(), E>,
     ) -> Result<(), E> {
-        let step = documents.len().div_ceil(ASKED).max(1);
-        let asked = documents.iter().step_by(step).map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
-        let family = match self.recognise(&asked) {
+        let family = match self.recognise(documents, &mut set)? {
             Some(family) => family,
-            None => {
-                let step = documents.len().div_ceil(FIRST).max(1);
-                let first =
-                    documents.iter().step_by(step).map(|&document| set(document)).collect::<Result<Vec<_>, E>>()?;
-                self.found(first.iter().map(|set| &**set))
-            }
+            None => self.new_family(documents, &mut set)?,
         };
         let Family { members, .. } = &self.families[family as usize];
         let is_new = |document: &u32| members.binary_search(document).is_err();
@@ -99,6 +97,7 @@ impl Families {
         for &document in &new {
             let set = set(document)?;
             self.enter(family, document, &set);
+            make_room(&mut self.postings)?;
         }
         let members = &mut self.families[family as usize].members;
         members.extend(new);
@@ -107,33 +106,51 @@ impl Families {
         Ok(())
     }
 
-    /// Founds a family for documents like these.
-    fn found<'s>(&mut self, first: impl Iterator<Item = &'s [u64]> + Clone) -> u32 {
+    /// Makes a family for these documents, without adding them. Its order of elements is that of some of them.
+    fn new_family<'s, E>(
+        &mut self,
+        documents: &[u32],
+        mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<u32, E> {
+        let (mut first, mut elements) = (Vec::new(), 0);
+        for &document in documents.iter().step_by(documents.len().div_ceil(FIRST).max(1)) {
+            let set = set(document)?;
+            elements += set.len();
+            if elements > FIRST_ELEMENTS && !first.is_empty() {
+                break;
+            }
+            first.push(set);
+        }
         let number = self.families.len() as u32;
-        let prefixes = Prefixes::new(self.jaccard, u64::from(number) + 1, first);
+        let prefixes = Prefixes::new(self.jaccard, u64::from(number) + 1, first.iter().map(|set| &**set));
         let frequent = prefixes.most_common(RECOGNISED_BY);
         for &element in &frequent {
             self.recognised.entry(element).or_default().push(number);
         }
         self.families.push(Family { prefixes, frequent: frequent.len(), members: Vec::new() });
-        number
+        Ok(number)
     }
 
-    /// The family whose frequent elements at least half of these sets have; the first of several.
-    fn recognise(&self, asked: &[Cow<'_, [u64]>]) -> Option<u32> {
-        let mut recognised: BTreeMap<u32, usize> = BTreeMap::new();
-        for set in asked {
+    /// The family whose frequent elements at least half of these documents have, as far as some of them tell; the first of
+    /// several.
+    fn recognise<'s, E>(
+        &self,
+        documents: &[u32],
+        mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<Option<u32>, E> {
+        let (mut recognised, mut asked) = (BTreeMap::<u32, usize>::new(), 0);
+        for &document in documents.iter().step_by(documents.len().div_ceil(ASKED).max(1)) {
             let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
-            for &family in set.iter().filter_map(|element| self.recognised.get(element)).flatten() {
+            for &family in set(document)?.iter().filter_map(|element| self.recognised.get(element)).flatten() {
                 *shared.entry(family).or_default() += 1;
             }
-            for (family, shared) in shared {
-                *recognised.entry(family).or_default() +=
-                    usize::from(2 * shared >= self.families[family as usize].frequent);
+            let has_half = |family: u32, shared: usize| 2 * shared >= self.families[family as usize].frequent;
+            for (family, _) in shared.into_iter().filter(|&(family, shared)| has_half(family, shared)) {
+                *recognised.entry(family).or_default() += 1;
             }
+            asked += 1;
         }
-        let half = |&(_, documents): &(u32, usize)| 2 * documents >= asked.len();
-        recognised.into_iter().find(half).map(|(family, _)| family)
+        Ok(recognised.into_iter().find(|&(_, documents)| 2 * documents >= asked).map(|(family, _)| family))
     }
 
     /// Adds a document, later than all others of the family.
@@ -220,13 +237,13 @@ mod tests {
         let set = |document: u32| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]));
         let some = |step: usize, from: u32| (from..1000).step_by(step).collect::<Vec<u32>>();
         // No two keys have a document in common.
-        families.make_hot(1, &some(4, 0), set).unwrap();
-        families.make_hot(2, &some(4, 1), set).unwrap();
-        families.make_hot(3, &some(4, 2), set).unwrap();
-        families.make_hot(4, &some(4, 3), set).unwrap();
+        families.make_hot(1, &some(4, 0), set, |_| Ok(())).unwrap();
+        families.make_hot(2, &some(4, 1), set, |_| Ok(())).unwrap();
+        families.make_hot(3, &some(4, 2), set, |_| Ok(())).unwrap();
+        families.make_hot(4, &some(4, 3), set, |_| Ok(())).unwrap();
         // Two thirds of these are even.
         let mixed: Vec<u32> = (0..1000).filter(|number| number % 2 == 0 || number % 4 == 3).collect();
-        families.make_hot(5, &mixed, set).unwrap();
+        families.make_hot(5, &mixed, set, |_| Ok(())).unwrap();
         assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         assert_eq!(families.of([4, 2, 1].into_iter()), [0, 1]);
         assert!(families.is_hot(5) && !families.is_hot(6));
@@ -257,5 +274,30 @@ mod tests {
         };
         families.find(1, &page(1, 5000, 3), latest).unwrap();
         assert!(found.len() < 200 && found.starts_with(&[999, 997, 995, 993, 991, 989]), "{found:?}");
+    }
+
+    /// Elements can move to the disk while a key with many documents becomes hot.
+    #[test]
+    fn there_is_room_after_each_document() {
+        let folder = tempfile::tempdir().unwrap();
+        let sets: Vec<Vec<u64>> = (0..500).map(|number| page(0, number, 40)).collect();
+        let documents: Vec<u32> = (0..500).collect();
+        let mut families = Families::new(Threshold::new(4, 5).unwrap());
+        let (mut asked, mut most) = (0, 0);
+        let make_room = |elements: &mut Table| {
+            asked += 1;
+            most = most.max(elements.bytes_to_free());
+            if elements.bytes_to_free() > 4096 { elements.freeze(folder.path()) } else { Ok(()) }
+        };
+        let set = |document: u32| Ok::<_, io::Error>(Cow::Borrowed(&sets[document as usize][..]));
+        families.make_hot(1, &documents, set, make_room).unwrap();
+        assert!(asked == 500 && (4096..20_000).contains(&most), "{asked} times, at most {most} bytes");
+        let mut found = Vec::new();
+        let add = |document| {
+            found.push(document);
+            true
+        };
+        families.find(0, &sets[77], add).unwrap();
+        assert!(found.contains(&77));
     }
 }

@@ -38,6 +38,10 @@ struct Placed {
 /// Of this many of the first sets, one must have an element that is common.
 const COMMON: usize = 64;
 
+/// The maximum number of shapes of an element. Sets of further ones are entered under the element alone, so that hostile
+/// sets, each of another size, do not make every search look at as many shapes.
+const MOST_SHAPES: usize = 1 << 10;
+
 impl Prefixes {
     /// A filter whose order is that of the frequencies in these sets. Any order is exact; that of similar sets is fast.
     ///
@@ -110,10 +114,15 @@ impl Prefixes {
             }
             let shape = (set.len() as u32, rest as u32);
             let (_, shapes) = self.common.get_mut(&element).expect("it is common");
-            if let Err(at) = shapes.binary_search(&shape) {
-                shapes.insert(at, shape);
-            }
-            each(self.tag(element, Some(shape)));
+            let own = match shapes.binary_search(&shape) {
+                Ok(_) => Some(shape),
+                Err(at) if shapes.len() < MOST_SHAPES => {
+                    shapes.insert(at, shape);
+                    Some(shape)
+                }
+                Err(_) => None,
+            };
+            each(self.tag(element, own));
         }
     }
 
@@ -125,7 +134,11 @@ impl Prefixes {
                 tags.push(self.tag(element, None));
                 continue;
             }
-            for sizes in self.common[&element].1.chunk_by(|a, b| a.0 == b.0) {
+            let shapes = &self.common[&element].1;
+            if shapes.len() == MOST_SHAPES {
+                tags.push(self.tag(element, None));
+            }
+            for sizes in shapes.chunk_by(|a, b| a.0 == b.0) {
                 let needed = self.jaccard.jaccard_overlap(set.len(), sizes[0].0 as usize);
                 if rest >= needed {
                     let enough = sizes.partition_point(|&(_, rest)| (rest as usize) < needed);
@@ -185,6 +198,39 @@ mod tests {
                     let is_found = tags.iter().any(|tag| own.contains(tag));
                     prop_assert!(is_found || jaccard_at_least(a, b, jaccard).is_none(), "{a:?} {b:?}");
                 }
+            }
+        }
+    }
+
+    /// Sets of more sizes than an element has shapes, each the beginning of the next, with an element that is first in the
+    /// order because few of the first sets have it.
+    #[test]
+    fn shapes_are_bounded_and_nothing_is_missed() {
+        let jaccard = Threshold::new(9, 10).unwrap();
+        let frame: Vec<u64> = (0..2400).map(mix).collect();
+        let set = |size: usize, also: &[u64]| -> Vec<u64> {
+            frame[..size].iter().chain(also).copied().collect::<BTreeSet<u64>>().into_iter().collect()
+        };
+        let own = [mix(1 << 40)];
+        let first: Vec<Vec<u64>> = (0..70).map(|number| set(2400, if number < 2 { &own } else { &[] })).collect();
+        let sets: Vec<Vec<u64>> = (1000..2400).map(|size| set(size, &own)).collect();
+        let mut prefixes = Prefixes::new(jaccard, 1, first.iter().map(Vec::as_slice));
+        let mut entered: Vec<BTreeSet<u32>> = Vec::new();
+        for set in &sets {
+            let mut tags = BTreeSet::new();
+            prefixes.enter(set, |tag| _ = tags.insert(tag));
+            entered.push(tags);
+        }
+        let most = prefixes.common.values().map(|(_, shapes)| shapes.len()).max();
+        assert_eq!(most, Some(MOST_SHAPES));
+        for at in [0, 100, 700, 1100, 1399] {
+            let tags = prefixes.tags(&sets[at]);
+            // The sizes of both allow a similarity of nine tenths.
+            for other in (0..sets.len()).filter(|&other| {
+                let (a, b) = (1001 + at, 1001 + other);
+                10 * a.min(b) >= 9 * a.max(b)
+            }) {
+                assert!(tags.iter().any(|tag| entered[other].contains(tag)), "{at} and {other}");
             }
         }
     }
