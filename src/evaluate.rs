@@ -792,6 +792,10 @@ mod tests {
         assert_eq!(swept.values(), [4.0, 3.0, 2.0, 1.0, 0.0]);
         assert_eq!([0.0, 2.0, 3.0, 4.0].map(|bits_apart| bits.at(swept, bits_apart).predicted()), [1, 1, 2, 3]);
         assert_eq!(best(&bits.points(swept)).unwrap().0, 3.0);
+        // The smallest distance of equals: no pair is at 3.
+        let bits = Sweep::of(vec![(-2.0, Right), (-4.0, Wrong)], 2);
+        assert_eq!(bits.at(swept, 3.0), bits.at(swept, 2.0));
+        assert_eq!(best(&bits.points(swept)).unwrap().0, 2.0);
         assert_eq!(best(&[]), None);
         assert_eq!(best(&[(0.5, Scores { labelled: 3, ..Scores::default() })]), None);
     }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, io};
 
 /// The counts of a stream.
@@ -125,7 +125,7 @@ struct Part {
 }
 
 /// The maximum number of chunks per thread between reading and deciding. A chunk is the input available at once: at
-/// most a few hundred KiB, unless a record is longer.
+/// most some 128 KiB, unless a record is longer.
 pub const IN_FLIGHT: usize = 8;
 
 /// The maximum size, in bytes, of the chunks between reading and deciding, of which each byte counts as
@@ -142,8 +142,10 @@ const SIGNING_ALONE: u64 = 72 << 20;
 /// The memory of each feature while the index takes it: in the signature, in its record, and twice in the log.
 const BYTES_A_FEATURE: u64 = 28;
 
-/// The maximum size, in bytes, of the records that are decided on before they leave.
+/// The maximum size, in bytes, of the records that are decided on before they leave, and the time after which they leave
+/// in any case.
 const HELD: usize = 1 << 20;
+const HELD_FOR: Duration = Duration::from_millis(20);
 
 /// A filter: an index, and how the stream is processed. [`run`](Self::run) starts it. Each document passes unless the index
 /// has a near-duplicate of it.
@@ -222,10 +224,14 @@ impl<'a> Filter<'a> {
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
         let Filter { index, threads, stop, observer } = self;
         let mut parts = signed(input, index, workers(threads));
-        let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0 };
-        let ended = stream.take(&mut parts, || stop.is_some_and(|stop| stop.load(Ordering::Relaxed)))?;
+        let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0, since: Instant::now() };
+        let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let ended = stream.take(&mut parts, is_stopped)?;
         stream.release()?;
-        stream.index.seal()?;
+        match ended.is_ok() && !is_stopped() {
+            true => stream.index.seal()?,
+            false => stream.index.interrupt()?,
+        }
         ended.map(|()| stream.counts)
     }
 }
@@ -236,8 +242,9 @@ struct Stream<'a> {
     observer: &'a dyn Observer,
     sink: &'a mut dyn Sink,
     counts: Counts,
-    /// The size, in bytes, of the records that were decided on and have not left.
+    /// The size, in bytes, of the records that were decided on and have not left, and when the first of them was decided on.
     held: usize,
+    since: Instant,
 }
 
 impl Stream<'_> {
@@ -304,8 +311,11 @@ impl Stream<'_> {
                     Err(error) => return Ok(Err(error)),
                 },
             }
+            if self.held == 0 {
+                self.since = Instant::now();
+            }
             self.held += record.len() + 64;
-            if self.held >= HELD {
+            if self.held >= HELD || self.since.elapsed() >= HELD_FOR {
                 self.release()?;
             }
         }

@@ -55,7 +55,7 @@ pub struct IndexCost {
     pub false_candidates: f64,
     /// Bytes of the tables as long as they are in memory: about 30 for each key of a document.
     pub bytes_in_memory: f64,
-    /// Bytes of memory to find keys in the tables once they are on the disk: 10 bits for each key of a document.
+    /// Bytes of memory to find keys in the tables once they are on the disk: 12 bits for each key of a document.
     pub bytes_of_filters: f64,
 }
 
@@ -85,7 +85,7 @@ const KEY_BYTES: f64 = 8.0;
 const KEY_BYTES_IN_MEMORY: f64 = 30.0;
 
 /// The bytes of a key of a document in the filter that an index keeps in memory of tables on the disk.
-const KEY_BYTES_OF_FILTER: f64 = 10.0 / 8.0;
+const KEY_BYTES_OF_FILTER: f64 = 12.0 / 8.0;
 
 impl SearchForecast {
     /// The costs for this many documents.
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(forecast.of_chosen().bytes, 20.0 * 8.0 * 2f64.powi(34));
         // Each of 20 look-ups among 20 · 2³⁴ entries.
         let index = forecast.of_chosen().index.unwrap();
-        assert_eq!((index.false_candidates, index.bytes_of_filters), (1600.0, 25.0 * 2f64.powi(34)));
+        assert_eq!((index.false_candidates, index.bytes_of_filters), (1600.0, 30.0 * 2f64.powi(34)));
     }
 
     #[test]

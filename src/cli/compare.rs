@@ -11,11 +11,11 @@ use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, TableFactory};
 use neardups::compare::{Comparison, CountVectors, CountedTerms, Evidence, Verdict, compare};
-use neardups::engine::{self, Observer};
+use neardups::engine::Observer;
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Input, Severity, Source};
-use neardups::tokenizer::{CharNgram, TokenDetail, Tokens};
+use neardups::tokenizer::{CharNgram, TokenDetail, Tokenizer, Tokens};
 use serde::Serialize;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -31,10 +31,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let factories = factories(&method, arguments)?;
     let shingles = shingle_factory(&method, &arguments.method.settings)?;
     let engine = input::engine_options(&arguments.run, &method.tokens);
-    let cut_by = engine.tokenizer.name().into_owned();
+    let cut_by = method.tokens.tokenizer.name().into_owned();
     let options = input::source_options(&arguments.input, None)?;
     let terminal = Terminal::new(arguments.run.quiet, None);
-    let documents = [read(a, &options, &engine, &terminal)?, read(b, &options, &engine, &terminal)?];
+    let read = |path| read(path, &options, &*method.tokens.tokenizer, engine.seed, &terminal);
+    let documents = [read(a)?, read(b)?];
 
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
@@ -142,7 +143,8 @@ struct Document {
 fn read(
     path: &Path,
     options: &source::Options,
-    engine: &engine::Options,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
     terminal: &Terminal,
 ) -> Result<Document, Error> {
     let shown = terminal::escaped(&path.to_string_lossy());
@@ -175,8 +177,8 @@ fn read(
     let Some((id, text)) = found.pop() else {
         return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("it has no document")));
     };
-    let mut tokens = Tokens::new(TokenDetail::Everything, engine.seed);
-    engine.tokenizer.tokenize(&text, &mut tokens);
+    let mut tokens = Tokens::new(TokenDetail::Everything, seed);
+    tokenizer.tokenize(&text, &mut tokens);
     let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
     Ok(Document { id, text, tokens, line_ends })
 }

@@ -2,7 +2,6 @@
 
 use super::arguments::OnError;
 use super::arguments::filter::Arguments;
-use super::duplicates::{Duplicates, has_no_id};
 use super::files::OutFile;
 use super::json::json;
 use super::outputs::Outputs;
@@ -13,6 +12,7 @@ use super::stats::{Failure, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream::{self, Duplicate, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted};
+use super::verdict_file::{VerdictFile, has_no_id};
 use super::{input, mark};
 use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
@@ -34,6 +34,7 @@ struct Request {
     sync: Sync,
     mark: bool,
     duplicates: Option<PathBuf>,
+    verdicts: Option<PathBuf>,
     drops_known: bool,
     on_error: OnError,
     rejects: Option<PathBuf>,
@@ -61,6 +62,7 @@ impl Request {
             sync: arguments.sync,
             mark: arguments.mark,
             duplicates: arguments.duplicates.clone(),
+            verdicts: arguments.verdicts.clone(),
             drops_known: arguments.drop_known,
             on_error: arguments.on_error,
             rejects: signing.input.rejects.clone(),
@@ -98,11 +100,13 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         outputs.writes(index, "the index")?;
     }
     // Checked before any file is touched, including that of the statistics.
-    if let Some(duplicates) = &arguments.duplicates {
-        outputs.appends(duplicates, "--duplicates")?;
-    }
-    if let Some(rejects) = &signing.input.rejects {
-        outputs.appends(rejects, "--rejects")?;
+    let appended = [
+        (&arguments.duplicates, "--duplicates"),
+        (&arguments.verdicts, "--verdicts"),
+        (&signing.input.rejects, "--rejects"),
+    ];
+    for (path, flag) in appended {
+        path.as_ref().map_or(Ok(()), |path| outputs.appends(path, flag))?;
     }
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
@@ -121,10 +125,11 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
     spell_all(&mut warnings);
     warnings.iter().for_each(|warning| terminal.warning(warning));
     let mut index = open_index(request, &terminal)?;
-    let duplicates = request.duplicates.as_deref().map(Duplicates::open).transpose()?;
+    let open = |path: &Option<PathBuf>| path.as_deref().map(VerdictFile::open).transpose();
+    let files = VerdictFiles { duplicates: open(&request.duplicates)?, all: open(&request.verdicts)? };
     let stop = stop_on_signals();
     let remembered = index.len();
-    let mut sink = Output::new(request, duplicates, index.was_interrupted(), &terminal, started);
+    let mut sink = Output::new(request, files, index.was_interrupted(), &terminal, started);
     let live = Live::new(io::stdin(), "-", &request.source);
     let filter = Filter::new(&mut index).threads(request.threads).stop(&stop).observer(&terminal);
     let result = filter.run(live, &mut sink);
@@ -209,6 +214,33 @@ fn summarise(terminal: &Terminal, counts: &Counts, remembered: u64, index: &Inde
     }
 }
 
+/// The files that verdicts are appended to.
+struct VerdictFiles {
+    /// `--duplicates`.
+    duplicates: Option<VerdictFile>,
+    /// `--verdicts`.
+    all: Option<VerdictFile>,
+}
+
+impl VerdictFiles {
+    /// Adds a verdict to the files that take it.
+    fn push(&mut self, verdict: &Verdict) {
+        let duplicates = self.duplicates.as_mut().filter(|_| verdict.is_duplicate());
+        let mut files = [duplicates, self.all.as_mut()].into_iter().flatten().peekable();
+        if files.peek().is_some() {
+            let line = json(verdict);
+            files.for_each(|file| match verdict.is_unread() {
+                true => file.push_unread(&line),
+                false => file.push(verdict.id, &line),
+            });
+        }
+    }
+
+    fn each(&mut self, act: impl FnMut(&mut VerdictFile) -> Result<(), Error>) -> Result<(), Error> {
+        [&mut self.duplicates, &mut self.all].into_iter().flatten().try_for_each(act)
+    }
+}
+
 /// Writes documents to standard output.
 struct Output<'a> {
     out: Vec<u8>,
@@ -224,7 +256,7 @@ struct Output<'a> {
     /// Whether documents without ids were reported.
     reported_missing_ids: bool,
     is_warc: bool,
-    duplicates: Option<Duplicates>,
+    files: VerdictFiles,
     /// Whether the last run was interrupted, so that this one may repeat its last decisions.
     may_repeat: bool,
     has_decided: bool,
@@ -286,13 +318,7 @@ const MOST_OUT: usize = 4 << 20;
 const REPORT_EVERY: Duration = Duration::from_secs(30);
 
 impl<'a> Output<'a> {
-    fn new(
-        request: &Request,
-        duplicates: Option<Duplicates>,
-        may_repeat: bool,
-        terminal: &'a Terminal,
-        started: Instant,
-    ) -> Self {
+    fn new(request: &Request, files: VerdictFiles, may_repeat: bool, terminal: &'a Terminal, started: Instant) -> Self {
         Output {
             out: Vec::new(),
             waiting: 0,
@@ -303,7 +329,7 @@ impl<'a> Output<'a> {
             remembers: request.index.is_some(),
             reported_missing_ids: false,
             is_warc: request.source.format == Format::Warc,
-            duplicates,
+            files,
             may_repeat,
             has_decided: false,
             counts: Counts::default(),
@@ -329,7 +355,7 @@ impl<'a> Output<'a> {
 
     /// Completes the output at the end of the stream.
     fn finish(&mut self) -> Result<(), Error> {
-        self.duplicates.as_mut().map_or(Ok(()), Duplicates::finish)
+        self.files.each(VerdictFile::finish)
     }
 }
 
@@ -351,22 +377,23 @@ impl Sink for Output<'_> {
                 "{id} has no id: it is identified by its number in this run, which means another document in the next; use --id-field to name the field of ids"
             ));
         }
-        if !std::mem::replace(&mut self.has_decided, true)
-            && !self.may_repeat
-            && !matches!(decision, Decision::Known)
-            && let Some(duplicates) = &mut self.duplicates
-        {
-            duplicates.write_all_verdicts();
+        if !std::mem::replace(&mut self.has_decided, true) && !self.may_repeat && !matches!(decision, Decision::Known) {
+            self.files.each(|file| {
+                file.write_all_verdicts();
+                Ok(())
+            })?;
         }
         let known;
         let decision = match decision {
             Decision::Known if self.drops_known => {
-                known = Decision::Duplicate { of: id.to_string(), similarity: Similarity::ratio(1, 1) };
+                let similarity = Similarity::ratio(1, 1);
+                known = Decision::Duplicate { of: id.to_string(), similarity, is_capped: false };
                 &known
             }
             decision => decision,
         };
-        let Decision::Duplicate { of, similarity } = decision else {
+        self.files.push(&Verdict::new(id, decision));
+        let Decision::Duplicate { of, similarity, .. } = decision else {
             self.waiting += 1;
             if self.mark {
                 self.marked(line, None);
@@ -374,9 +401,6 @@ impl Sink for Output<'_> {
             }
             return self.passed(line);
         };
-        if let Some(duplicates) = &mut self.duplicates {
-            duplicates.push(id, &json(&Verdict::new(id, decision)));
-        }
         if self.mark {
             let field = json(&Duplicate { duplicate_of: of, similarity: similarity.value() });
             self.marked(line, Some(&field));
@@ -385,6 +409,12 @@ impl Sink for Output<'_> {
     }
 
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        // With `fail` there is no decision, nor about a record that cannot be passed.
+        if self.on_error == OnError::Drop || self.on_error == OnError::Keep && record.is_some() {
+            let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+            let (keep, error) = (self.on_error == OnError::Keep, spelling::of_problem(problem));
+            self.files.push(&Verdict::unread(&id, keep, &error));
+        }
         let failed = |what: &str| {
             let why = io::Error::other(format!("{}: {}{what}", problem.place, spelling::of_problem(problem)));
             Err(Error::input(format!("--on-error {}", self.on_error.name()), why))
@@ -405,9 +435,7 @@ impl Sink for Output<'_> {
         self.terminal.flush_rejects()?;
         self.counts = *counts;
         // Before later documents, because input is fed again from the last document that arrived.
-        if let Some(duplicates) = &mut self.duplicates {
-            duplicates.flush()?;
-        }
+        self.files.each(VerdictFile::flush)?;
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();

@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.action {
         Action::Stats => stats(path),
         Action::Verify => verify(path, &terminal),
-        Action::Export { fingerprints } => export(path, *fingerprints),
+        Action::Export { fingerprints } => export(path, *fingerprints, &terminal),
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
             let options = index::Options { mode, limits: *limits, ..index::Options::default() };
@@ -136,18 +136,21 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
     }
 }
 
-fn export(path: &Path, has_fingerprints: bool) -> Result<Status, Error> {
+fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<Status, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut write = |document: StoredDocument<'_>| {
         let StoredDocument { id, time, .. } = document;
         let fingerprint = has_fingerprints.then(|| document.hex());
         writeln!(out, "{}", json(&Document { r#type: "document", id, time, fingerprint })).map_err(cannot_write)
     };
-    match has_fingerprints {
+    let summary = match has_fingerprints {
         true => index::export(path, &mut write)?,
         false => inspect(path, &mut write)?,
     };
     out.flush().map_err(cannot_write)?;
+    if let Some(torn) = summary.torn {
+        stream::warn_of_torn(path, torn, terminal);
+    }
     Ok(Status::Done)
 }
 
@@ -185,15 +188,6 @@ fn stream(
     let counts = result?;
     stream::warn_at_end(&index, &counts, terminal);
     Ok((counts, index, ended(&counts, &stop, terminal)))
-}
-
-/// The verdict on a record that could not be read.
-#[derive(Serialize)]
-struct Unread<'a> {
-    r#type: &'static str,
-    id: &'a str,
-    keep: bool,
-    error: &'a str,
 }
 
 /// The documents most similar to one.
@@ -286,7 +280,7 @@ impl Sink for Answers {
         let error = spelling::of_problem(problem);
         match self.is_nearest {
             true => self.add(&Neighbours::unread(&id, Some(&error))),
-            false => self.add(&Unread { r#type: "verdict", id: &id, keep: true, error: &error }),
+            false => self.add(&Verdict::unread(&id, true, &error)),
         }
     }
 

@@ -8,7 +8,6 @@ use neardups::source::{FieldPath, Format, PageText};
 use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Describes pages without a main text, after their number.
 pub const FELL_BACK: &str = "without a recognised main text, read completely";
@@ -90,7 +89,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
 pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::Options {
     let defaults = engine::Options::default();
     engine::Options {
-        tokenizer: Arc::clone(&tokens.tokenizer),
+        tokenizer: tokens.measure(),
         seed: typed.seed.map_or(defaults.seed, |seed| seed.value),
         threads: typed.threads,
         memory: typed.memory.map_or(defaults.memory, |memory| memory.value),

@@ -6,7 +6,6 @@
 mod arguments;
 mod check;
 mod compare;
-mod duplicates;
 mod eval;
 mod files;
 mod filter;
@@ -31,6 +30,7 @@ mod stats;
 mod status;
 mod stream;
 mod terminal;
+mod verdict_file;
 
 use crate::kernel::heap;
 use clap::builder::OsStringValueParser;

@@ -301,7 +301,7 @@ fn of_index(forecast: &SearchForecast) -> Vec<String> {
     let mut lines = vec![
         format!(
             "+ in memory: {in_memory} (about 30 bytes a document and table); once moved to the disk: {on_disk} there, and \
-             {filters} in memory (10 bits)"
+             {filters} in memory (12 bits)"
         ),
         format!(
             "+ distinguishes keys by 32 bits: a query compares {} more documents, which its time includes",

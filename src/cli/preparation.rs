@@ -9,7 +9,7 @@ use neardups::tokenizer::prepared::Step;
 use neardups::tokenizer::prepared::fold::FOLDS;
 use neardups::tokenizer::prepared::stem::StemLanguage;
 use neardups::tokenizer::prepared::stop_words::StopList;
-use neardups::tokenizer::{CHAR_AUTO, CharNgram, Preparation, Prepared, TOKENIZERS, Tokenizer, by_name};
+use neardups::tokenizer::{CHAR_AUTO, CharNgram, Preparation, Prepared, TOKENIZERS, Tokenizer, WordLength, by_name};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,11 +56,18 @@ impl Tokenization {
             let tokenizer = prepare(name)?;
             return Ok(Tokenization { name: name.to_string(), why, steps, tokenizer, by_length: None, prepared });
         }
-        // Words are counted to choose.
         let tokenizer: Arc<dyn Tokenizer> = by_name(TOKENIZERS[0].name)?.into();
         let [short, long] = [CharNgram::SHORT, CharNgram::LONG].map(|n| prepare(&format!("char:{n}")));
         let by_length = Some([short?, long?]);
         Ok(Tokenization { name: name.to_string(), why, steps, tokenizer, by_length, prepared })
+    }
+
+    /// The tokenizer that measures documents; they are cut by it too, unless the length decides.
+    pub fn measure(&self) -> Arc<dyn Tokenizer> {
+        match self.by_length {
+            Some(_) => Arc::new(WordLength),
+            None => Arc::clone(&self.tokenizer),
+        }
     }
 
     /// Refuses the choice by the length of documents, for what must be cut before that is known.

@@ -8,7 +8,7 @@ use super::spelling::spell_all;
 use super::status::{Status, usage_error};
 use super::terminal::{Terminal, count, counted};
 use neardups::filter::Counts;
-use neardups::index::{self, Decision, Header, Index, Plan, Seed, Size};
+use neardups::index::{self, Decision, Header, Index, Mode, Plan, Repair, Seed, Size};
 use neardups::source::{self, Format, PageText};
 use neardups::{Error, IndexFault};
 use serde::Serialize;
@@ -93,10 +93,13 @@ fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, 
     })
 }
 
-/// Opens an index for documents that are signed like this, and warns if a torn end was cut off.
+/// Opens an index for documents that are signed like this, and warns of a torn end.
 pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Terminal) -> Result<Index, Error> {
     let (index, repair) = Index::open(path, plan, options)?;
-    if let Some(repair) = repair {
+    let is_read = matches!(options.mode, Mode::Query | Mode::Nearest(_));
+    if let Some(torn) = repair.filter(|_| is_read) {
+        warn_of_torn(path, torn, terminal);
+    } else if let Some(repair) = repair {
         terminal.warning(&format!(
             "{}: cut off {} that an interrupted write left at byte {}; feed the last documents again",
             path.display(),
@@ -105,6 +108,16 @@ pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Ter
         ));
     }
     Ok(index)
+}
+
+/// Warns of a torn end that is not cut off, because the index is only read.
+pub fn warn_of_torn(path: &Path, torn: Repair, terminal: &Terminal) {
+    terminal.warning(&format!(
+        "{}: the last {}, from byte {} on, are torn, or being written now, and were ignored",
+        path.display(),
+        counted(torn.bytes, "byte"),
+        torn.at,
+    ));
 }
 
 /// A flag that is set on a signal to end, so that the process can finish its current step.
@@ -160,24 +173,45 @@ pub struct Duplicate<'a> {
 #[derive(Serialize)]
 pub struct Verdict<'a> {
     r#type: &'static str,
-    id: &'a str,
+    pub id: &'a str,
     keep: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     duplicate: Option<Duplicate<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
 }
 
 impl<'a> Verdict<'a> {
     /// The verdict of a decision.
     pub fn new(id: &'a str, decision: &'a Decision) -> Self {
         let duplicate = match decision {
-            Decision::Duplicate { of, similarity } => {
+            Decision::Duplicate { of, similarity, .. } => {
                 Some(Duplicate { duplicate_of: of, similarity: similarity.value() })
             }
             _ => None,
         };
-        let note = (*decision == Decision::Crowded).then_some("crowded keys");
-        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note }
+        let note = match decision {
+            Decision::Crowded | Decision::Duplicate { is_capped: true, .. } => Some("crowded keys"),
+            Decision::Featureless => Some("no features"),
+            _ => None,
+        };
+        Verdict { r#type: "verdict", id, keep: duplicate.is_none(), duplicate, note, error: None }
+    }
+
+    /// Whether the document is a near-duplicate of another.
+    pub fn is_duplicate(&self) -> bool {
+        self.duplicate.is_some()
+    }
+
+    /// Whether the record could not be read.
+    pub fn is_unread(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// The verdict on a record that could not be read.
+    pub fn unread(id: &'a str, keep: bool, error: &'a str) -> Self {
+        Verdict { r#type: "verdict", id, keep, duplicate: None, note: None, error: Some(error) }
     }
 }

@@ -140,8 +140,7 @@ impl Members {
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
             if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT) {
-                let set = |turn| Ok::<_, Infallible>(turns.set(turn).into());
-                let Ok(()) = families.make_hot(run.into(), list, set, |_| Ok(()));
+                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn).into()));
             }
         }
     }
@@ -158,11 +157,13 @@ impl Members {
         }
         let Some(families) = &self.families else { return };
         for family in families.of(turns.runs_of(turn).iter().map(|&run| run.into())) {
+            let is_ordered = families.is_ordered(family);
             let found = families.find(family, turns.set(turn), |other| {
                 if other >= from {
                     each(other);
                 }
-                other >= from
+                // A run that became hot later brought earlier turns.
+                other >= from || !is_ordered
             });
             debug_assert!(found.is_ok(), "it is in memory");
         }
@@ -389,7 +390,7 @@ impl<'a> Connection<'a> {
         for run in 0..self.turns.runs.len() as u32 {
             if self.is_hot(run) && self.open_parts(run).is_some() {
                 let set = |group| Ok::<_, Infallible>(Cow::Borrowed(sets.get(group)));
-                let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set, |_| Ok(()));
+                let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set);
             }
         }
         for family in 0..families.len() as u32 {

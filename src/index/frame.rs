@@ -6,6 +6,7 @@
 //!
 //! Numbers are little-endian. Both checks depend on the place of the frame.
 
+use crate::hash::combine;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The head of a frame, before the record.
@@ -30,6 +31,11 @@ pub(super) const PIECE: usize = 1 << 20;
 
 /// The size of a frame without its record.
 pub(super) const FRAME_OVERHEAD: u64 = 16;
+
+/// The digest of all frames up to one with this checksum; 0 before the first.
+pub(super) fn digest_after(before: u64, check: u64) -> u64 {
+    combine(before, check)
+}
 
 /// The record of a frame whose head was removed, if the checksum is right.
 pub(super) fn checked(frame: &[u8], place: u64) -> Option<&[u8]> {

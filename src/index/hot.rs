@@ -1,13 +1,10 @@
 //! Keys that very many documents have: those of pages of one template, of a log, of a shop.
 
-use super::file::{cannot_move, cannot_read};
-use super::log::Log;
 use super::signature::Signature;
 use crate::algorithm::{Algorithm, CompareOn};
-use crate::error::Error;
-use crate::postings::{Families, Table};
+use crate::postings::{Families, Run, Table, Words};
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
 /// A key of this many documents is hot: of its documents, only those are compared that the prefix filter does not rule
 /// out.
@@ -24,11 +21,11 @@ pub(super) struct HotKeys {
 }
 
 impl HotKeys {
-    /// None yet; never any if documents below the threshold are looked for.
-    pub fn new(algorithm: &dyn Algorithm, only_similar: bool) -> Self {
+    /// None yet; never any if documents below the threshold are looked for. With an empty table for the elements.
+    pub fn new(algorithm: &dyn Algorithm, only_similar: bool, elements: Table) -> Self {
         let profile = algorithm.profile();
         let jaccard = profile.jaccard.filter(|_| only_similar && profile.compare_on == CompareOn::Features);
-        HotKeys { families: jaccard.map(Families::new), from: HOT }
+        HotKeys { families: jaccard.map(|jaccard| Families::with(jaccard, elements)), from: HOT }
     }
 
     /// Whether a key is hot: its later documents are not in the table of keys.
@@ -46,48 +43,37 @@ impl HotKeys {
         }
     }
 
-    /// Makes those keys of a document hot that too many documents have. Looks at one in [`COUNTED`] documents only.
-    ///
-    /// With a folder, the elements of documents move there before they take more than this memory, in bytes.
+    /// Whether the keys of a document are counted: those of one in [`COUNTED`].
+    pub fn counts(&self, document: u32) -> bool {
+        self.families.is_some() && document.is_multiple_of(COUNTED)
+    }
+
+    /// The documents of a key, ascending, if they are so many that it becomes hot.
     ///
     /// # Errors
-    /// The documents of a key cannot be read, or their elements cannot be moved.
-    pub fn watch(
-        &mut self,
-        tags: &[u32],
-        document: u32,
-        keys: &Table,
-        (log, places): (&mut Log, &[u64]),
-        (folder, memory): (Option<&Path>, u64),
-    ) -> Result<(), Error> {
-        let Some(families) = self.families.as_mut().filter(|_| document.is_multiple_of(COUNTED)) else { return Ok(()) };
-        for &tag in tags {
-            if families.is_hot(tag.into()) {
-                continue;
-            }
-            let mut documents = Vec::new();
-            let add = |document| {
-                documents.push(document);
-                true
-            };
-            keys.find_while(tag, add).map_err(cannot_read)?;
-            if documents.len() >= self.from {
-                documents.reverse();
-                let set = |document: u32| Ok(log.read(places[document as usize])?.evidence.into());
-                let make_room = |elements: &mut Table| match folder {
-                    Some(folder) if elements.bytes_to_free() > memory => {
-                        elements.freeze(folder).map_err(|error| cannot_move(folder, error))
-                    }
-                    _ => Ok(()),
-                };
-                families.make_hot::<Error>(tag.into(), &documents, set, make_room)?;
-            }
+    /// They cannot be read.
+    pub fn crowd(&self, tag: u32, keys: &Table) -> io::Result<Option<Vec<u32>>> {
+        if self.is_hot(tag) {
+            return Ok(None);
         }
-        Ok(())
+        let mut documents = Vec::new();
+        let add = |document| {
+            documents.push(document);
+            true
+        };
+        keys.find_while(tag, add)?;
+        documents.reverse();
+        Ok((documents.len() >= self.from).then_some(documents))
+    }
+
+    /// The families, which are there if a key can be hot.
+    pub fn families(&mut self) -> &mut Families {
+        self.families.as_mut().expect("its documents are counted")
     }
 
     /// Adds the documents that count, have a hot key of this document and may be similar to it; and by chance a few that
-    /// have none of its keys. Some come several times. Returns whether there are more than `most`.
+    /// have none of its keys. Some come several times. Where there are more than `most` of a family, the latest of its
+    /// documents come instead. Returns whether that happened.
     pub fn find(
         &self,
         signature: &Signature,
@@ -96,25 +82,30 @@ impl HotKeys {
         candidates: &mut Vec<u32>,
     ) -> io::Result<bool> {
         let Some(families) = &self.families else { return Ok(false) };
-        let (start, mut is_capped) = (candidates.len(), false);
+        let mut is_capped = false;
         for family in families.of(signature.tags.iter().map(|&tag| tag.into())) {
+            let start = candidates.len();
             families.find(family, &signature.evidence, |document| {
                 if counts(document) {
-                    is_capped |= candidates.len() - start >= most;
-                    if !is_capped {
-                        candidates.push(document);
-                    }
+                    candidates.push(document);
                 }
-                !is_capped
+                candidates.len() - start <= most
             })?;
+            if candidates.len() - start > most {
+                // In what order they were found depends on the memory.
+                candidates.truncate(start);
+                let latest = families.members(family).iter().rev().copied().filter(|&document| counts(document));
+                candidates.extend(latest.take(most));
+                is_capped = true;
+            }
         }
         Ok(is_capped)
     }
 
-    /// Forgets all.
-    pub fn clear(&mut self) {
+    /// Forgets all, with an empty table for the elements.
+    pub fn clear(&mut self, elements: Table) {
         if let Some(families) = &mut self.families {
-            families.clear();
+            *families = Families::with(families.jaccard(), elements);
         }
     }
 
@@ -123,22 +114,29 @@ impl HotKeys {
         self.families.as_ref().map_or(0, Families::bytes_held)
     }
 
-    /// Bytes of memory that freezing would free.
-    pub fn bytes_to_free(&self) -> u64 {
-        self.families.as_ref().map_or(0, Families::bytes_to_free)
-    }
-
-    /// Whether another document can be entered before it must be frozen. A set has fewer than 2²⁸ elements.
+    /// Whether another document can be entered before the elements must leave the memory. A set has fewer than 2²⁸ elements.
     pub fn has_room(&self) -> bool {
-        self.families.as_ref().is_none_or(|families| families.room() > 1 << 30)
+        self.families.as_ref().is_none_or(|families| families.postings().room() > 1 << 30)
     }
 
-    /// Moves what is in memory to files in a folder.
-    ///
-    /// # Errors
-    /// A file cannot be made, written or read.
-    pub fn freeze(&mut self, folder: &Path) -> io::Result<()> {
-        self.families.as_mut().map_or(Ok(()), |families| families.freeze(folder))
+    /// The table of elements, to be flushed.
+    pub fn postings_mut(&mut self) -> Option<&mut Table> {
+        self.families.as_mut().map(Families::postings_mut)
+    }
+
+    /// Appends all except the table of elements, for [`read`](Self::read).
+    pub fn put(&self, out: &mut Vec<u8>) {
+        if let Some(families) = &self.families {
+            families.put(out);
+        }
+    }
+
+    /// Reads what [`put`](Self::put) wrote, with elements in these runs, of documents below `end`. Inside, `None` if this
+    /// index has no hot keys. `None` if it cannot be read.
+    pub fn read(&self, words: &mut Words, elements: Vec<Arc<Run>>, end: u32) -> Option<Option<Self>> {
+        let Some(families) = &self.families else { return Some(None) };
+        let families = Families::read(families.jaccard(), words, Table::recorded(elements), end)?;
+        Some(Some(HotKeys { families: Some(families), from: self.from }))
     }
 }
 
@@ -191,7 +189,7 @@ mod tests {
             let options = |tables| Options { limits, tables, sync: Sync::Off, ..Options::default() };
             let open = |name: &str, tables, from| {
                 let mut index = Index::open(&folder.path().join(name), &plan, &options(tables)).unwrap().0;
-                index.hot.from = from;
+                index.tables.hot.from = from;
                 index
             };
             let name = |what: &str| format!("{what}{:?}", limits.window);
@@ -201,8 +199,8 @@ mod tests {
             for (what, tables) in [("memory", 1 << 30), ("disk", 1 << 12)] {
                 let mut index = open(&name(what), tables, 20);
                 check_equal(&decisions(&mut index, &pages), &expected, &format!("{limits:?} in {what}"));
-                let families = index.hot.families.as_ref().unwrap();
-                assert!(!families.is_empty() && index.bytes_held() > index.hot.bytes_held(), "no key is hot");
+                let families = index.tables.hot.families.as_ref().unwrap();
+                assert!(!families.is_empty() && index.bytes_held() > index.tables.hot.bytes_held(), "no key is hot");
             }
         }
     }
@@ -215,7 +213,7 @@ mod tests {
         let open = |mode, from| {
             let options = Options { mode, sync: Sync::Off, ..Options::default() };
             let mut index = Index::open(&folder.path().join("index"), &plan, &options).unwrap().0;
-            index.hot.from = from;
+            index.tables.hot.from = from;
             index
         };
         let mut index = open(Mode::Add, 20);
@@ -223,14 +221,14 @@ mod tests {
         index.seal().unwrap();
         drop(index);
         let mut all = Index::in_memory(&plan, Limits::default());
-        all.hot.from = usize::MAX;
+        all.tables.hot.from = usize::MAX;
         all.mode = Mode::Add;
         decisions(&mut all, added);
         let mut found = Vec::new();
         for mode in [Mode::Query, Mode::Filter] {
             // With the bound of a program, for which there are enough.
             let mut index = open(mode, HOT);
-            assert!(!index.hot.families.as_ref().unwrap().is_empty());
+            assert!(!index.tables.hot.families.as_ref().unwrap().is_empty());
             found = decisions(&mut index, asked);
             all.mode = mode;
             check_equal(&found, &decisions(&mut all, asked), &format!("{mode:?}"));

@@ -1,8 +1,9 @@
 //! The log: records of documents, one after the other, in a file or in memory.
 
+use super::checkpoint::Mark;
 use super::entry::{REMOVED, Reads, Record, SYNCED};
 use super::file::{damaged, fault, file_header, is_at, is_unfinished, lock, sync_folder};
-use super::frame::{MAX_RECORD, checked, frame_head, length_of};
+use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
 use crate::error::{Error, IndexFault};
@@ -21,8 +22,9 @@ pub(super) struct Log {
     written: u64,
     /// The number of these that are known to be on the disk.
     synced: u64,
-    /// The end of the last frame that marks this, if there is one.
+    /// The end of the last frame if it marks this, and whether any frame does.
     marked: u64,
+    has_marks: bool,
     /// The bytes that are not in the file yet; for a log in memory, all of them.
     pending: Vec<u8>,
     buffer: Vec<u8>,
@@ -30,6 +32,8 @@ pub(super) struct Log {
     notes: Vec<u64>,
     /// Whether anything but notes was added since everything was on the disk.
     is_due: bool,
+    /// The [digest](digest_after) of all frames.
+    digest: u64,
     /// How records are read again.
     reads: Reads,
 }
@@ -47,10 +51,12 @@ impl Log {
             written: 0,
             synced: 0,
             marked: 0,
+            has_marks: false,
             pending: Vec::new(),
             buffer: Vec::new(),
             notes: Vec::new(),
             is_due: false,
+            digest: 0,
             reads: Reads::default(),
         }
     }
@@ -60,7 +66,7 @@ impl Log {
         self.file.is_some()
     }
 
-    /// The path of its file.
+    /// Its file.
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref().map(|(file, _)| file)
     }
@@ -127,8 +133,33 @@ impl Log {
             (self.synced, self.is_due) = (end.at, false);
             self.marked = if end.is_marked { end.at } else { 0 };
         }
-        self.written = end.at;
+        (self.written, self.digest, self.has_marks) = (end.at, end.digest, end.has_marks);
         Ok(())
+    }
+
+    /// Whether a frame marks that what precedes is on the disk.
+    pub fn has_marks(&self) -> bool {
+        self.has_marks
+    }
+
+    /// The number of bytes in the file.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Another process has written up to here.
+    pub fn has_grown_to(&mut self, length: u64) {
+        self.written = self.written.max(length);
+    }
+
+    /// Adds a note with the digest of everything before it, by which a checkpoint recognises the log.
+    pub fn mark_place(&mut self) -> Mark {
+        self.begin();
+        self.frame_notes();
+        let (place, digest) = (self.len(), self.digest);
+        self.notes.extend(Mark { place, digest, end: 0 }.words());
+        self.frame_notes();
+        Mark { place, digest, end: self.len() }
     }
 
     /// The total number of bytes.
@@ -179,12 +210,14 @@ impl Log {
         }
     }
 
-    /// Adds a note without a document.
-    pub fn mark(&mut self, word: u64) {
+    /// Adds a note without a document. Returns its place.
+    pub fn mark(&mut self, word: u64) -> u64 {
         self.begin();
         self.frame_notes();
+        let place = self.len();
         self.notes.push(word);
         self.frame_notes();
+        place
     }
 
     fn frame_notes(&mut self) {
@@ -220,7 +253,7 @@ impl Log {
             self.buffer.push(SYNCED);
             self.is_due = true;
             self.frame().expect("a byte is a frame");
-            self.marked = self.len();
+            (self.marked, self.has_marks) = (self.len(), true);
         }
     }
 
@@ -230,7 +263,9 @@ impl Log {
         let length = u32::try_from(self.buffer.len()).ok().filter(|&length| u64::from(length) <= MAX_RECORD)?;
         self.pending.extend_from_slice(&frame_head(length, place));
         self.pending.extend_from_slice(&self.buffer);
-        self.pending.extend_from_slice(&xxh3_64_with_seed(&self.buffer, place).to_le_bytes());
+        let check = xxh3_64_with_seed(&self.buffer, place);
+        self.pending.extend_from_slice(&check.to_le_bytes());
+        self.digest = digest_after(self.digest, check);
         Some(place)
     }
 

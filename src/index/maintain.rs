@@ -1,10 +1,11 @@
 //! Operations on the file of an index as a whole.
 
+use super::checkpoint::Checkpoint;
 use super::entry::{Entry, Record};
 use super::file::{is_at, sync_folder};
 use super::header::Header;
 use super::log::Log;
-use super::repeat::{BEGIN, Past, Tail, name};
+use super::repeat::{BEGIN, DIGEST, Past, Tail, name};
 use super::shape::{Kind, chooses_tables};
 use super::stored::{End, Repair, Stored};
 use crate::algorithm::FingerprintForm;
@@ -205,6 +206,11 @@ pub fn remove(path: &Path, mut ids: BTreeSet<String>) -> Result<Removed, Error> 
         }
         Ok(())
     })?;
+    let checkpoint = Checkpoint::of(path);
+    if checkpoint.read().is_some_and(|made| made.limits.window.is_some()) {
+        // Without these, documents are in the window that its tables do not have.
+        checkpoint.remove();
+    }
     log.start_at(&end)?;
     log.remove(&places);
     log.seal()?;
@@ -277,6 +283,8 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
         return Err(failed(io::Error::other("it was moved or replaced meanwhile")));
     }
     let target = new.target().to_path_buf();
+    // It is that of the old file.
+    Checkpoint::of(path).remove();
     new.commit_exact().map_err(failed)?;
     sync_folder(&target);
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })
@@ -334,7 +342,7 @@ impl Rewriting {
                     self.log.mark(BEGIN);
                 }
             }
-            Entry::Notes(words) if self.has_begun => self.notes(&words),
+            Entry::Notes(words) if self.has_begun && words.first() != Some(&DIGEST) => self.notes(&words),
             Entry::Notes(_) | Entry::Removed(_) | Entry::Synced => {}
         }
         if self.log.bytes_pending() > WRITTEN_AT_ONCE { self.log.commit(true) } else { Ok(()) }

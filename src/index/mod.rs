@@ -9,10 +9,14 @@
 //! Decisions are as if documents came one by one: each passes unless one that passed before it is similar enough. A
 //! scan with `--emit verdicts --keep first` keeps the same documents.
 //!
-//! Only the log is stored: records one after the other, each with a checksum. The tables that find them are rebuilt
-//! when the log is opened. They are in memory, and beyond a bound in sorted runs on the disk. A record at the end of
-//! the log that a crash left incomplete is cut off and reported. Damage before the part that is known to have been on
-//! the disk is an error.
+//! Only the log matters: records one after the other, each with a checksum. A record at its end that a crash left
+//! incomplete is cut off and reported. Damage before the part that is known to have been on the disk is an error.
+//!
+//! The tables that find records are in memory, and every so often what is new in them is also written to files, in
+//! segments of consecutive documents. Beyond a bound they leave the memory. Segments are sorted, written and merged on
+//! threads of their own (disk.rs, flush.rs, segment.rs), so that decisions do not wait. They are kept beside the log as a
+//! checkpoint (checkpoint.rs): opening an index reads that, and of the log only what came after it. Tables that are
+//! missing or damaged are made again of the log.
 //!
 //! Where sets are compared, the documents of a key that many have (pages of one template) are searched by the elements
 //! that are rare among them (hot.rs), so that a decision looks at few of them. Such a document takes memory for those
@@ -27,11 +31,13 @@
 //! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
 //! time, independent of the others.
 //!
-//! Memory per document, for MinHash with 16 keys: some 400 bytes while its postings are in memory. Once they are in
-//! runs: 8 bytes for its place in the log, and 10 bits for each of its keys and its id, 29 bytes in all.
+//! Memory per document, for MinHash with 16 keys: some 500 bytes while its postings are in memory. Once they are in
+//! files: 8 bytes for its place in the log, and 12 bits for each of its keys and its id, 34 bytes in all.
 
+mod checkpoint;
 mod coded;
 mod crowded;
+mod disk;
 mod entry;
 mod file;
 mod frame;
@@ -40,12 +46,16 @@ mod hot;
 mod log;
 mod maintain;
 mod nearest;
+mod options;
 mod outlines;
 mod plan;
+mod reopen;
 mod repeat;
+mod segment;
 mod shape;
 mod signature;
 mod stored;
+mod tables;
 
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use file::FORMAT_VERSION;
@@ -54,6 +64,7 @@ pub use maintain::{
     Compacted, Outdated, Removed, StoredDocument, Summary, compact, distribution, export, inspect, remove,
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
+pub use options::{Limits, Mode, Options, Sync};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
@@ -62,37 +73,26 @@ use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::hash::combine;
 use crate::outline::{can_reach, jaccard_at_most, parities};
-use crate::postings::Table;
 use crate::similarity::{Similarity, Threshold};
 use crowded::MOST_WORDS;
+use disk::Disk;
 use entry::Record;
-use file::{cannot_move, cannot_read, folder_of};
+use file::cannot_read;
 use header::seed_of;
-use hot::HotKeys;
 use log::Log;
-use outlines::Outlines;
 use plan::Signing;
+use reopen::{Beside, reopen};
 use repeat::{Past, Repetition, Tail};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// When a document that passed is written to the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Sync {
-    /// Before the next decision.
-    Always,
-    /// Before its record leaves; several documents are written together.
-    Batch,
-    /// Whenever the operating system writes it. A crash of the program loses nothing; a power failure may.
-    Off,
-}
+use tables::{State, Tables, disk_of};
 
 /// The decision on a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +114,9 @@ pub enum Decision {
         of: String,
         /// Their exact similarity.
         similarity: Similarity,
+        /// Whether it shares a key with more documents than were compared ([`Limits::candidates`]): the earlier document
+        /// is the most similar of the latest ones, and others may be more similar.
+        is_capped: bool,
     },
     /// No decision, but the most similar documents; with [`Mode::Nearest`].
     Nearest(Nearest),
@@ -123,69 +126,6 @@ impl Decision {
     /// Whether the document passes: it is not a near-duplicate, or is known by its id. Where nothing is decided, it does not.
     pub fn passes(&self) -> bool {
         !matches!(self, Decision::Duplicate { .. } | Decision::Nearest(_))
-    }
-}
-
-/// Limits of what is remembered, and of what is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Only this many latest documents are remembered. Removed ones do not count.
-    pub window: Option<u64>,
-    /// Documents are forgotten this many seconds after they passed.
-    pub expire: Option<u64>,
-    /// The maximum number of documents that are remembered.
-    pub max_documents: Option<u64>,
-    /// The maximum memory of the index, in bytes.
-    pub memory: Option<u64>,
-    /// The maximum number of documents under a key that are compared: the latest ones. The default is
-    /// [`MOST_OF_A_KEY`]. A decision says so if more may be similar ([`Decision::Crowded`]).
-    pub candidates: Option<usize>,
-}
-
-/// How documents are processed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mode {
-    /// They are decided on, and those that pass are remembered.
-    #[default]
-    Filter,
-    /// They are decided on, and none is remembered. Another process may write to the file at the same time.
-    Query,
-    /// The most similar documents are looked up, and none is remembered. Another process may write to the file at the
-    /// same time.
-    Nearest(Wanted),
-    /// All are remembered without a decision, except those that are in the index already.
-    Add,
-}
-
-impl Mode {
-    /// Whether the file is only read.
-    fn only_reads(self) -> bool {
-        matches!(self, Mode::Query | Mode::Nearest(_))
-    }
-}
-
-/// Options for opening an index in a file.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Limits of what is remembered.
-    pub limits: Limits,
-    /// When a document that passed is written to the disk.
-    pub sync: Sync,
-    /// How documents are processed.
-    pub mode: Mode,
-    /// Tables move to the disk before they take more memory than this, in bytes. To find them there takes 8 bytes per
-    /// document and 10 bits per key.
-    pub tables: u64,
-    /// The folder for these tables. The default is the folder of the index file; with [`Mode::Query`], which must not
-    /// write there, the system's folder for temporary files.
-    pub temp_dir: Option<PathBuf>,
-}
-
-impl Default for Options {
-    /// No limits; documents are on the disk before their records leave; 512 MiB of tables in memory.
-    fn default() -> Self {
-        Options { limits: Limits::default(), sync: Sync::Batch, mode: Mode::Filter, tables: 512 << 20, temp_dir: None }
     }
 }
 
@@ -225,24 +165,10 @@ pub struct Index {
     limits: Limits,
     sync: Sync,
     mode: Mode,
-    /// The folder for tables on the disk, and the bound on their memory, in bytes.
-    folder: Option<PathBuf>,
-    tables: u64,
-    /// The place of each document's record in the log.
-    places: Vec<u64>,
+    /// What finds documents.
+    tables: Tables,
     /// The times of the documents that have not expired, in seconds, the oldest first; only if documents expire.
     times: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Fingerprints back to back, and the end of each, if fingerprints are compared.
-    fingerprints: Vec<u64>,
-    ends: Vec<u64>,
-    /// The size and the parities of each set, if sets are compared.
-    outlines: Outlines,
-    keys: Table,
-    ids: Table,
-    /// The documents of keys that very many have.
-    hot: HotKeys,
-    /// The documents by their whole fingerprints: only once keys are crowded, and fingerprints too many to compare each.
-    copies: Option<Table>,
     /// The bounds [`MOST_OF_A_KEY`] and [`MOST_WORDS`], which tests lower.
     most_of_a_key: usize,
     most_words: usize,
@@ -250,13 +176,16 @@ pub struct Index {
     forgotten: u32,
     /// The other forgotten documents: those that were removed, and the expired ones of the rest, with their times.
     removed: BTreeSet<u32>,
+    /// The documents below `forgotten` that were removed: another run may remember more.
+    removed_before: Vec<u32>,
     expired: BTreeMap<u32, u32>,
     /// All documents below this number are forgotten.
     gone: u32,
     /// The last time of the clock.
     now: u64,
-    /// Whether the end of the log is a part with decisions.
+    /// Whether the end of the log is a part with decisions, and where this begins.
     is_noted: bool,
+    notes_begin: u64,
     /// The decisions before an interruption, as long as they may be fed again.
     repetition: Option<Repetition>,
     /// The number of documents that shared a key with more documents than were compared.
@@ -265,6 +194,10 @@ pub struct Index {
     /// A buffer.
     candidates: Vec<u32>,
     was_interrupted: bool,
+    /// Why the checkpoint at the end of the run was not made.
+    failed_checkpoint: Option<String>,
+    /// Whether tables on the disk had changed, and were made again.
+    were_damaged: bool,
     /// Whether it is in a file.
     is_stored: bool,
 }
@@ -285,28 +218,56 @@ impl Index {
     }
 
     /// Opens the index in a file for signatures of this plan, or creates it unless it is only queried. An index with
-    /// signatures made in another way is refused. The seed of a new index is drawn as [`Seed`] describes.
+    /// signatures made in another way is refused. The seed of a new index is drawn as [`Seed`] describes. An incomplete end
+    /// is cut off, but only ignored where nothing is remembered, and is returned.
     ///
     /// # Errors
     /// The file cannot be read or written, is not an index, was made with other settings, has another writer, or is
     /// damaged.
     ///
     /// # Cost
-    /// The log is read once.
+    /// With a checkpoint: 8 bytes of it are read for each document and 12 bits for each of its keys, and what the log has
+    /// since (at most a quarter of the documents, or 131,072; nothing after a run that ended by [`seal`](Self::seal)).
+    /// Without one, the log is read once.
     pub fn open(path: &Path, plan: &Plan, options: &Options) -> Result<(Self, Option<Repair>), Error> {
+        for with_checkpoint in [true, false] {
+            if let Some(opened) = Self::open_from(path, plan, options, with_checkpoint)? {
+                return Ok(opened);
+            }
+        }
+        unreachable!("without a checkpoint it has all documents")
+    }
+
+    /// `None` if the checkpoint does not have documents that are remembered.
+    fn open_from(
+        path: &Path,
+        plan: &Plan,
+        options: &Options,
+        with_checkpoint: bool,
+    ) -> Result<Option<(Self, Option<Repair>)>, Error> {
         let asked = options.mode.only_reads();
         let new = || Value::Object(plan.for_file(None).spec.identity());
         let (log, mut stored) = if asked { Log::open_to_read(path) } else { Log::open(path, new) }?;
         let signing = plan.for_file(seed_of(&stored.header));
         stored.check(&Value::Object(signing.spec.identity()))?;
-        let temporary = std::env::temp_dir();
-        let usual = if asked { &temporary } else { folder_of(path) };
-        let folder = options.temp_dir.as_deref().unwrap_or(usual);
         stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());
-        let mut index = Self::with_log(signing, log, options, Some(folder.to_path_buf()));
+        let mut index = Self::with_log(signing, log, options, Some(disk_of(path, options)));
         let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
+        if let Some(disk) = index.tables.disk.as_mut().filter(|_| !with_checkpoint && !asked) {
+            disk.forget_checkpoint();
+        } else if with_checkpoint
+            && let Some(Beside { times, removed }) =
+                reopen(path, &mut index.tables, &options.limits, &mut stored, &mut tail)
+        {
+            index.times = times.into_iter().zip(0..).map(Reverse).collect();
+            index.removed = removed.into_iter().collect();
+        }
+        index.log.has_grown_to(stored.length);
+        let mut misses_some = false;
         let end = stored.each(|place, entry, _| {
             tail.read(place, &entry);
+            // Without those that were removed since, documents are in the window that its tables do not have.
+            misses_some |= matches!(entry, entry::Entry::Removed(_)) && index.tables.dropped.window.is_some();
             match entry {
                 entry::Entry::Document(record) => index.remember(place, &record)?,
                 entry::Entry::Removed(places) => index.remove_places(&places),
@@ -314,54 +275,54 @@ impl Index {
             }
             Ok(())
         })?;
+        if misses_some {
+            return Ok(None);
+        }
         if !asked {
             index.log.start_at(&end)?;
         }
-        index.is_noted = tail.is_on;
+        (index.is_noted, index.notes_begin) = (tail.is_on, tail.begin);
         index.is_stored = true;
-        index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.places.is_empty();
+        index.was_interrupted = end.torn.is_some() || !end.is_marked && !index.tables.places.is_empty();
         // A document that was dropped for a meanwhile removed one is decided on again.
-        let is_there = |place: &u64| index.number_of(*place).is_some_and(|document| !index.removed.contains(&document));
-        let past = tail.past().filter(|past| past.original.as_ref().is_none_or(is_there)).collect();
+        let is_there = |place: u64| !tail.is_removed(place);
+        let past = tail.past().filter(|past| past.original.is_none_or(is_there)).collect();
         index.repetition = Repetition::new(past);
         index.forget(0)?;
-        // A reader does not cut the file.
-        Ok((index, end.torn.filter(|_| !asked)))
+        index.tables.is_whole = !asked;
+        Ok(Some((index, end.torn)))
     }
 
-    fn with_log(signing: Signing, log: Log, options: &Options, folder: Option<PathBuf>) -> Self {
+    fn with_log(signing: Signing, log: Log, options: &Options, disk: Option<Disk>) -> Self {
+        let only_similar = !matches!(options.mode, Mode::Nearest(_));
+        let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
         Index {
             jaccard: signing.algorithm.profile().jaccard,
-            hot: HotKeys::new(&*signing.algorithm, !matches!(options.mode, Mode::Nearest(_))),
             algorithm: Arc::clone(&signing.algorithm),
             signing,
             log,
             limits: options.limits,
             sync: options.sync,
             mode: options.mode,
-            folder,
-            tables: options.tables,
-            places: Vec::new(),
+            tables,
             times: BinaryHeap::new(),
-            fingerprints: Vec::new(),
-            ends: Vec::new(),
-            outlines: Outlines::default(),
-            keys: Table::default(),
-            ids: Table::default(),
-            copies: None,
             most_of_a_key: options.limits.candidates.unwrap_or(MOST_OF_A_KEY),
             most_words: MOST_WORDS,
             forgotten: 0,
             removed: BTreeSet::new(),
+            removed_before: Vec::new(),
             expired: BTreeMap::new(),
             gone: 0,
             now: 0,
             is_noted: false,
+            notes_begin: 0,
             repetition: None,
             capped: 0,
             pace: Pace::default(),
             candidates: Vec::new(),
             was_interrupted: false,
+            failed_checkpoint: None,
+            were_damaged: false,
             is_stored: false,
         }
     }
@@ -393,7 +354,7 @@ impl Index {
 
     /// The number of documents that count for a window, including expired ones.
     fn counted(&self) -> u64 {
-        self.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
+        self.tables.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
     }
 
     /// Whether the last run that passed a document was interrupted, so that its last decisions may be fed again.
@@ -415,7 +376,18 @@ impl Index {
     /// Returns the warnings of the algorithm after a stream of `documents` documents, of which `featureless` have too few
     /// features; one sentence each.
     pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
-        self.algorithm.warnings(documents, featureless)
+        let mut warnings = self.algorithm.warnings(documents, featureless);
+        if self.were_damaged {
+            let message =
+                "the files of the index's tables had changed on the disk; the tables were made again of the index";
+            warnings.push(message.into());
+        }
+        warnings.extend(self.failed_checkpoint.as_ref().map(|error| {
+            format!(
+                "the index is complete, but opening it will take longer, because there is no new checkpoint: {error}"
+            )
+        }));
+        warnings
     }
 
     /// The maximum number of documents under a key that are compared.
@@ -435,14 +407,9 @@ impl Index {
 
     /// The approximate memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        8 * (self.places.len() + self.times.capacity() + 2 * self.expired.len()) as u64
+        8 * (self.times.capacity() + 2 * self.expired.len()) as u64
             + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
-            + 8 * (self.fingerprints.len() + self.ends.len()) as u64
-            + self.outlines.bytes_held()
-            + self.keys.bytes_held()
-            + self.hot.bytes_held()
-            + self.ids.bytes_held()
-            + self.copies.as_ref().map_or(0, Table::bytes_held)
+            + self.tables.bytes_held()
             + self.log.bytes_held()
     }
 
@@ -455,7 +422,10 @@ impl Index {
     /// The log cannot be read or written, or a limit is reached.
     pub fn decide(&mut self, id: &str, signature: &Signature, now: u64) -> Result<Decision, Error> {
         let started = Instant::now();
-        let decision = self.decision(id, signature, now);
+        let mut decision = self.decision(id, signature, now);
+        if decision.as_ref().is_err_and(are_tables_damaged) {
+            decision = self.restore().and_then(|()| self.decision(id, signature, now));
+        }
         self.pace.add(started.elapsed());
         decision
     }
@@ -476,10 +446,10 @@ impl Index {
         if self.mode != Mode::Add && !signature.featureless {
             let Found { best, capped } = self.most_similar(signature)?;
             if let Some((document, similarity)) = best {
-                let place = self.places[document as usize];
+                let place = self.tables.places[document as usize];
                 let of = self.log.read(place)?.id;
                 self.note(id, signature, Some(place));
-                return Ok(Decision::Duplicate { of, similarity });
+                return Ok(Decision::Duplicate { of, similarity, is_capped: capped });
             }
             is_crowded = capped;
         }
@@ -503,6 +473,15 @@ impl Index {
     /// those are read whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document
     /// that may be compared.
     pub fn nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
+        let nearest = self.find_nearest(signature, wanted, now);
+        if nearest.as_ref().is_err_and(are_tables_damaged) {
+            self.restore()?;
+            return self.find_nearest(signature, wanted, now);
+        }
+        nearest
+    }
+
+    fn find_nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
         self.forget(now)?;
         if signature.featureless {
             return Ok(Nearest { is_featureless: true, ..Nearest::default() });
@@ -523,7 +502,7 @@ impl Index {
             Ok(if stored.is_empty() { None } else { algorithm.similarity(&stored, &signature.evidence) })
         })?;
         let neighbour = |(similarity, document)| {
-            let id = self.log.read(self.places[document as usize])?.id;
+            let id = self.log.read(self.tables.places[document as usize])?.id;
             Ok(Neighbour { id, similarity, distance: algorithm.distance(similarity) })
         };
         let neighbours = best.into_iter().map(neighbour).collect::<Result<_, Error>>()?;
@@ -535,7 +514,7 @@ impl Index {
         if self.jaccard.is_none() || self.algorithm.compare_on() == CompareOn::Fingerprints {
             return Ok(1.0);
         }
-        let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
+        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
         Ok(jaccard_at_most((size, &own), (signature.evidence.len() as u32, &signature.parities)))
     }
 
@@ -544,7 +523,7 @@ impl Index {
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             return Ok(Cow::Borrowed(self.fingerprint(document)));
         }
-        Ok(Cow::Owned(self.log.read(self.places[document as usize])?.evidence))
+        Ok(Cow::Owned(self.log.read(self.tables.places[document as usize])?.evidence))
     }
 
     /// Whether this run logs its decisions, so that they can be repeated after an interruption.
@@ -563,7 +542,7 @@ impl Index {
     fn begin_notes(&mut self) {
         let is_noting = self.is_noting();
         if self.mode == Mode::Filter && self.is_noted != is_noting {
-            self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
+            self.notes_begin = self.log.mark(if is_noting { repeat::BEGIN } else { repeat::END });
             self.is_noted = is_noting;
         }
     }
@@ -592,7 +571,8 @@ impl Index {
                     // Another document with the same hash.
                     self.repetition = None;
                 }
-                Ok(similarity.map(|similarity| Decision::Duplicate { of: original.id, similarity }))
+                let of = original.id;
+                Ok(similarity.map(|similarity| Decision::Duplicate { of, similarity, is_capped: false }))
             }
         }
     }
@@ -627,15 +607,37 @@ impl Index {
     /// # Errors
     /// The log cannot be written.
     pub fn seal(&mut self) -> Result<(), Error> {
+        self.end(true)
+    }
+
+    /// As [`seal`](Self::seal), for a stream that failed or was stopped: its last decisions may be fed again, as after a run
+    /// that was killed.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub fn interrupt(&mut self) -> Result<(), Error> {
+        self.end(false)
+    }
+
+    fn end(&mut self, is_complete: bool) -> Result<(), Error> {
         match self.mode {
             Mode::Query | Mode::Nearest(_) => Ok(()),
             Mode::Filter | Mode::Add => {
                 // All decided records have left, unless decisions in the log have not been repeated yet.
-                if self.is_noting() && self.is_noted && self.repetition.is_none() {
+                if is_complete && self.is_noting() && self.is_noted && self.repetition.is_none() {
                     self.log.mark(repeat::END);
                     self.is_noted = false;
                 }
-                self.log.seal()
+                // The index is whole without it.
+                let mut checkpoint = self.with_tables(Tables::begin_last_checkpoint);
+                match is_complete {
+                    true => self.log.seal()?,
+                    false => self.log.commit(false).and_then(|()| self.log.commit(true))?,
+                }
+                checkpoint =
+                    checkpoint.and_then(|()| self.with_tables(|tables, state| tables.end_last_checkpoint(state)));
+                self.failed_checkpoint = checkpoint.err().map(|error| error.to_string());
+                Ok(())
             }
         }
     }
@@ -653,7 +655,7 @@ impl Index {
             Limits { memory: Some(most), .. } if self.bytes_held() > most => {
                 full(format!("it takes more than {most} bytes of memory (`memory`)"))
             }
-            _ if self.places.len() >= u32::MAX as usize => full("it holds 4,294,967,295 documents".into()),
+            _ if self.tables.places.len() >= u32::MAX as usize => full("it holds 4,294,967,295 documents".into()),
             _ => Ok(()),
         }
     }
@@ -663,8 +665,9 @@ impl Index {
         self.expire(now);
         if let Some(window) = self.limits.window {
             while self.counted() > window {
-                if !self.removed.remove(&self.forgotten) {
-                    self.expired.remove(&self.forgotten);
+                match self.removed.remove(&self.forgotten) {
+                    true => self.removed_before.push(self.forgotten),
+                    false => _ = self.expired.remove(&self.forgotten),
                 }
                 self.forgotten += 1;
             }
@@ -673,7 +676,7 @@ impl Index {
         while self.removed.contains(&self.gone) || self.expired.contains_key(&self.gone) {
             self.gone += 1;
         }
-        if self.stale() > self.places.len() / 2 + STALE_ALLOWED {
+        if self.stale() > self.tables.places.len() / 2 + STALE_ALLOWED {
             self.rebuild()?;
             self.expire(now);
         }
@@ -715,46 +718,80 @@ impl Index {
         }
     }
 
+    /// Works on the tables.
+    fn with_tables<T>(&mut self, work: impl FnOnce(&mut Tables, &mut State) -> T) -> T {
+        let notes = self.is_noted.then_some(self.notes_begin);
+        let mut state = State {
+            log: &mut self.log,
+            removed: &self.removed,
+            removed_before: &self.removed_before,
+            notes,
+            forgotten: self.forgotten,
+        };
+        work(&mut self.tables, &mut state)
+    }
+
+    /// Moves tables to the disk before they exceed their memory, before a document with so many keys comes.
+    fn make_room(&mut self, keys: usize) -> Result<(), Error> {
+        self.with_tables(|tables, state| tables.make_room(keys, state))
+    }
+
+    /// Makes the tables again, of the log.
+    fn restore(&mut self) -> Result<(), Error> {
+        if let Some(disk) = &mut self.tables.disk {
+            disk.clear();
+            disk.forget_checkpoint();
+        }
+        self.were_damaged = true;
+        self.rebuild()
+    }
+
     /// Rebuilds the tables from the documents that are not forgotten.
     fn rebuild(&mut self) -> Result<(), Error> {
         let keeps_expired = self.limits.window.is_some();
         let first = if keeps_expired { self.gone } else { self.forgotten };
-        let mut places = self.places.split_off(first as usize);
+        let mut places = self.tables.places.split_off(first as usize);
         let (removed, expired) = (std::mem::take(&mut self.removed), std::mem::take(&mut self.expired));
         let mut number = first..;
         places.retain(|_| {
             let number = number.next().expect("numbers do not end");
             !removed.contains(&number) && (keeps_expired || !expired.contains_key(&number))
         });
-        (self.places, self.times, self.fingerprints, self.ends) = Default::default();
-        (self.outlines, self.keys, self.ids, self.copies) = Default::default();
-        self.hot.clear();
-        (self.forgotten, self.gone) = (0, 0);
+        self.tables.clear();
+        self.times = BinaryHeap::new();
+        (self.forgotten, self.gone, self.removed_before) = (0, 0, Vec::new());
+        let was_whole = std::mem::replace(&mut self.tables.is_whole, false);
+        self.tables.dropped = Limits { window: self.limits.window, expire: self.limits.expire, ..Limits::default() };
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
             let record = self.log.read(place)?;
             self.remember(place, &record)?;
         }
+        self.tables.is_whole = was_whole;
         Ok(())
     }
 
-    /// Whether a document is still remembered.
+    /// Whether a document is still remembered. A damaged table may have any document.
     fn has(&self, document: u32) -> bool {
-        document >= self.forgotten && !self.removed.contains(&document) && !self.expired.contains_key(&document)
+        (document >= self.forgotten && (document as usize) < self.tables.places.len())
+            && !self.removed.contains(&document)
+            && !self.expired.contains_key(&document)
     }
 
     /// Forgets the documents at these places.
     fn remove_places(&mut self, places: &[u64]) {
         for place in places {
-            if let Some(document) = self.number_of(*place).filter(|&document| document >= self.forgotten) {
-                self.removed.insert(document);
+            match self.number_of(*place) {
+                Some(document) if document >= self.forgotten => _ = self.removed.insert(document),
+                Some(document) => self.removed_before.push(document),
+                None => {}
             }
         }
     }
 
     /// The number of the document at a place.
     fn number_of(&self, place: u64) -> Option<u32> {
-        self.places.binary_search(&place).ok().map(|document| document as u32)
+        self.tables.places.binary_search(&place).ok().map(|document| document as u32)
     }
 
     fn is_known(&mut self, id: &str, signature: &Signature) -> Result<bool, Error> {
@@ -762,10 +799,10 @@ impl Index {
         candidates.clear();
         let tag = id_tag(id, signature.sequence);
         let counted = |document| self.has(document);
-        self.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
+        self.tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
         let mut known = false;
         for &document in &candidates {
-            let record = self.log.read(self.places[document as usize])?;
+            let record = self.log.read(self.tables.places[document as usize])?;
             // An added document never passed, and does not pass now.
             // An index without a file does not outlive the run, so that nothing is fed again: it is a copy.
             let may_repeat = self.is_stored || signature.featureless;
@@ -781,11 +818,11 @@ impl Index {
     fn find_candidates(&mut self, signature: &Signature, candidates: &mut Vec<u32>) -> Result<bool, Error> {
         candidates.clear();
         let mut capped = false;
-        signature.tags.iter().for_each(|&tag| self.keys.fetch(tag));
+        signature.tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
         let counted = |document| self.has(document);
-        capped |= self.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
-        for &tag in signature.tags.iter().filter(|&&tag| !self.hot.is_hot(tag)) {
-            let found = self.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
+        capped |= self.tables.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        for &tag in signature.tags.iter().filter(|&&tag| !self.tables.hot.is_hot(tag)) {
+            let found = self.tables.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
             capped |= found.map_err(cannot_read)?;
             if capped && self.compares_all() {
                 break;
@@ -806,7 +843,7 @@ impl Index {
     /// Fills `candidates` with all documents that are remembered.
     fn fill_with_all(&self, candidates: &mut Vec<u32>) {
         candidates.clear();
-        candidates.extend((self.gone..self.places.len() as u32).filter(|&document| self.has(document)));
+        candidates.extend((self.gone..self.tables.places.len() as u32).filter(|&document| self.has(document)));
     }
 
     /// The most similar document at or above the threshold; the earliest of several.
@@ -830,41 +867,23 @@ impl Index {
 
     /// Whether all fingerprints are compared where keys are crowded.
     fn compares_all(&self) -> bool {
-        self.algorithm.layout().is_some() && self.fingerprints.len() <= self.most_words
+        self.algorithm.layout().is_some() && self.tables.fingerprints.len() <= self.most_words
     }
 
     /// Adds the latest documents with this fingerprint to the candidates.
-    fn add_copies(&mut self, fingerprint: &[u64], candidates: &mut Vec<u32>) -> Result<(), Error> {
-        if self.copies.is_none() {
-            // Half a table would hide documents.
-            self.make_copies().inspect_err(|_| self.copies = None)?;
-        }
-        let copies = self.copies.as_ref().expect("it was made");
+    fn add_copies(&self, fingerprint: &[u64], candidates: &mut Vec<u32>) -> Result<(), Error> {
+        let Some(copies) = &self.tables.copies else { return Ok(()) };
         let counted = |document| self.has(document);
         let found =
             copies.find(copy_tag(fingerprint), self.most_of_a_key, counted, |document| candidates.push(document));
         found.map(drop).map_err(cannot_read)
     }
 
-    /// Enters all documents into the table of whole fingerprints, within the bound on the memory of tables.
-    fn make_copies(&mut self) -> Result<(), Error> {
-        self.copies = Some(Table::default());
-        for document in self.gone..self.places.len() as u32 {
-            self.make_room(0)?;
-            let own = self.fingerprint(document);
-            let tag = (!own.is_empty()).then(|| copy_tag(own));
-            if let (Some(tag), Some(copies)) = (tag, &mut self.copies) {
-                copies.insert(tag, document);
-            }
-        }
-        Ok(())
-    }
-
     /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
     fn fingerprint(&self, document: u32) -> &[u64] {
         let at = document as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        &self.fingerprints[start..self.ends[at] as usize]
+        let start = at.checked_sub(1).map_or(0, |before| self.tables.ends[before]) as usize;
+        &self.tables.fingerprints[start..self.tables.ends[at] as usize]
     }
 
     fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
@@ -876,11 +895,11 @@ impl Index {
                 .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
                 .flatten());
         }
-        let (size, own) = self.outlines.get(document).map_err(cannot_read)?;
+        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
         if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
             return Ok(None);
         }
-        let stored = self.log.read(self.places[at])?;
+        let stored = self.log.read(self.tables.places[at])?;
         let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
         // Hot keys are searched together, so that a document may have none of them.
         Ok(similarity.filter(|_| stored.tags.iter().any(|tag| signature.tags.contains(tag))))
@@ -895,53 +914,69 @@ impl Index {
     /// The index must have room for it.
     fn enter(&mut self, place: u64, record: &Record) -> Result<(), Error> {
         let tags = record.tags(&*self.algorithm);
-        let document = self.places.len() as u32;
-        self.places.push(place);
+        let document = self.tables.places.len() as u32;
+        self.tables.places.push(place);
+        let time = record.time.try_into().unwrap_or(u32::MAX);
         if self.limits.expire.is_some() {
-            self.times.push(Reverse((record.time.try_into().unwrap_or(u32::MAX), document)));
+            self.times.push(Reverse((time, document)));
         }
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            self.fingerprints.extend_from_slice(&record.evidence);
-            self.ends.push(self.fingerprints.len() as u64);
+            self.tables.fingerprints.extend_from_slice(&record.evidence);
+            self.tables.ends.push(self.tables.fingerprints.len() as u64);
         } else {
-            self.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
+            self.tables.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
         }
-        tags.iter().for_each(|&tag| self.keys.fetch(tag));
-        for &tag in tags.iter().filter(|&&tag| !self.hot.is_hot(tag)) {
-            self.keys.insert(tag, document);
+        if self.tables.disk.is_some() {
+            self.tables.fresh_times.push(time);
         }
-        self.hot.enter(&tags, document, &record.evidence);
-        self.ids.insert(id_tag(&record.id, record.sequence), document);
-        if let Some(copies) = self.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
+        tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
+        tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
+        self.tables.hot.enter(&tags, document, &record.evidence);
+        self.tables.ids.insert(id_tag(&record.id, record.sequence), document);
+        if let Some(copies) = self.tables.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
             copies.insert(copy_tag(&record.evidence), document);
         }
-        let room = (self.folder.as_deref(), self.tables);
-        self.hot.watch(&tags, document, &self.keys, (&mut self.log, &self.places), room)
+        self.watch(&tags, document)
     }
 
-    /// Moves tables to the disk before they exceed their memory.
-    fn make_room(&mut self, keys: usize) -> Result<(), Error> {
-        let bytes = self.keys.bytes_to_free()
-            + self.ids.bytes_to_free()
-            + self.hot.bytes_to_free()
-            + self.copies.as_ref().map_or(0, Table::bytes_to_free)
-            + self.outlines.bytes_held();
-        let Some(folder) = &self.folder else {
-            return match self.keys.room() > keys && self.hot.has_room() {
-                true => Ok(()),
-                false => {
-                    Err(Error::Full("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
-                }
-            };
-        };
-        if bytes <= self.tables && self.keys.room() > keys && self.hot.has_room() {
+    /// Makes those keys of a document hot that too many documents have.
+    fn watch(&mut self, tags: &[u32], document: u32) -> Result<(), Error> {
+        if !self.tables.hot.counts(document) {
             return Ok(());
         }
-        let frozen = self.keys.freeze(folder).and_then(|()| self.ids.freeze(folder));
-        let frozen = frozen.and_then(|()| self.hot.freeze(folder));
-        let frozen = frozen.and_then(|()| self.copies.as_mut().map_or(Ok(()), |copies| copies.freeze(folder)));
-        frozen.and_then(|()| self.outlines.freeze(folder)).map_err(|error| cannot_move(folder, error))
+        // What is moved to the disk meanwhile is not a state that an index can be opened with.
+        let was_whole = std::mem::replace(&mut self.tables.is_whole, false);
+        let watched = self.make_hot(tags);
+        self.tables.is_whole = was_whole;
+        match watched {
+            // The document is in the log already. The next search makes the tables again.
+            Err(error) if are_tables_damaged(&error) => Ok(()),
+            watched => watched,
+        }
     }
+
+    fn make_hot(&mut self, tags: &[u32]) -> Result<(), Error> {
+        for &tag in tags {
+            let crowd = self.tables.hot.crowd(tag, &self.tables.keys).map_err(cannot_read)?;
+            let Some(mut documents) = crowd else { continue };
+            documents.retain(|&document| (document as usize) < self.tables.places.len());
+            let (log, places) = (&mut self.log, &self.tables.places);
+            let mut set = |document: u32| Ok::<_, Error>(log.read(places[document as usize])?.evidence.into());
+            let (family, new) = self.tables.hot.families().family_for(&documents, &mut set)?;
+            for &document in &new {
+                self.make_room(0)?;
+                let set = self.log.read(self.tables.places[document as usize])?.evidence;
+                self.tables.hot.families().enter(family, document, &set);
+            }
+            self.tables.hot.families().add_key(tag.into(), family, new);
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error is that tables on the disk have changed, which can be made again.
+fn are_tables_damaged(error: &Error) -> bool {
+    matches!(error, Error::Io { error, .. } if error.kind() == io::ErrorKind::InvalidData)
 }
 
 /// What a search for similar documents found.

@@ -1,33 +1,41 @@
-//! The outlines of documents by their numbers; old ones are in a file.
+//! The outlines of documents by their numbers, in memory and in files.
 
 use crate::outline::Parities;
-use crate::postings::read_at;
+use crate::postings::{Words, Writer, check_of, damaged, put, read_at};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The size and the parities of a set.
-type Outline = (u32, Parities);
+pub(super) type Outline = (u32, Parities);
 
-/// The size of an outline in the file, in bytes.
+/// The size of an outline in a file, in bytes.
 const BYTES: usize = 36;
 
-/// The number of outlines read at once.
+/// The number of outlines read at once, some 4 KB.
 const BLOCK: usize = 113;
 
 /// The outlines of sets.
 #[derive(Default)]
 pub(super) struct Outlines {
-    old: Option<File>,
-    /// The number of outlines in the file.
-    frozen: usize,
+    /// Those of the documents from `first` on.
     young: Vec<Outline>,
-    /// The block of the file that was read last.
-    block: Vec<u8>,
-    number: Option<usize>,
+    first: u32,
+    /// Those of all documents that were flushed; the oldest first.
+    runs: Vec<Arc<OutlineRun>>,
+    /// The outlines that were read last, and the numbers of their documents.
+    block: Vec<Outline>,
+    held: Range<u32>,
 }
 
 impl Outlines {
+    /// The outlines in these runs, which are of consecutive documents from 0 on.
+    pub fn of_runs(runs: Vec<Arc<OutlineRun>>) -> Self {
+        let first = runs.last().map_or(0, |run| run.documents.end);
+        Outlines { first, runs, ..Outlines::default() }
+    }
+
     pub fn push(&mut self, outline: Outline) {
         self.young.push(outline);
     }
@@ -35,74 +43,207 @@ impl Outlines {
     /// The outline of a document.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// A file cannot be read, or is damaged.
     pub fn get(&mut self, document: u32) -> io::Result<Outline> {
-        let at = document as usize;
-        if let Some(young) = at.checked_sub(self.frozen) {
-            return Ok(self.young[young]);
+        if let Some(young) = document.checked_sub(self.first) {
+            return Ok(self.young[young as usize]);
         }
-        let number = at / BLOCK;
-        if self.number != Some(number) {
-            let (first, file) = (number * BLOCK, self.old.as_ref().expect("what is frozen is in the file"));
-            self.number = None;
-            self.block.resize(BYTES * BLOCK.min(self.frozen - first), 0);
-            read_at(file, &mut self.block, (BYTES * first) as u64)?;
-            self.number = Some(number);
+        if !self.held.contains(&document) {
+            let run = &self.runs[self.runs.partition_point(|run| run.documents.end <= document)];
+            self.held = 0..0;
+            self.held = run.read(document, &mut self.block)?;
         }
-        let (size, parities) = self.block.as_chunks::<BYTES>().0[at % BLOCK].split_first_chunk().expect("it is longer");
-        let parities = parities.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
-        let mut outline = (u32::from_le_bytes(*size), Parities::default());
-        outline.1.iter_mut().zip(parities).for_each(|(own, word)| *own = word);
-        Ok(outline)
+        Ok(self.block[(document - self.held.start) as usize])
     }
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        (self.young.capacity() * size_of::<Outline>() + self.block.capacity()) as u64
+        let runs: u64 = self.runs.iter().map(|run| 4 * run.checks.capacity() as u64).sum();
+        self.bytes_to_move() + (self.block.capacity() * size_of::<Outline>()) as u64 + runs
     }
 
-    /// Moves the outlines in memory to a file in a folder.
+    /// Bytes of memory that flushes free.
+    pub fn bytes_to_move(&self) -> u64 {
+        (self.young.capacity() * size_of::<Outline>()) as u64
+    }
+
+    /// The outlines of the documents from a number on, to be written; they are in memory.
+    pub fn since(&self, document: u32) -> Vec<Outline> {
+        self.young.get((document - self.first) as usize..).unwrap_or_default().to_vec()
+    }
+
+    /// Adds the run of a flush. With `moves`, the outlines up to its end leave the memory.
+    pub fn end_flush(&mut self, run: Arc<OutlineRun>, moves: bool) {
+        if moves && !self.young.is_empty() {
+            let end = run.documents.end;
+            self.young = self.young.split_off((end - self.first) as usize);
+            self.first = end;
+        }
+        self.runs.push(run);
+    }
+
+    /// Replaces runs by their union.
+    pub fn replace(&mut self, merged: Range<usize>, run: Arc<OutlineRun>) {
+        self.runs.splice(merged, [run]);
+    }
+}
+
+/// Outlines of consecutive documents in a part of a file, with a checksum in memory for each block.
+pub(super) struct OutlineRun {
+    file: Arc<File>,
+    at: u64,
+    documents: Range<u32>,
+    checks: Vec<u32>,
+}
+
+impl OutlineRun {
+    /// Writes the outlines of these documents, of which there may be none at all.
     ///
     /// # Errors
-    /// The file cannot be made or written.
-    pub fn freeze(&mut self, folder: &Path) -> io::Result<()> {
-        if self.old.is_none() {
-            self.old = Some(tempfile::tempfile_in(folder)?);
+    /// The first error of the outlines, or the file cannot be written.
+    pub fn write(
+        out: &mut Writer,
+        first: u32,
+        outlines: impl Iterator<Item = io::Result<Outline>>,
+    ) -> io::Result<Self> {
+        let (at, mut checks, mut block) = (out.at(), Vec::new(), Vec::with_capacity(BYTES * BLOCK));
+        let mut end_block = |block: &mut Vec<u8>| {
+            checks.push(check_of(block));
+            out.write(block)?;
+            block.clear();
+            Ok::<_, io::Error>(())
+        };
+        let mut end = first;
+        for outline in outlines {
+            let (size, parities) = outline?;
+            block.extend_from_slice(&size.to_le_bytes());
+            block.extend(parities.iter().flat_map(|word| word.to_le_bytes()));
+            end += 1;
+            if block.len() == BYTES * BLOCK {
+                end_block(&mut block)?;
+            }
         }
-        let mut bytes = Vec::with_capacity(BYTES * self.young.len());
-        for (size, parities) in &self.young {
-            bytes.extend_from_slice(&size.to_le_bytes());
-            bytes.extend(parities.iter().flat_map(|word| word.to_le_bytes()));
+        if !block.is_empty() {
+            end_block(&mut block)?;
         }
-        let file = self.old.as_mut().expect("was made");
-        // Also after a failed write, wherever it ended.
-        file.seek(SeekFrom::Start((BYTES * self.frozen) as u64))?;
-        file.write_all(&bytes)?;
-        self.frozen += self.young.len();
-        self.young = Vec::new();
-        // It may have been the last block, and short.
-        self.number = None;
-        Ok(())
+        Ok(OutlineRun { file: out.file(), at, documents: first..end, checks })
     }
+
+    /// The union of runs of consecutive documents.
+    ///
+    /// # Errors
+    /// A run cannot be read, or the file cannot be written.
+    pub fn merge(out: &mut Writer, runs: &[Arc<OutlineRun>]) -> io::Result<Self> {
+        let first = runs.first().map_or(0, |run| run.documents.start);
+        Self::write(out, first, runs.iter().flat_map(|run| run.all()))
+    }
+
+    fn all(&self) -> impl Iterator<Item = io::Result<Outline>> {
+        let (mut block, mut at) = (Vec::new(), self.documents.start);
+        let mut held = 0..0;
+        std::iter::from_fn(move || {
+            if !held.contains(&at) {
+                if at >= self.documents.end {
+                    return None;
+                }
+                match self.read(at, &mut block) {
+                    Ok(read) => held = read,
+                    Err(error) => {
+                        at = self.documents.end;
+                        return Some(Err(error));
+                    }
+                }
+            }
+            at += 1;
+            Some(Ok(block[(at - 1 - held.start) as usize]))
+        })
+    }
+
+    /// Reads the block of a document. Returns the documents in it.
+    fn read(&self, document: u32, block: &mut Vec<Outline>) -> io::Result<Range<u32>> {
+        let number = (document - self.documents.start) as usize / BLOCK;
+        let first = number * BLOCK;
+        let count = BLOCK.min(self.documents.len() - first);
+        let mut bytes = [0; BYTES * BLOCK];
+        let bytes = &mut bytes[..BYTES * count];
+        read_at(&self.file, bytes, self.at + (BYTES * first) as u64)?;
+        if check_of(bytes) != self.checks[number] {
+            return Err(damaged());
+        }
+        block.clear();
+        block.extend(bytes.as_chunks::<BYTES>().0.iter().map(outline));
+        let first = self.documents.start + first as u32;
+        Ok(first..first + count as u32)
+    }
+
+    /// Appends what is in memory, for [`open`](Self::open).
+    pub fn put(&self, out: &mut Vec<u8>) {
+        put(out, self.at);
+        put(out, self.documents.len() as u64);
+        self.checks.iter().for_each(|&check| put(out, check.into()));
+    }
+
+    /// The run in a file whose first `end` bytes hold it, of the documents from `first` on. `None` if it cannot be there.
+    pub fn open(file: &Arc<File>, end: u64, first: u32, words: &mut Words) -> Option<Self> {
+        let (at, count) = (words.next()?, words.next_u32()?);
+        (at.checked_add(BYTES as u64 * u64::from(count))? <= end).then_some(())?;
+        let checks = words.take((count as usize).div_ceil(BLOCK))?.map(|check| check as u32).collect();
+        Some(OutlineRun { file: Arc::clone(file), at, documents: first..first.checked_add(count)?, checks })
+    }
+
+    /// The number of outlines.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+}
+
+fn outline(bytes: &[u8; BYTES]) -> Outline {
+    let (size, parities) = bytes.split_first_chunk().expect("it is longer");
+    let mut outline = (u32::from_le_bytes(*size), Parities::default());
+    let words = parities.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
+    outline.1.iter_mut().zip(words).for_each(|(own, word)| *own = word);
+    outline
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn outline(number: u32) -> Outline {
+        (number, [u64::from(number), 1, u64::MAX - u64::from(number), 7])
+    }
+
+    fn writer() -> Writer {
+        Writer::new(tempfile::tempfile().unwrap(), false, &Arc::default())
+    }
+
+    fn check(outlines: &mut Outlines, numbers: impl Iterator<Item = u32>) {
+        for number in numbers {
+            assert_eq!(outlines.get(number).unwrap(), outline(number));
+        }
+    }
+
     #[test]
-    fn the_same_from_memory_and_from_the_file() {
-        let (folder, mut outlines) = (tempfile::tempdir().unwrap(), Outlines::default());
-        let outline = |number: u32| (number, [u64::from(number), 1, u64::MAX - u64::from(number), 7]);
+    fn the_same_from_memory_and_from_files() {
+        let (mut outlines, mut flushed) = (Outlines::default(), 0);
         for number in 0..1_000 {
             outlines.push(outline(number));
             if [0, 50, 113, 114, 700].contains(&number) {
-                assert_eq!(outlines.get(number / 2).unwrap(), outline(number / 2));
-                outlines.freeze(folder.path()).unwrap();
+                check(&mut outlines, [number / 2, number].into_iter());
+                let mut out = writer();
+                let fresh = outlines.since(flushed);
+                let run = OutlineRun::write(&mut out, flushed, fresh.into_iter().map(Ok)).unwrap();
+                out.finish().unwrap();
+                outlines.end_flush(Arc::new(run), number != 113);
+                flushed = number + 1;
             }
         }
-        for number in (0..1_000).chain([3, 999, 112, 113, 0]) {
-            assert_eq!(outlines.get(number).unwrap(), outline(number));
-        }
+        check(&mut outlines, (0..1_000).chain([3, 999, 112, 113, 0]));
+        let mut out = writer();
+        let merged = OutlineRun::merge(&mut out, &outlines.runs[1..4]).unwrap();
+        out.finish().unwrap();
+        outlines.replace(1..4, Arc::new(merged));
+        check(&mut outlines, (0..1_000).rev());
+        assert_eq!(outlines.runs.len(), 3);
     }
 }

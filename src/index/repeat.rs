@@ -31,7 +31,7 @@
 
 use super::entry::{Entry, NO_PLACE};
 use crate::hash::combine;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of decisions that a repetition may reach back, without a window.
@@ -43,12 +43,15 @@ pub(super) const BEGIN: u64 = u64::MAX - 1;
 /// All decisions were released.
 pub(super) const END: u64 = u64::MAX;
 
+/// The note is not a decision: it marks a place of the log for a checkpoint, with a digest of everything before it.
+pub(super) const DIGEST: u64 = u64::MAX - 2;
+
 /// The hash of a document's id and tokens.
 pub(super) fn id_hash(id: &str, sequence: u128) -> u64 {
     combine(xxh3_64(id.as_bytes()), sequence as u64)
 }
 
-/// The hash of a document in a note: never [`BEGIN`] or [`END`], and never a place.
+/// The hash of a document in a note: never [`BEGIN`], [`END`] or [`DIGEST`], and never a place.
 pub(super) fn name(id: &str, sequence: u128) -> u64 {
     NO_PLACE | id_hash(id, sequence) >> 2
 }
@@ -89,12 +92,34 @@ pub(super) struct Tail {
     pub count: u64,
     most: usize,
     past: VecDeque<Past>,
+    /// The places of documents that were removed since.
+    removed: BTreeSet<u64>,
 }
 
 impl Tail {
     /// Keeps at most this many.
     pub fn new(most: usize) -> Self {
         Tail { most, ..Tail::default() }
+    }
+
+    /// Whether it keeps decisions.
+    pub fn keeps_some(&self) -> bool {
+        self.most > 0
+    }
+
+    /// An empty one that keeps as many.
+    pub fn like(&self) -> Self {
+        Tail::new(self.most)
+    }
+
+    /// Begins a part with decisions at this place, without the decisions.
+    pub fn begin_at(&mut self, place: u64) {
+        (self.is_on, self.begin) = (true, place);
+    }
+
+    /// Whether the document at a place was removed since the decisions.
+    pub fn is_removed(&self, place: u64) -> bool {
+        self.removed.contains(&place)
     }
 
     /// Continues with the entry at a place.
@@ -106,9 +131,11 @@ impl Tail {
             Entry::Notes(words) => match words[..] {
                 [BEGIN] => *self = Tail { is_on: true, begin: place, ..Tail::new(self.most) },
                 [END] => *self = Tail::new(self.most),
+                [DIGEST, ..] => {}
                 _ if self.is_on => Past::all(words).for_each(|past| self.push(past)),
                 _ => {}
             },
+            Entry::Removed(places) if self.is_on && self.most > 0 => self.removed.extend(places),
             _ => {}
         }
     }

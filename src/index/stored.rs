@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
-use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, length_of};
+use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, digest_after, length_of};
 use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
@@ -12,13 +12,14 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// The incomplete end of a file, left by an interrupted write, which was cut off.
+/// The incomplete end of a file, left by an interrupted write. A writer cuts it off. To a reader, it may also be a record that
+/// another process is writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repair {
-    /// The byte where the file was cut.
+    /// The byte where it begins.
     pub at: u64,
-    /// The number of bytes cut off.
+    /// The number of its bytes.
     pub bytes: u64,
 }
 
@@ -30,6 +31,20 @@ pub(super) struct End {
     pub is_marked: bool,
     /// The number of bytes skipped.
     pub damaged: u64,
+    /// The [digest](digest_after) of all frames.
+    pub digest: u64,
+    /// Whether any frame marks that what precedes is on the disk.
+    pub has_marks: bool,
+}
+
+/// A place where reading can begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub at: u64,
+    /// The digest of all frames before it.
+    pub digest: u64,
+    /// Whether a frame before it marks that what precedes is on the disk.
+    pub has_marks: bool,
 }
 
 /// The content of a file, to be read from start to end.
@@ -38,8 +53,8 @@ pub(super) struct Stored {
     path: PathBuf,
     pub header: Value,
     pub version: u32,
-    /// The start of the first frame, the start of the next one, and the end of the file.
-    first: u64,
+    /// Where reading begins, the start of the next frame, and the end of the file.
+    start: Start,
     at: u64,
     pub length: u64,
     /// Whether damaged parts are skipped.
@@ -110,9 +125,10 @@ impl Stored {
         let text = &checked[..checked.len() - ROOM];
         let header = serde_json::from_slice(text).ok().filter(|_| xxh3_64(checked) == u64::from_le_bytes(*sum));
         let header = header.ok_or_else(|| damaged(path, "damaged: the header has changed"))?;
-        let (path, first) = (path.to_path_buf(), 20 + bytes.len() as u64);
+        let (path, at) = (path.to_path_buf(), 20 + bytes.len() as u64);
+        let start = Start { at, digest: 0, has_marks: false };
         let reads = Reads { shape: Shape::of(&header), skips_evidence: false };
-        Ok(Stored { reader, path, header, version, first, at: first, length, salvages: false, reads, credit: 0 })
+        Ok(Stored { reader, path, header, version, start, at, length, salvages: false, reads, credit: 0 })
     }
 
     /// The path of the file.
@@ -158,6 +174,34 @@ impl Stored {
         Err(fault(&self.path, IndexFault::Options, &message))
     }
 
+    /// Begins at this place, which is that of a frame.
+    pub fn start_at(&mut self, start: Start) {
+        self.start = start;
+    }
+
+    /// The place where reading begins.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// The record and the checksum of the frame at a place, if a whole one is there that is at most this long.
+    pub fn frame_at(&mut self, place: u64, most: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        self.length = self.file().metadata()?.len();
+        if place < self.start.at || place.checked_add(FRAME_OVERHEAD).is_none_or(|end| end > self.length) {
+            return Ok(None);
+        }
+        let mut head = [0; 8];
+        read_at(self.file(), &mut head, place)?;
+        let left = self.length - place - FRAME_OVERHEAD;
+        let Some(length) = length_of(head, place).filter(|&length| length <= left.min(most)) else { return Ok(None) };
+        let mut frame = vec![0; length as usize + 8];
+        read_at(self.file(), &mut frame, place + 8)?;
+        let check =
+            checked(&frame, place).map(|_| u64::from_le_bytes(*frame.last_chunk().expect("it has eight bytes")));
+        frame.truncate(length as usize);
+        Ok(check.map(|check| (frame, check)))
+    }
+
     /// Passes each record to a function, with its place and its bytes. Each call reads everything, up to the size of
     /// the file when it was opened.
     ///
@@ -166,14 +210,16 @@ impl Stored {
     pub fn each(&mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
         let path = self.path.clone();
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
-        let (mut frame, mut has_marks, mut is_marked, mut damaged) = (Vec::new(), false, false, 0);
-        self.at = self.first;
+        let (mut frame, mut is_marked, mut damaged) = (Vec::new(), false, 0);
+        let Start { at, mut digest, mut has_marks } = self.start;
+        self.at = at;
         self.credit = CREDIT.0;
-        self.reader.seek(SeekFrom::Start(self.first)).map_err(failed)?;
+        self.reader.seek(SeekFrom::Start(at)).map_err(failed)?;
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
             let torn = |is_marked, damaged| {
-                Ok(End { at: place, torn: Some(Repair { at: place, bytes: left }), is_marked, damaged })
+                let torn = Some(Repair { at: place, bytes: left });
+                Ok(End { at: place, torn, is_marked, damaged, digest, has_marks })
             };
             if left < FRAME_OVERHEAD {
                 return torn(is_marked, damaged);
@@ -202,7 +248,8 @@ impl Stored {
                 }
                 return Err(self.damaged_at(place, "the bytes there are not a valid record"));
             }
-            let bytes = &frame[..frame.len() - 8];
+            let (bytes, check) = frame.split_last_chunk().expect("a frame ends with its checksum");
+            digest = digest_after(digest, u64::from_le_bytes(*check));
             match Entry::parse(bytes, &self.reads) {
                 Some(Entry::Synced) => (has_marks, is_marked) = (true, true),
                 Some(entry) => {
@@ -214,7 +261,7 @@ impl Stored {
             }
             self.at += frame.len() as u64 + 8;
         }
-        Ok(End { at: self.at, torn: None, is_marked, damaged })
+        Ok(End { at: self.at, torn: None, is_marked, damaged, digest, has_marks })
     }
 
     fn damaged_at(&self, place: u64, what: &str) -> Error {

@@ -2,11 +2,11 @@
 
 use super::prefixes::Prefixes;
 use super::table::Table;
+use super::words::{Words, put};
 use crate::similarity::Threshold;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::Path;
 
 /// The maximum number of sets, and of their elements, that choose the order of elements of a family.
 const FIRST: usize = 1024;
@@ -38,18 +38,20 @@ struct Family {
     frequent: usize,
     /// The documents, ascending.
     members: Vec<u32>,
+    /// Whether they were entered in this order.
+    is_ordered: bool,
 }
 
 impl Families {
     /// None yet; documents at or above the threshold will be found.
     pub fn new(jaccard: Threshold) -> Self {
-        let (of, recognised) = Default::default();
-        Families { jaccard, families: Vec::new(), of, recognised, postings: Table::default() }
+        Self::with(jaccard, Table::default())
     }
 
-    /// Makes no key hot.
-    pub fn clear(&mut self) {
-        *self = Families::new(self.jaccard);
+    /// As [`new`](Self::new), with this table for the elements.
+    pub fn with(jaccard: Threshold, postings: Table) -> Self {
+        let (of, recognised) = Default::default();
+        Families { jaccard, families: Vec::new(), of, recognised, postings }
     }
 
     /// Whether no key is hot.
@@ -73,37 +75,53 @@ impl Families {
         families
     }
 
-    /// Makes a key hot, which these documents have; ascending. After each document that is entered, `make_room` may
-    /// [freeze](Table::freeze) the table of their elements.
-    ///
-    /// Memory: beside what is kept, one set at a time; for a new family, sets of up to a million elements.
+    /// Makes a key hot, which these documents have; ascending.
     ///
     /// # Errors
-    /// A set cannot be read, or the first error of `make_room`.
+    /// A set cannot be read.
     pub fn make_hot<'s, E>(
         &mut self,
         key: u64,
         documents: &[u32],
         mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
-        mut make_room: impl FnMut(&mut Table) -> Result<(), E>,
     ) -> Result<(), E> {
+        let (family, new) = self.family_for(documents, &mut set)?;
+        for &document in &new {
+            self.enter(family, document, &set(document)?);
+        }
+        self.add_key(key, family, new);
+        Ok(())
+    }
+
+    /// The first step of [`make_hot`](Self::make_hot): the family of a key that these documents have, and those of them that
+    /// must be [entered](Self::enter) before the key is [added](Self::add_key).
+    ///
+    /// Memory: one set at a time; for a new family, sets of up to a million elements.
+    ///
+    /// # Errors
+    /// A set cannot be read.
+    pub fn family_for<'s, E>(
+        &mut self,
+        documents: &[u32],
+        mut set: impl FnMut(u32) -> Result<Cow<'s, [u64]>, E>,
+    ) -> Result<(u32, Vec<u32>), E> {
         let family = match self.recognise(documents, &mut set)? {
             Some(family) => family,
             None => self.new_family(documents, &mut set)?,
         };
         let Family { members, .. } = &self.families[family as usize];
         let is_new = |document: &u32| members.binary_search(document).is_err();
-        let new: Vec<u32> = documents.iter().copied().filter(is_new).collect();
-        for &document in &new {
-            let set = set(document)?;
-            self.enter(family, document, &set);
-            make_room(&mut self.postings)?;
-        }
-        let members = &mut self.families[family as usize].members;
+        Ok((family, documents.iter().copied().filter(is_new).collect()))
+    }
+
+    /// The last step of [`make_hot`](Self::make_hot).
+    pub fn add_key(&mut self, key: u64, family: u32, new: Vec<u32>) {
+        let Family { members, is_ordered, .. } = &mut self.families[family as usize];
+        *is_ordered &= new.is_empty() || members.last() < new.first();
         members.extend(new);
-        members.sort_unstable();
+        // Two ascending parts, which a stable sort merges.
+        members.sort();
         self.of.insert(key, family);
-        Ok(())
     }
 
     /// Makes a family for these documents, without adding them. Its order of elements is that of some of them.
@@ -121,14 +139,23 @@ impl Families {
             }
             first.push(set);
         }
+        let prefixes = Prefixes::new(self.jaccard, self.next_salt(), first.iter().map(|set| &**set));
+        Ok(self.add_family(prefixes, Vec::new()))
+    }
+
+    fn next_salt(&self) -> u64 {
+        self.families.len() as u64 + 1
+    }
+
+    fn add_family(&mut self, prefixes: Prefixes, members: Vec<u32>) -> u32 {
         let number = self.families.len() as u32;
-        let prefixes = Prefixes::new(self.jaccard, u64::from(number) + 1, first.iter().map(|set| &**set));
         let frequent = prefixes.most_common(RECOGNISED_BY);
         for &element in &frequent {
             self.recognised.entry(element).or_default().push(number);
         }
-        self.families.push(Family { prefixes, frequent: frequent.len(), members: Vec::new() });
-        Ok(number)
+        let is_ordered = members.is_empty();
+        self.families.push(Family { prefixes, frequent: frequent.len(), members, is_ordered });
+        number
     }
 
     /// The family whose frequent elements at least half of these documents have, as far as some of them tell; the first of
@@ -159,7 +186,8 @@ impl Families {
         self.families[family as usize].members.push(document);
     }
 
-    fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
+    /// Enters a document under the elements by which it is found.
+    pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
         self.families[family as usize].prefixes.enter(set, |tag| self.postings.insert(tag, document));
     }
 
@@ -168,13 +196,20 @@ impl Families {
         self.families.len()
     }
 
+    /// Whether the documents of a family were entered in ascending order, so that [`find`](Self::find) has the latest first
+    /// under each element.
+    pub fn is_ordered(&self, family: u32) -> bool {
+        self.families[family as usize].is_ordered
+    }
+
     /// The documents of a family, ascending.
     pub fn members(&self, family: u32) -> &[u32] {
         &self.families[family as usize].members
     }
 
     /// Passes the documents of a family to a function that may be at or above the threshold with this set; some of them
-    /// several times, and by chance a few others. Those under one element come latest first, while it returns true.
+    /// several times, and by chance a few others. Those under one element come while it returns true, the last that
+    /// was entered first.
     ///
     /// # Errors
     /// What is on the disk cannot be read.
@@ -198,22 +233,55 @@ impl Families {
         self.families.iter().map(bytes).sum::<u64>() + 16 * self.of.capacity() as u64 + recognised
     }
 
-    /// Bytes of memory that freezing would free.
-    pub fn bytes_to_free(&self) -> u64 {
-        self.postings.bytes_to_free()
+    /// The threshold.
+    pub fn jaccard(&self) -> Threshold {
+        self.jaccard
     }
 
-    /// The number of further postings before it must be frozen.
-    pub fn room(&self) -> usize {
-        self.postings.room()
+    /// The table of elements.
+    pub fn postings(&self) -> &Table {
+        &self.postings
     }
 
-    /// Moves the elements of documents to files in a folder.
-    ///
-    /// # Errors
-    /// A file cannot be made, written or read.
-    pub fn freeze(&mut self, folder: &Path) -> io::Result<()> {
-        self.postings.freeze(folder)
+    /// The table of elements, to be flushed.
+    pub fn postings_mut(&mut self) -> &mut Table {
+        &mut self.postings
+    }
+
+    /// Appends all except the table of elements, for [`read`](Self::read).
+    pub fn put(&self, out: &mut Vec<u8>) {
+        put(out, self.families.len() as u64);
+        for Family { prefixes, members, .. } in &self.families {
+            prefixes.put(out);
+            put(out, members.len() as u64);
+            let pair = |pair: &[u32]| u64::from(pair[0]) << 32 | u64::from(*pair.last().expect("it is not empty"));
+            members.chunks(2).for_each(|members| put(out, pair(members)));
+        }
+        let mut of: Vec<(u64, u32)> = self.of.iter().map(|(&key, &family)| (key, family)).collect();
+        of.sort_unstable();
+        put(out, of.len() as u64);
+        of.into_iter().flat_map(|(key, family)| [key, family.into()]).for_each(|word| put(out, word));
+    }
+
+    /// Reads what [`put`](Self::put) wrote, with this table of elements. `None` if that is not families of documents below
+    /// `end`.
+    pub fn read(jaccard: Threshold, words: &mut Words, postings: Table, end: u32) -> Option<Self> {
+        let mut families = Families::with(jaccard, postings);
+        for _ in 0..words.next()? {
+            let prefixes = Prefixes::read(jaccard, families.next_salt(), words)?;
+            let count = usize::try_from(words.next()?).ok()?;
+            let pairs = words.take(count.div_ceil(2))?;
+            let mut members: Vec<u32> = pairs.flat_map(|pair| [(pair >> 32) as u32, pair as u32]).collect();
+            members.truncate(count);
+            (members.is_sorted() && members.last().is_none_or(|&last| last < end)).then_some(())?;
+            families.add_family(prefixes, members);
+        }
+        for _ in 0..words.next()? {
+            let (key, family) = (words.next()?, words.next_u32()?);
+            ((family as usize) < families.len()).then_some(())?;
+            families.of.insert(key, family);
+        }
+        Some(families)
     }
 }
 
@@ -237,13 +305,14 @@ mod tests {
         let set = |document: u32| Ok::<_, Infallible>(Cow::Borrowed(&sets[document as usize][..]));
         let some = |step: usize, from: u32| (from..1000).step_by(step).collect::<Vec<u32>>();
         // No two keys have a document in common.
-        families.make_hot(1, &some(4, 0), set, |_| Ok(())).unwrap();
-        families.make_hot(2, &some(4, 1), set, |_| Ok(())).unwrap();
-        families.make_hot(3, &some(4, 2), set, |_| Ok(())).unwrap();
-        families.make_hot(4, &some(4, 3), set, |_| Ok(())).unwrap();
+        families.make_hot(1, &some(4, 0), set).unwrap();
+        assert!(families.is_ordered(0));
+        families.make_hot(2, &some(4, 1), set).unwrap();
+        families.make_hot(3, &some(4, 2), set).unwrap();
+        families.make_hot(4, &some(4, 3), set).unwrap();
         // Two thirds of these are even.
         let mixed: Vec<u32> = (0..1000).filter(|number| number % 2 == 0 || number % 4 == 3).collect();
-        families.make_hot(5, &mixed, set, |_| Ok(())).unwrap();
+        families.make_hot(5, &mixed, set).unwrap();
         assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         assert_eq!(families.of([4, 2, 1].into_iter()), [0, 1]);
         assert!(families.is_hot(5) && !families.is_hot(6));
@@ -259,12 +328,17 @@ mod tests {
             found
         };
         // With 3 words of its own it is .81 alike to all pages of its template.
-        let folder = tempfile::tempdir().unwrap();
         for _ in 0..2 {
             assert_eq!(found(&families, 0, &page(0, 5000, 3)).len(), 500);
             assert_eq!(found(&families, 0, &page(0, 5000, 9)).len(), 0);
             assert_eq!(found(&families, 1, &page(1, 5000, 3)).len(), 500);
-            families.freeze(folder.path()).unwrap();
+            let mut bytes = Vec::new();
+            families.put(&mut bytes);
+            let (mut words, postings) = (Words::new(&bytes), std::mem::take(&mut families.postings));
+            families = Families::read(families.jaccard, &mut words, postings, 1000).unwrap();
+            assert!(words.is_empty());
+            assert!(Families::read(families.jaccard, &mut Words::new(&bytes), Table::default(), 999).is_none());
+            assert_eq!(families.of([1, 3, 5, 9].into_iter()), [0]);
         }
         // Whether to go on is asked for each element.
         let mut found = Vec::new();
@@ -273,31 +347,8 @@ mod tests {
             document >= 990
         };
         families.find(1, &page(1, 5000, 3), latest).unwrap();
-        assert!(found.len() < 200 && found.starts_with(&[999, 997, 995, 993, 991, 989]), "{found:?}");
-    }
-
-    /// Elements can move to the disk while a key with many documents becomes hot.
-    #[test]
-    fn there_is_room_after_each_document() {
-        let folder = tempfile::tempdir().unwrap();
-        let sets: Vec<Vec<u64>> = (0..500).map(|number| page(0, number, 40)).collect();
-        let documents: Vec<u32> = (0..500).collect();
-        let mut families = Families::new(Threshold::new(4, 5).unwrap());
-        let (mut asked, mut most) = (0, 0);
-        let make_room = |elements: &mut Table| {
-            asked += 1;
-            most = most.max(elements.bytes_to_free());
-            if elements.bytes_to_free() > 4096 { elements.freeze(folder.path()) } else { Ok(()) }
-        };
-        let set = |document: u32| Ok::<_, io::Error>(Cow::Borrowed(&sets[document as usize][..]));
-        families.make_hot(1, &documents, set, make_room).unwrap();
-        assert!(asked == 500 && (4096..20_000).contains(&most), "{asked} times, at most {most} bytes");
-        let mut found = Vec::new();
-        let add = |document| {
-            found.push(document);
-            true
-        };
-        families.find(0, &sets[77], add).unwrap();
-        assert!(found.contains(&77));
+        // Those of key 4 were entered last, and so were the documents of key 5 that are not even.
+        assert!(!families.is_ordered(0) && !families.is_ordered(1));
+        assert!(found.len() < 200 && found.starts_with(&[999, 995, 991, 987]), "{found:?}");
     }
 }

@@ -1,17 +1,28 @@
 //! Tables from keys to numbered documents, for a stream that remembers and for a batch that decides in an order.
 //!
 //! ```text
-//! table      key → the documents that have it, in memory and in sorted runs on the disk      (table.rs, run.rs)
+//! table      key → the documents that have it, in memory and in sorted runs on the disk      (table.rs)
+//! young      the part in memory                                                              (young.rs)
+//! run        the part in a file, with a filter in memory (run.rs, filter.rs, sort.rs, writer.rs, words.rs)
 //! prefixes   set → the sets that may be similar to it, by their rare elements                (prefixes.rs)
 //! families   keys that very many documents have → one prefix filter for those alike          (families.rs)
 //! ```
 
 mod families;
+mod filter;
 mod prefixes;
 mod read_at;
 mod run;
+mod sort;
 mod table;
+mod words;
+mod writer;
+mod young;
 
 pub(crate) use families::Families;
 pub(crate) use read_at::read_at;
+pub(crate) use run::{Posting, Run, check_of, damaged};
+pub(crate) use sort::sorted;
 pub(crate) use table::Table;
+pub(crate) use words::{Words, put};
+pub(crate) use writer::Writer;

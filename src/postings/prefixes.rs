@@ -1,5 +1,6 @@
 //! A prefix filter for sets that share most of their elements, such as the pages of one template.
 
+use super::words::{Words, put};
 use crate::hash::combine;
 use crate::similarity::Threshold;
 use std::cmp::Reverse;
@@ -152,6 +153,31 @@ impl Prefixes {
     fn tag(&self, element: u64, shape: Option<Shape>) -> u32 {
         let (size, rest) = shape.unwrap_or_default();
         (combine(combine(self.salt, element), u64::from(size) << 32 | u64::from(rest)) >> 32) as u32
+    }
+
+    /// Appends the elements and their shapes, for [`read`](Self::read).
+    pub fn put(&self, out: &mut Vec<u8>) {
+        let mut elements: Vec<_> = self.common.iter().collect();
+        elements.sort_unstable();
+        put(out, elements.len() as u64);
+        for (&element, (count, shapes)) in elements {
+            put(out, element);
+            put(out, u64::from(*count));
+            put(out, shapes.len() as u64);
+            shapes.iter().for_each(|&(size, rest)| put(out, u64::from(size) << 32 | u64::from(rest)));
+        }
+    }
+
+    /// Reads what [`put`](Self::put) wrote; `None` if that is not a filter.
+    pub fn read(jaccard: Threshold, salt: u64, words: &mut Words) -> Option<Self> {
+        let mut common = HashMap::new();
+        for _ in 0..words.next()? {
+            let (element, count) = (words.next()?, words.next_u32()?);
+            let shapes: Vec<Shape> = words.list()?.map(|shape| ((shape >> 32) as u32, shape as u32)).collect();
+            (shapes.is_sorted() && shapes.len() <= MOST_SHAPES).then_some(())?;
+            common.insert(element, (count, shapes));
+        }
+        Some(Prefixes { jaccard, salt, common })
     }
 
     /// Bytes of memory.

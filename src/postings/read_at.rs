@@ -17,6 +17,9 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<
 /// Moves the cursor, and moves it back.
 #[cfg(not(unix))]
 pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], place: u64) -> io::Result<()> {
+    // Other threads read the same file.
+    static CURSORS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _held = CURSORS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let cursor = file.stream_position()?;
     file.seek(SeekFrom::Start(place))?;
     file.read_exact(buffer)?;

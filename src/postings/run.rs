@@ -1,90 +1,113 @@
-//! Sorted runs: the part of a table beyond its memory, in unnamed files that the system removes with the process.
+//! Sorted runs: the part of a table on the disk.
 
+use super::filter::Filter;
 use super::read_at::read_at;
-use crate::hash::mix;
-use crate::kernel::fetch::fetch;
+use super::words::{Words, put};
+use super::writer::Writer;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A tag in the upper half, a document in the lower.
-pub(super) type Posting = u64;
+pub(crate) type Posting = u64;
 
 /// The number of postings read at once: a page of 4 KiB.
 const PAGE: usize = 512;
 
-/// Ascending postings in a file. The first tag of each page is in memory, and a filter that rules out most absent tags.
-pub(super) struct Run {
-    file: File,
+/// Ascending postings in a part of a file. The first tag of each page and a checksum are in memory, and a filter that rules
+/// out most absent tags.
+pub(crate) struct Run {
+    file: Arc<File>,
+    /// The place in the file, in bytes.
+    at: u64,
     count: usize,
-    fences: Vec<u32>,
+    pages: Vec<Page>,
     filter: Filter,
-    /// How often its oldest postings were merged.
-    pub level: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Page {
+    first: u32,
+    check: u32,
 }
 
 impl Run {
-    /// Writes a run of `count` ascending postings.
+    /// Writes ascending postings, at most `most` of them.
+    ///
+    /// # Errors
+    /// The first error of the postings, or the file cannot be written.
     pub fn write(
-        folder: &Path,
-        level: u32,
-        count: usize,
+        out: &mut Writer,
+        most: usize,
         postings: impl Iterator<Item = io::Result<Posting>>,
     ) -> io::Result<Self> {
-        let mut out = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(folder)?);
-        let (mut fences, mut filter) = (Vec::with_capacity(count.div_ceil(PAGE)), Filter::new(count));
-        for (number, posting) in postings.enumerate() {
+        let (at, mut count) = (out.at(), 0);
+        let (mut pages, mut filter) = (Vec::with_capacity(most.div_ceil(PAGE)), Filter::new(most));
+        let mut page = Vec::with_capacity(8 * PAGE);
+        let mut end_page = |page: &mut Vec<u8>, first: u32| {
+            pages.push(Page { first, check: check_of(page) });
+            out.write(page)?;
+            page.clear();
+            Ok::<_, io::Error>(())
+        };
+        let mut first = 0;
+        for posting in postings {
             let posting = posting?;
             let tag = (posting >> 32) as u32;
-            if number % PAGE == 0 {
-                fences.push(tag);
+            if page.is_empty() {
+                first = tag;
             }
             filter.insert(tag);
-            out.write_all(&posting.to_le_bytes())?;
+            page.extend_from_slice(&posting.to_le_bytes());
+            count += 1;
+            if page.len() == 8 * PAGE {
+                end_page(&mut page, first)?;
+            }
         }
-        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Run { file, count, fences, filter, level })
+        if !page.is_empty() {
+            end_page(&mut page, first)?;
+        }
+        pages.shrink_to_fit();
+        Ok(Run { file: out.file(), at, count, pages, filter })
     }
 
-    /// The union of runs.
-    pub fn merge(folder: &Path, level: u32, runs: &[Run]) -> io::Result<Self> {
-        let mut readers: Vec<_> = runs.iter().map(|run| run.postings().peekable()).collect();
+    /// The union of runs, except the postings of documents below a number.
+    ///
+    /// # Errors
+    /// A run cannot be read, or the file cannot be written.
+    pub fn merge(out: &mut Writer, runs: &[Arc<Run>], gone: u32) -> io::Result<Self> {
+        let mut readers = runs.iter().map(|run| Reader::new(run)).collect::<io::Result<Vec<_>>>()?;
         let least = std::iter::from_fn(|| {
-            // A failure is returned first, so that it is not lost.
-            let next = |reader: &mut std::iter::Peekable<_>| {
-                reader.peek().map(|next: &io::Result<Posting>| *next.as_ref().unwrap_or(&0))
-            };
-            let (_, reader) = (0..)
-                .zip(&mut readers)
-                .filter_map(|(at, reader)| Some(((next(reader)?, at), reader)))
-                .min_by_key(|(key, _)| *key)?;
-            reader.next()
+            let reader = readers.iter_mut().min_by_key(|reader| reader.next)?;
+            let next = reader.next;
+            (next < END).then(|| reader.advance().map(|()| next))
         });
-        Run::write(folder, level, runs.iter().map(Run::len).sum(), least)
-    }
-
-    pub fn len(&self) -> usize {
-        self.count
+        let left = least.filter(|posting| posting.as_ref().map_or(true, |&posting| posting as u32 >= gone));
+        Run::write(out, runs.iter().map(|run| run.count).sum(), left)
     }
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        4 * self.fences.capacity() as u64 + 8 * self.filter.0.capacity() as u64
+        (self.pages.capacity() * size_of::<Page>()) as u64 + self.filter.bytes_held()
     }
 
     /// Tells the processor that a tag will be looked up.
     #[inline]
     pub fn fetch(&self, tag: u32) {
-        fetch(&self.filter.0, self.filter.place(tag).0);
+        self.filter.fetch(tag);
     }
 
     /// Passes the documents of a tag to `each`, the latest first, while it returns true. Returns whether it wants more.
+    ///
+    /// # Errors
+    /// The file cannot be read; of the kind [`InvalidData`](io::ErrorKind::InvalidData) if it is damaged.
     pub fn find(&self, tag: u32, mut each: impl FnMut(u32) -> bool) -> io::Result<bool> {
         if !self.filter.may_have(tag) {
             return Ok(true);
         }
         // Backwards from the last page whose first tag is at most this one.
-        let mut page = self.fences.partition_point(|&fence| fence <= tag);
+        let mut page = self.pages.partition_point(|page| page.first <= tag);
         let mut buffer = [0; 8 * PAGE];
         while page > 0 {
             page -= 1;
@@ -102,32 +125,86 @@ impl Run {
         Ok(true)
     }
 
-    fn page<'a>(&self, page: usize, buffer: &'a mut [u8; 8 * PAGE]) -> io::Result<&'a [[u8; 8]]> {
-        let count = PAGE.min(self.count - page * PAGE);
+    /// Reads pages from one on, as many as the buffer holds.
+    fn page<'a>(&self, first: usize, buffer: &'a mut [u8]) -> io::Result<&'a [[u8; 8]]> {
+        let count = (buffer.len() / 8).min(self.count - first * PAGE);
         let bytes = &mut buffer[..8 * count];
-        read_at(&self.file, bytes, (8 * PAGE * page) as u64)?;
+        read_at(&self.file, bytes, self.at + (8 * PAGE * first) as u64)?;
+        for (page, bytes) in self.pages[first..].iter().zip(bytes.chunks(8 * PAGE)) {
+            if page.check != check_of(bytes) {
+                return Err(damaged());
+            }
+        }
         Ok(bytes.as_chunks().0)
     }
 
-    /// All postings, ascending.
-    fn postings(&self) -> impl Iterator<Item = io::Result<Posting>> {
-        let (mut buffer, mut held, mut at) = (vec![0; 8 * PAGE * 16], 0..0, 0);
-        std::iter::from_fn(move || {
-            if held.is_empty() {
-                let count = (buffer.len() / 8).min(self.count - at);
-                if count == 0 {
-                    return None;
-                }
-                if let Err(error) = read_at(&self.file, &mut buffer[..8 * count], 8 * at as u64) {
-                    at = self.count;
-                    return Some(Err(error));
-                }
-                at += count;
-                held = 0..count;
+    #[cfg(test)]
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Appends what is in memory, for [`read`](Self::read).
+    pub fn put(&self, out: &mut Vec<u8>) {
+        put(out, self.at);
+        put(out, self.count as u64);
+        self.pages.iter().for_each(|page| put(out, u64::from(page.first) << 32 | u64::from(page.check)));
+        put(out, self.filter.words().len() as u64);
+        self.filter.words().for_each(|word| put(out, word));
+    }
+
+    /// The run in a file whose first `end` bytes hold its postings. `None` if it cannot be there.
+    pub fn read(file: &Arc<File>, end: u64, words: &mut Words) -> Option<Self> {
+        let (at, count) = (words.next()?, words.next()?);
+        count.checked_mul(8)?.checked_add(at).filter(|&last| last <= end)?;
+        let count = usize::try_from(count).ok()?;
+        let page = |word: u64| Page { first: (word >> 32) as u32, check: word as u32 };
+        let pages = words.take(count.div_ceil(PAGE))?.map(page).collect();
+        let words_of_filter = words.next().and_then(|count| usize::try_from(count).ok())?;
+        let filter = Filter::of_words(&words.take(words_of_filter)?.collect::<Vec<_>>())?;
+        Some(Run { file: Arc::clone(file), at, count, pages, filter })
+    }
+}
+
+/// Reads the postings of a run, ascending.
+struct Reader<'a> {
+    run: &'a Run,
+    /// The number of the next page, and pages as they were read.
+    page: usize,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+    /// The next posting, or [`END`].
+    next: Posting,
+}
+
+/// No document has so high a number.
+const END: Posting = Posting::MAX;
+
+/// The number of pages read at once.
+const READ: usize = 32;
+
+impl<'a> Reader<'a> {
+    fn new(run: &'a Run) -> io::Result<Self> {
+        let mut reader = Reader { run, page: 0, buffer: vec![0; 8 * PAGE * READ], at: 0, end: 0, next: END };
+        reader.advance().map(|()| reader)
+    }
+
+    #[inline]
+    fn advance(&mut self) -> io::Result<()> {
+        if self.at == self.end {
+            self.at = 0;
+            self.end = 0;
+            if self.page < self.run.pages.len() {
+                self.end = self.run.page(self.page, &mut self.buffer)?.len();
+                self.page += READ;
             }
-            let next = held.next()?;
-            Some(Ok(u64::from_le_bytes(buffer.as_chunks().0[next])))
-        })
+        }
+        self.next = END;
+        if self.at < self.end {
+            self.next = u64::from_le_bytes(self.buffer.as_chunks().0[self.at]);
+            self.at += 1;
+        }
+        Ok(())
     }
 }
 
@@ -135,46 +212,12 @@ fn tag_of(posting: &[u8; 8]) -> u32 {
     (u64::from_le_bytes(*posting) >> 32) as u32
 }
 
-/// A Bloom filter whose bits of a key are all in one word (Putze, Sanders & Singler, *Cache-, Hash- and Space-Efficient
-/// Bloom Filters*, WEA 2007, with words for blocks). It has 10 bits per key, of which it sets 4. About 3 in 100 absent
-/// tags are not ruled out.
-struct Filter(Vec<u64>);
-
-impl Filter {
-    fn new(keys: usize) -> Self {
-        Filter(vec![0; (10 * keys).div_ceil(64).max(1)])
-    }
-
-    #[inline]
-    fn place(&self, tag: u32) -> (usize, u64) {
-        let hash = mix(u64::from(tag));
-        let word = ((hash >> 32) * self.0.len() as u64) >> 32;
-        let bits = (0..4).fold(0, |bits, at| bits | 1 << (hash >> (6 * at) & 63));
-        (word as usize, bits)
-    }
-
-    fn insert(&mut self, tag: u32) {
-        let (word, bits) = self.place(tag);
-        self.0[word] |= bits;
-    }
-
-    #[inline]
-    fn may_have(&self, tag: u32) -> bool {
-        let (word, bits) = self.place(tag);
-        self.0[word] & bits == bits
-    }
+/// The checksum of a page.
+pub(crate) fn check_of(page: &[u8]) -> u32 {
+    xxh3_64(page) as u32
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_keys_that_are_not_there_pass_the_filter() {
-        let mut filter = Filter::new(10_000);
-        (0..10_000).for_each(|tag| filter.insert(tag));
-        assert!((0..10_000).all(|tag| filter.may_have(tag)));
-        let passed = (10_000..110_000).filter(|&tag| filter.may_have(tag)).count();
-        assert!(passed < 5_000, "{passed}");
-    }
+/// The error for bytes whose checksum is wrong.
+pub(crate) fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the bytes there have changed")
 }

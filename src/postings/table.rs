@@ -1,32 +1,53 @@
 //! A table from keys to documents; a key can have many documents.
 
 use super::run::{Posting, Run};
-use crate::kernel::fetch::fetch;
-use rayon::slice::ParallelSliceMut;
+use super::young::Young;
 use std::io;
-use std::path::Path;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Keys are identified by 32 bits of their hash, their tag. Occasionally a tag finds a document without the key; the
 /// comparison rules it out.
 ///
-/// The latest documents are in memory. Earlier ones are in sorted runs on the disk, if the table was
-/// [frozen](Self::freeze). It is a log-structured merge tree (O'Neil, Cheng, Gawlick & O'Neil, *The Log-Structured
-/// Merge-Tree*, Acta Informatica 33, 1996), tiered.
+/// Documents are in memory, and in sorted runs on the disk once the table was [flushed](Self::begin_flush); as long as
+/// memory suffices, in both, and then they are found in memory. It is a log-structured merge tree (O'Neil, Cheng, Gawlick &
+/// O'Neil, *The Log-Structured Merge-Tree*, Acta Informatica 33, 1996). Sorting, writing and merging are left to others,
+/// so that they can be done beside look-ups.
 #[derive(Default)]
 pub(crate) struct Table {
     young: Young,
+    /// What a flush moves out of memory, until it ends.
+    leaving: Option<Young>,
+    /// The postings since the last flush, if the table is recorded.
+    recent: Option<Vec<Posting>>,
     /// The oldest first.
-    runs: Vec<Run>,
+    runs: Vec<Arc<Run>>,
+    /// The number of last runs whose postings are in memory too.
+    held: usize,
 }
 
-/// The number of runs of a level that are merged into one of the next.
-const TIER: usize = 4;
-
 impl Table {
-    /// Adds a document to the key of a tag. Documents come in ascending order.
+    /// A table that can be flushed, with these runs.
+    pub fn recorded(runs: Vec<Arc<Run>>) -> Self {
+        Table { recent: Some(Vec::new()), runs, ..Table::default() }
+    }
+
+    /// Adds a document to the key of a tag.
     #[inline]
     pub fn insert(&mut self, tag: u32, document: u32) {
         self.young.insert(tag, document);
+        if let Some(recent) = &mut self.recent {
+            if recent.len() == recent.capacity() {
+                // Not doubled: the memory of tables must not jump.
+                recent.reserve_exact((recent.len() / 8).max(16));
+            }
+            recent.push(u64::from(tag) << 32 | u64::from(document));
+        }
+    }
+
+    /// The runs that are looked up: those that are not in memory.
+    fn old_runs(&self) -> &[Arc<Run>] {
+        &self.runs[..self.runs.len() - self.held]
     }
 
     /// Tells the processor that a tag will be looked up. Called for all tags of a document before the first look-up, so
@@ -34,11 +55,14 @@ impl Table {
     #[inline]
     pub fn fetch(&self, tag: u32) {
         self.young.fetch(tag);
-        self.runs.iter().for_each(|run| run.fetch(tag));
+        self.old_runs().iter().for_each(|run| run.fetch(tag));
     }
 
     /// Passes the documents of a tag that count to a function, the latest first, at most `most`. Returns whether there
     /// are more.
+    ///
+    /// # Errors
+    /// As for [`find_while`](Self::find_while).
     ///
     /// Cost: as [`find_while`](Self::find_while).
     #[inline]
@@ -64,8 +88,12 @@ impl Table {
         are_all.map(|are_all| !are_all)
     }
 
-    /// Passes the documents of a tag to a function, the latest first, while it returns true. Returns whether it always
-    /// did.
+    /// Passes the documents of a tag to a function, the latest first, while it returns true; each once for each time that
+    /// it was added. Returns whether it always did. (Documents that did not come in ascending order may be passed in
+    /// another order.)
+    ///
+    /// # Errors
+    /// A run cannot be read, or is [damaged](Run::find).
     ///
     /// Cost: a look-up in memory and in the filter of each run, and a page of 4 KiB of each run that has the tag.
     #[inline]
@@ -73,7 +101,10 @@ impl Table {
         if !self.young.find(tag, &mut each) {
             return Ok(false);
         }
-        for run in self.runs.iter().rev() {
+        if self.leaving.as_ref().is_some_and(|leaving| !leaving.find(tag, &mut each)) {
+            return Ok(false);
+        }
+        for run in self.old_runs().iter().rev() {
             if !run.find(tag, &mut each)? {
                 return Ok(false);
             }
@@ -83,182 +114,134 @@ impl Table {
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        self.young.bytes_held() + self.runs.iter().map(Run::bytes_held).sum::<u64>()
+        self.bytes_of_postings() + self.runs.iter().map(|run| run.bytes_held()).sum::<u64>()
     }
 
-    /// Bytes of memory that freezing would free, after one more posting.
-    pub fn bytes_to_free(&self) -> u64 {
-        self.young.bytes_with_one_more()
+    /// Bytes of memory that flushes can free.
+    pub fn bytes_of_postings(&self) -> u64 {
+        let leaving = self.leaving.as_ref().map_or(0, Young::bytes_held);
+        self.young.bytes_with_one_more() + leaving + self.bytes_of_recent()
     }
 
-    /// The number of further postings before it must be frozen.
+    /// Bytes of memory that moving the table out of memory frees, with those that it is about to take.
+    pub fn bytes_to_move(&self) -> u64 {
+        self.young.bytes_soon() + self.bytes_of_recent()
+    }
+
+    fn bytes_of_recent(&self) -> u64 {
+        8 * self.recent.as_ref().map_or(0, Vec::capacity) as u64
+    }
+
+    /// The number of further postings before it must be moved out of memory.
     pub fn room(&self) -> usize {
-        u32::MAX as usize - self.young.postings.len()
+        self.young.room()
     }
 
-    /// Moves the part in memory to files in a folder.
-    ///
-    /// # Errors
-    /// A file cannot be made, written or read.
-    pub fn freeze(&mut self, folder: &Path) -> io::Result<()> {
-        let postings = self.young.sorted();
-        if !postings.is_empty() {
-            self.runs.push(Run::write(folder, 0, postings.len(), postings.into_iter().map(Ok))?);
+    /// Takes the postings since the last flush, in the order of their insertion, to be sorted and written. With `moves`,
+    /// the table leaves the memory when the flush ends. No other flush may be under way.
+    pub fn begin_flush(&mut self, moves: bool) -> Vec<Posting> {
+        if moves {
+            self.leaving = Some(std::mem::take(&mut self.young));
         }
-        self.young = Young::default();
-        while let Some(last) = self.runs.last()
-            && let Some(tail) = self.runs.len().checked_sub(TIER)
-            && self.runs[tail..].iter().all(|run| run.level == last.level)
-        {
-            let merged = Run::merge(folder, last.level + 1, &self.runs[tail..])?;
-            self.runs.truncate(tail);
-            self.runs.push(merged);
+        self.recent.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Adds the run of a flush. Returns what left the memory, because freeing so much takes some time.
+    pub fn end_flush(&mut self, run: Arc<Run>) -> Option<impl Send + use<>> {
+        self.runs.push(run);
+        let left = self.leaving.take();
+        self.held = if left.is_some() { 0 } else { self.held + 1 };
+        left
+    }
+
+    /// The number of runs, and of the last of them that are in memory too.
+    pub fn runs(&self) -> (usize, usize) {
+        (self.runs.len(), self.held)
+    }
+
+    /// Replaces runs by their union. Either all of them are in memory too, or none.
+    pub fn replace(&mut self, merged: Range<usize>, run: Arc<Run>) {
+        if merged.start >= self.runs.len() - self.held {
+            self.held -= merged.len() - 1;
         }
-        Ok(())
-    }
-
-    /// The average number of postings that were in memory when the runs of a file were frozen; of the largest such file.
-    #[cfg(test)]
-    pub(crate) fn most_frozen(&self) -> usize {
-        self.runs.iter().map(|run| run.len() / TIER.pow(run.level)).max().unwrap_or(0)
-    }
-}
-
-/// The part in memory: open addressing with linear probing. The documents of a key are chained, the latest first. Takes
-/// 8 bytes per key at a load of at most three quarters, and 8 for each document of a key.
-#[derive(Default)]
-struct Young {
-    /// The tag of a key in the upper half, the number of its latest posting, from 1, in the lower; 0 is empty.
-    slots: Vec<u64>,
-    used: usize,
-    /// Each posting: a document, and the previous posting under the same key, from 1; 0 means none.
-    postings: Vec<(u32, u32)>,
-}
-
-impl Young {
-    fn insert(&mut self, tag: u32, document: u32) {
-        if self.is_full() {
-            self.grow();
-        }
-        let slot = self.slot(tag);
-        let latest = self.slots[slot] as u32;
-        self.used += usize::from(latest == 0);
-        self.postings.push((document, latest));
-        let number = u32::try_from(self.postings.len()).expect("fewer than 2³² keys of documents");
-        self.slots[slot] = u64::from(tag) << 32 | u64::from(number);
-    }
-
-    /// Passes the documents of a tag to `each`, the latest first, while it returns true. Returns whether it wants more.
-    #[inline]
-    fn find(&self, tag: u32, mut each: impl FnMut(u32) -> bool) -> bool {
-        if self.slots.is_empty() {
-            return true;
-        }
-        let mut posting = self.slots[self.slot(tag)] as u32;
-        while posting > 0 {
-            let (document, before) = self.postings[posting as usize - 1];
-            if !each(document) {
-                return false;
-            }
-            posting = before;
-        }
-        true
-    }
-
-    /// All postings, ascending.
-    fn sorted(&self) -> Vec<Posting> {
-        let mut all = Vec::with_capacity(self.postings.len());
-        for &slot in &self.slots {
-            let mut posting = slot as u32;
-            while posting > 0 {
-                let (document, before) = self.postings[posting as usize - 1];
-                all.push(slot >> 32 << 32 | u64::from(document));
-                posting = before;
-            }
-        }
-        all.par_sort_unstable();
-        all
-    }
-
-    fn bytes_held(&self) -> u64 {
-        8 * (self.slots.capacity() + self.postings.capacity()) as u64
-    }
-
-    /// The memory needed while growing counts too.
-    fn bytes_with_one_more(&self) -> u64 {
-        let slots = if self.is_full() { 3 * self.slots.len() } else { self.slots.len() };
-        let postings = self.postings.capacity();
-        8 * (slots + if self.postings.len() == postings { 2 * postings } else { postings }) as u64
-    }
-
-    fn is_full(&self) -> bool {
-        4 * (self.used + 1) > 3 * self.slots.len()
-    }
-
-    fn fetch(&self, tag: u32) {
-        if !self.slots.is_empty() {
-            fetch(&self.slots, self.first_slot(tag));
-        }
-    }
-
-    /// The slot where the search for a tag begins.
-    #[inline]
-    fn first_slot(&self, tag: u32) -> usize {
-        // Multiplied, so that neighbouring tags do not form one long run.
-        (u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & (self.slots.len() - 1)
-    }
-
-    /// The slot of a tag, or the free slot for it.
-    #[inline]
-    fn slot(&self, tag: u32) -> usize {
-        let (mask, mut slot) = (self.slots.len() - 1, self.first_slot(tag));
-        while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != tag {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
-    fn grow(&mut self) {
-        let larger = (2 * self.slots.len()).max(64);
-        for entry in std::mem::replace(&mut self.slots, vec![0; larger]) {
-            if entry != 0 {
-                let slot = self.slot((entry >> 32) as u32);
-                self.slots[slot] = entry;
-            }
-        }
+        self.runs.splice(merged, [run]);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Writer;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    fn writer() -> Writer {
+        Writer::new(tempfile::tempfile().unwrap(), false, &Arc::default())
+    }
+
+    fn write(mut postings: Vec<Posting>) -> Arc<Run> {
+        let mut out = writer();
+        postings.sort_unstable();
+        let run = Run::write(&mut out, postings.len(), postings.into_iter().map(Ok)).unwrap();
+        out.finish().unwrap();
+        Arc::new(run)
+    }
+
+    fn merge(table: &mut Table, range: Range<usize>, gone: u32) {
+        let mut out = writer();
+        let run = Run::merge(&mut out, &table.runs[range.clone()], gone).unwrap();
+        out.finish().unwrap();
+        table.replace(range, Arc::new(run));
+    }
+
+    /// What happens to a table before a document comes.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Nothing,
+        Flush(bool),
+        EndFlush,
+        Merge,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            6 => Just(Event::Nothing),
+            1 => any::<bool>().prop_map(Event::Flush),
+            1 => Just(Event::EndFlush),
+            1 => Just(Event::Merge),
+        ]
+    }
+
     proptest! {
-        /// Frozen at any time, the table finds the same as a map.
+        /// Whenever it is flushed, moved and merged, the table finds the same as a map.
         #[test]
-        fn finds_what_was_inserted(
-            keys in prop::collection::vec(0u32..50, 0..300),
-            freezes in prop::collection::btree_set(0usize..300, 0..30),
-            most in 1usize..40,
-        ) {
-            let folder = tempfile::tempdir().unwrap();
-            let (mut table, mut expected) = (Table::default(), BTreeMap::<u32, Vec<u32>>::new());
-            for (document, key) in keys.into_iter().enumerate() {
-                if freezes.contains(&document) {
-                    table.freeze(folder.path()).unwrap();
+        fn finds_what_was_inserted(events in prop::collection::vec((event(), 0u32..40), 0..300), most in 1usize..40) {
+            let (mut table, mut expected) = (Table::recorded(Vec::new()), BTreeMap::<u32, Vec<u32>>::new());
+            let mut flush = None;
+            for (document, (event, key)) in events.into_iter().enumerate() {
+                match event {
+                    Event::Flush(moves) if flush.is_none() => flush = Some(table.begin_flush(moves)),
+                    Event::EndFlush => flush.take().into_iter().for_each(|postings| _ = table.end_flush(write(postings))),
+                    // All that are in memory too, or all others.
+                    Event::Merge if document % 2 == 0 => {
+                        let (all, held) = table.runs();
+                        let range = if document % 4 == 0 { all - held..all } else { 0..all - held };
+                        if range.len() > 1 {
+                            merge(&mut table, range, 0);
+                        }
+                    }
+                    _ => {}
                 }
                 table.insert(key, document as u32);
                 expected.entry(key).or_default().insert(0, document as u32);
-            }
-            for key in 0..60 {
-                let (mut found, mut all) = (Vec::new(), expected.get(&key).cloned().unwrap_or_default());
-                let more = table.find(key, most, |document| document % 3 != 0, |document| found.push(document)).unwrap();
-                all.retain(|document| document % 3 != 0);
-                prop_assert_eq!(more, all.len() > most);
-                all.truncate(most);
-                prop_assert_eq!(found, all);
+                for key in [key, key / 2] {
+                    let (mut found, mut all) = (Vec::new(), expected.get(&key).cloned().unwrap_or_default());
+                    let more = table.find(key, most, |document| document % 3 != 0, |document| found.push(document));
+                    all.retain(|document| document % 3 != 0);
+                    prop_assert_eq!(more.unwrap(), all.len() > most);
+                    all.truncate(most);
+                    prop_assert_eq!(found, all);
+                }
             }
         }
     }
@@ -266,20 +249,41 @@ mod tests {
     /// A key with more documents than a page holds, in several runs.
     #[test]
     fn a_key_of_many_pages_is_found_from_its_end() {
-        let (folder, mut table) = (tempfile::tempdir().unwrap(), Table::default());
+        let mut table = Table::recorded(Vec::new());
         for document in 0..6_000 {
             table.insert(7 + document % 2, document);
             if document % 1500 == 1499 {
-                table.freeze(folder.path()).unwrap();
+                let postings = table.begin_flush(true);
+                table.end_flush(write(postings));
             }
         }
-        assert_eq!(table.runs.len(), 1);
-        let mut found = Vec::new();
-        assert!(!table.find(8, 4_000, |_| true, |document| found.push(document)).unwrap());
-        assert!(found.iter().copied().eq((0..3_000).rev().map(|half| 2 * half + 1)));
-        found.clear();
-        assert!(table.find(7, 2_000, |_| true, |document| found.push(document)).unwrap());
-        assert!(found.iter().copied().eq((1_000..3_000).rev().map(|half| 2 * half)));
-        assert!(!table.find(9, 1, |_| true, |_| unreachable!()).unwrap());
+        let check = |table: &Table, first: u32| {
+            let mut found = Vec::new();
+            assert!(!table.find(8, 4_000, |_| true, |document| found.push(document)).unwrap());
+            assert!(found.iter().copied().eq((first / 2..3_000).rev().map(|half| 2 * half + 1)));
+            found.clear();
+            assert!(table.find(7, 1_000, |_| true, |document| found.push(document)).unwrap());
+            assert!(found.iter().copied().eq((2_000..3_000).rev().map(|half| 2 * half)));
+            assert!(!table.find(9, 1, |_| true, |_| unreachable!()).unwrap());
+        };
+        check(&table, 0);
+        merge(&mut table, 0..4, 0);
+        assert_eq!(table.runs(), (1, 0));
+        check(&table, 0);
+        merge(&mut table, 0..1, 1_000);
+        check(&table, 1_000);
+    }
+
+    #[test]
+    fn a_changed_page_is_an_error() {
+        use std::io::{Seek, SeekFrom, Write};
+        let run = write((0..2_000).map(|posting| posting << 32).collect());
+        let mut file = run.file();
+        assert!(run.find(600, |_| true).unwrap());
+        file.seek(SeekFrom::Start(8 * 700)).unwrap();
+        file.write_all(&[1]).unwrap();
+        assert_eq!(run.find(600, |_| true).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(run.find(1_200, |_| true).unwrap());
+        assert_eq!(Run::merge(&mut writer(), &[run], 0).err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -16,8 +16,8 @@ use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The approximate number of bytes read at once.
-const BLOCK: usize = 256 << 10;
+/// The approximate number of bytes read at once: some milliseconds of work, so that decisions follow each other closely.
+const BLOCK: usize = 64 << 10;
 
 /// A stream of documents that is not read yet: JSON lines, lines of text, or records of an archive (WARC). It may be
 /// compressed.

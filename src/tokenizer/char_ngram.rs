@@ -53,7 +53,7 @@ impl CharNgram {
     /// spaces, so unrelated texts share most of theirs.
     pub const LEAST_ADVISED: usize = 4;
 
-    /// The advised length for texts with this median number of words: [`SHORT`](Self::SHORT), or [`LONG`](Self::LONG)
+    /// The advised length for texts with this median number of words ([`WordLength`](super::WordLength)): [`SHORT`](Self::SHORT), or [`LONG`](Self::LONG)
     /// from [`LONG_FROM_WORDS`](Self::LONG_FROM_WORDS) on.
     pub const fn for_length(median_words: usize) -> usize {
         if median_words < Self::LONG_FROM_WORDS { Self::SHORT } else { Self::LONG }

@@ -31,6 +31,7 @@ mod shortened;
 mod uax29;
 mod whitespace;
 mod word;
+mod word_length;
 
 use crate::error::Error;
 use crate::hash::{short_token_hash, token_hash};
@@ -48,6 +49,7 @@ pub use prepared::{Preparation, Prepared};
 pub use uax29::Uax29;
 pub use whitespace::Whitespace;
 pub use word::Word;
+pub use word_length::WordLength;
 
 /// Whether a character is a token of its own to [`Word`]: Han, Hiragana, Katakana.
 pub(crate) fn stands_alone(c: char) -> bool {
@@ -197,6 +199,13 @@ impl Tokens {
         self.start = 0;
         self.places.clear();
         self.spans.clear();
+    }
+
+    /// Removes all but the first tokens.
+    fn truncate(&mut self, most: usize) {
+        self.hashes.truncate(most);
+        self.places.truncate(most);
+        self.spans.truncate(most);
     }
 
     /// Appends a token: its normalised text and its byte span in the original. Nothing happens if the text is empty.
@@ -435,7 +444,8 @@ fn names() -> String {
 
 /// The name of the choice between runs of 5 and of 9 characters by the length of the documents. It is not a tokenizer: an
 /// algorithm chooses one of the two when it knows the length; see
-/// [`TableFactory::with_tokenizer`](crate::algorithm::TableFactory::with_tokenizer).
+/// [`TableFactory::with_tokenizer`](crate::algorithm::TableFactory::with_tokenizer). The length is that of [`WordLength`], if this
+/// is the tokenizer of the run.
 pub const CHAR_AUTO: &str = "char:auto";
 
 /// Whether this is the name of a tokenizer of the table whose tokens overlap.

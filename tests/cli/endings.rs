@@ -118,3 +118,33 @@ fn a_file_that_may_not_be_read_is_named_and_the_rest_scanned() {
         assert!(run.stderr.contains(message), "{}", run.stderr);
     }
 }
+
+/// A stream that ended by an error is fed again from the line after the last that arrived.
+#[test]
+fn verdicts_are_not_written_twice_after_an_error() {
+    let shell = Shell::new();
+    // Two of three lines repeat an earlier one, so duplicates follow the last line that passed.
+    let line = |number: u64| {
+        let own =
+            if number.is_multiple_of(3) { number } else { number.wrapping_mul(2654435761) % (number / 3 + 1) * 3 };
+        format!("{{\"id\":\"d{number}\",\"text\":\"page {own} has words {} of its own\"}}\n", own * 7919)
+    };
+    let lines: Vec<String> = (0..900).map(line).collect();
+    shell.write("all", lines.concat());
+    for flags in ["", "--window 10000"] {
+        let whole = shell
+            .sh(&format!("rm -f *.idx v*; dedup filter -q --seed 0 --index a.idx --verdicts va {flags} < all"))
+            .done();
+        let run =
+            shell.sh(&format!("dedup filter -q --seed 0 --index b.idx --verdicts vb --max-docs 100 {flags} < all"));
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        let last = lines.iter().position(|line| run.stdout.ends_with(line.as_str())).unwrap();
+        shell.write("rest", lines[last + 1..].concat());
+        let written = fs::read_to_string(shell.folder().join("vb")).unwrap().lines().count();
+        assert!(written > last + 1, "duplicates came after the last line that passed");
+        let rest = shell.sh(&format!("dedup filter -q --seed 0 --index b.idx --verdicts vb {flags} < rest")).done();
+        assert!(run.stdout + &rest == whole, "{flags}");
+        let verdicts = |name: &str| fs::read_to_string(shell.folder().join(name)).unwrap();
+        assert!(verdicts("vb") == verdicts("va"), "{flags}");
+    }
+}

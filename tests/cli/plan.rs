@@ -68,7 +68,7 @@ fn the_designs_of_the_search() {
     let expected = [("4", [16, 16], 262_144.0), ("5", [25, 26], 512.0), ("4x4", [28, 28], 64.0), ("6", [31, 33], 8.0)];
     assert_eq!(numbers, expected);
     assert!(of(20.0).chosen && of(20.0).bytes == 20.0 * 8.0 * 17_179_869_184.0 && of(20.0).candidates == 88.0);
-    assert_eq!((of(20.0).false_candidates, of(20.0).bytes_of_filters), (Some(1600.0), Some(25.0 * 17_179_869_184.0)));
+    assert_eq!((of(20.0).false_candidates, of(20.0).bytes_of_filters), (Some(1600.0), Some(30.0 * 17_179_869_184.0)));
     let other = |design: &str| search.iter().find(|search| search.design == design).unwrap();
     assert_eq!(other("each-with-each").false_candidates, None);
     assert_eq!((other("changes-looked-up").probes, other("changes-stored").tables), (43_745.0, 43_745.0));

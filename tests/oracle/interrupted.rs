@@ -76,7 +76,7 @@ fn open(path: &Path, plan: &Plan, limits: Limits, sync: Sync) -> Index {
 
 fn decide(index: &mut Index, line: &Line) -> Fate {
     match index.decide(&line.id, &index.signer().sign(&line.text), line.now).unwrap() {
-        Decision::Duplicate { of, similarity } => Some((of, similarity.value())),
+        Decision::Duplicate { of, similarity, .. } => Some((of, similarity.value())),
         _ => None,
     }
 }

@@ -80,7 +80,8 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Measure every threshold, or every distance, from one scan, and report the best")
                 .long_help(
-                    "Measure every threshold (in hundredths) or every distance from one scan, and report the one with the best F1. \
+                    "Measure every threshold (in hundredths) or every distance from one scan, and report the one with the best F1, \
+                     the strictest of equal ones. \
                      MinHash is swept with --exact, so that only the threshold is measured. --threshold sets the lowest threshold of the \
                      sweep [default: 0.1], --distance the largest distance [default: the maximum]. A loose limit lists very many pairs of a \
                      large collection.",

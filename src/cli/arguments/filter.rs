@@ -16,6 +16,8 @@ pub struct Arguments {
     pub mark: bool,
     /// `--duplicates`.
     pub duplicates: Option<PathBuf>,
+    /// `--verdicts`.
+    pub verdicts: Option<PathBuf>,
     /// `--drop-known`.
     pub drop_known: bool,
     /// `--window`, `--expire`, `--max-docs`, `--memory` and `--max-candidates`.
@@ -37,6 +39,7 @@ impl Arguments {
             index: path(given, "index"),
             mark: switch(given, "mark"),
             duplicates: path(given, "duplicates"),
+            verdicts: path(given, "verdicts"),
             drop_known: switch(given, "drop-known"),
             limits: Limits {
                 max_documents: value(given, "max-docs").copied(),
@@ -103,6 +106,14 @@ pub fn command() -> Command {
                     "Append a verdict for each duplicate to this file. It is written before later documents are. After an interrupted run, verdicts \
                      are not written twice when the documents after the last line that arrived are fed again, provided that they have ids. \
                      Only one process can write to the file at a time.",
+                ),
+        )
+        .arg(
+            file("verdicts")
+                .help("Append a verdict for each document to this file, in input order")
+                .long_help(
+                    "Append a verdict for each document to this file, in input order, whether it is passed or dropped. A record that could \
+                     not be read has a verdict with the error. The file is written like that of --duplicates, and both may be given.",
                 ),
         )
         .arg(

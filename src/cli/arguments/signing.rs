@@ -49,8 +49,11 @@ pub fn args() -> Vec<Arg> {
     let of_an_index = |arg: Arg| {
         match arg.get_id().as_str() {
         "temp-dir" => arg
-            .help("Folder for tables of an index that do not fit in memory [default: the folder of the index]")
-            .long_help(None),
+            .help("Folder for tables of an index that do not fit in memory [default: a checkpoint beside the index]")
+            .long_help(
+                "Folder for tables of an index that do not fit in memory. By default they are kept in the folder INDEX.tables, with \
+                 which the index opens fast. With this option they are temporary, and no such checkpoint is made.",
+            ),
         "seed" => arg
             .hide_default_value(true)
             .help("Seed of the hashes [default: that of the index; a new index of minhash gets a random one; otherwise 0]")

@@ -1,15 +1,17 @@
-//! The file of `--duplicates`: appended verdicts, each written once although its document may be fed again.
+//! The files of `--duplicates` and `--verdicts`: appended verdicts, each written once although its document may be fed again.
 //!
 //! After an interruption, input is fed again from the last line that arrived, and the verdicts after it are computed again. The file ends
 //! with the same verdicts in the same order. Therefore the first verdicts of a run are not written if the file ends with verdicts on the
 //! same ids. A run counts as such a repetition if the last run left the index in an interrupted state, or if the index already has the
 //! first document, with its id and its tokens. Otherwise everything is written, because another shard may start with the same ids: a
 //! repeated verdict is better than a lost one. Documents without ids are identified by their number in the run, which has no meaning in
-//! another run; their verdicts are always written.
+//! another run; their verdicts are always written. Those of unreadable records, which may have no id either, are repeated if the next
+//! verdict is.
 
 use super::files::{cannot_write, open_to_append, read_at};
 use neardups::Error;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -27,7 +29,7 @@ const MAX_PLACES: usize = 64;
 const START: &[u8] = b"{\"type\":\"verdict\",";
 
 /// The file.
-pub struct Duplicates {
+pub struct VerdictFile {
     file: File,
     path: PathBuf,
     /// Its length, if it is a regular file; a pipe has none.
@@ -36,7 +38,7 @@ pub struct Duplicates {
     overlap: Overlap,
 }
 
-impl Duplicates {
+impl VerdictFile {
     /// Opens the file, and removes an incomplete verdict at its end.
     ///
     /// # Errors
@@ -47,7 +49,7 @@ impl Duplicates {
             Some(length) => last_ids(&mut file, length).map_err(|error| cannot_write(path, error))?,
             None => Vec::new(),
         };
-        Ok(Duplicates { file, path: path.into(), length, lines: Vec::new(), overlap: Overlap::new(ids) })
+        Ok(VerdictFile { file, path: path.into(), length, lines: Vec::new(), overlap: Overlap::new(ids) })
     }
 
     /// Declares that this run repeats no other: all of its verdicts are written.
@@ -58,6 +60,11 @@ impl Duplicates {
     /// Adds a verdict on a document, as a line without line end.
     pub fn push(&mut self, id: &str, verdict: &str) {
         self.overlap.push((!has_no_id(id)).then(|| xxh3_64(id.as_bytes())), verdict, &mut self.lines);
+    }
+
+    /// Adds a verdict on a record that could not be read, as a line without line end.
+    pub fn push_unread(&mut self, verdict: &str) {
+        self.overlap.push_unread(verdict, &mut self.lines);
     }
 
     /// Writes the added verdicts.
@@ -118,6 +125,7 @@ fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> 
     struct Verdict<'a> {
         #[serde(borrow)]
         id: Cow<'a, str>,
+        error: Option<IgnoredAny>,
     }
     let start = length.saturating_sub(TAIL_BYTES);
     let mut tail = Vec::new();
@@ -129,7 +137,8 @@ fn last_ids(file: &mut (impl Read + Seek), length: u64) -> io::Result<Vec<u64>> 
     let mut ids = Vec::new();
     for line in lines {
         match serde_json::from_slice::<Verdict>(line) {
-            Ok(Verdict { id }) if !has_no_id(&id) => ids.push(xxh3_64(id.as_bytes())),
+            Ok(Verdict { error: Some(_), .. }) => {}
+            Ok(Verdict { id, .. }) if !has_no_id(&id) => ids.push(xxh3_64(id.as_bytes())),
             _ => ids.clear(),
         }
     }
@@ -153,10 +162,22 @@ impl Overlap {
         Overlap { existing, ..Overlap::default() }
     }
 
-    /// Takes the next line, and appends the lines to write. An id of `None` equals no existing one.
-    fn push(&mut self, id: Option<u64>, line: &str, out: &mut Vec<u8>) {
+    /// Takes the next line, of an unreadable record: it is a repetition if the line after it is.
+    fn push_unread(&mut self, line: &str, out: &mut Vec<u8>) {
+        self.hold(line);
+        if self.existing.is_empty() || self.held.len() as u64 > TAIL_BYTES {
+            self.finish(out);
+        }
+    }
+
+    fn hold(&mut self, line: &str) {
         self.held.extend_from_slice(line.as_bytes());
         self.held.push(b'\n');
+    }
+
+    /// Takes the next line, and appends the lines to write. An id of `None` equals no existing one.
+    fn push(&mut self, id: Option<u64>, line: &str, out: &mut Vec<u8>) {
+        self.hold(line);
         if !self.existing.is_empty() {
             let (existing, count) = (&self.existing, self.count);
             if count == 0 {
@@ -226,6 +247,28 @@ mod tests {
         overlap.push(None, "x", &mut out);
         overlap.push(Some(1), "1", &mut out);
         assert_eq!(out, b"x\n1\n");
+    }
+
+    #[test]
+    fn an_unreadable_record_is_repeated_if_the_next_verdict_is() {
+        let mut overlap = Overlap::new(vec![1, 2, 3]);
+        let mut out = Vec::new();
+        overlap.push_unread("first", &mut out);
+        overlap.push(Some(2), "2", &mut out);
+        overlap.push_unread("between", &mut out);
+        overlap.push(Some(3), "3", &mut out);
+        overlap.push_unread("after", &mut out);
+        overlap.push(Some(4), "4", &mut out);
+        assert_eq!(out, b"after\n4\n");
+    }
+
+    #[test]
+    fn unreadable_records_are_not_held_without_end() {
+        let mut overlap = Overlap::new(vec![1, 2]);
+        let (mut out, line) = (Vec::new(), "x".repeat(1 << 20));
+        overlap.push(Some(1), "1", &mut out);
+        (0..20).for_each(|_| overlap.push_unread(&line, &mut out));
+        assert!(out.len() > 19 << 20);
     }
 
     #[test]

@@ -1,0 +1,339 @@
+//! The tables of an index: in memory, and moved to the disk beside decisions.
+
+use super::checkpoint::{Checkpoint, Manifest};
+use super::disk::{Disk, Flushed, Folder, Merged};
+use super::file::cannot_move;
+use super::hot::HotKeys;
+use super::log::Log;
+use super::options::{Limits, Options};
+use super::outlines::Outlines;
+use super::segment::Fresh;
+use crate::algorithm::{Algorithm, CompareOn, Spec};
+use crate::error::Error;
+use crate::postings::{Table, put};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A checkpoint is made after this many documents, or a quarter of all if that is more, so that the end of the log that it
+/// does not have is read fast, and the work stays small. At the end of a run it is made after fewer.
+const CHECKPOINT_AFTER: (usize, usize) = (1 << 17, 1 << 14);
+
+/// Merges of up to this many documents are waited for at the end of a run.
+const MERGED_AT_END: usize = 1 << 20;
+
+/// What finds documents, by their numbers.
+pub(super) struct Tables {
+    /// The files, if the index is in a file itself, and the bound on what is in memory, in bytes.
+    pub disk: Option<Disk>,
+    memory: u64,
+    /// The numbers of documents after which a checkpoint is made, and at the end of a run, which tests lower.
+    pub checkpoint_after: (usize, usize),
+    /// The hash of how signatures and tables are made.
+    pub identity: u64,
+    /// Whether they are those of the whole log.
+    pub is_whole: bool,
+    /// Whether a flush failed, so that postings are missing in what follows on the disk.
+    has_failed: bool,
+    /// Documents that these limits forget may not be in them.
+    pub dropped: Limits,
+    /// The place of each document's record in the log.
+    pub places: Vec<u64>,
+    /// The times of the documents since the last flush, in seconds.
+    pub fresh_times: Vec<u32>,
+    /// Fingerprints back to back, and the end of each, if fingerprints are compared.
+    pub has_fingerprints: bool,
+    pub fingerprints: Vec<u64>,
+    pub ends: Vec<u64>,
+    /// The size and the parities of each set, if sets are compared.
+    pub outlines: Outlines,
+    pub keys: Table,
+    pub ids: Table,
+    /// The documents of keys that very many have.
+    pub hot: HotKeys,
+    /// The documents by their whole fingerprints, where keys can be crowded.
+    pub copies: Option<Table>,
+}
+
+/// The state of an index beside its tables.
+pub(super) struct State<'a> {
+    pub log: &'a mut Log,
+    /// The documents that were removed, from `forgotten` on and before.
+    pub removed: &'a BTreeSet<u32>,
+    pub removed_before: &'a [u32],
+    /// Where the decisions that can be repeated begin, if the end of the log has some.
+    pub notes: Option<u64>,
+    /// Documents below this number are forgotten.
+    pub forgotten: u32,
+}
+
+impl Tables {
+    /// Empty ones. Documents below the threshold may be looked for unless `only_similar` says otherwise.
+    pub fn new(algorithm: &dyn Algorithm, spec: &Spec, only_similar: bool, memory: u64, disk: Option<Disk>) -> Self {
+        let table = || if disk.is_some() { Table::recorded(Vec::new()) } else { Table::default() };
+        let rows = Value::Object(spec.identity()).to_string();
+        Tables {
+            memory,
+            checkpoint_after: CHECKPOINT_AFTER,
+            identity: xxh3_64(rows.as_bytes()),
+            is_whole: false,
+            has_failed: false,
+            dropped: Limits::default(),
+            places: Vec::new(),
+            fresh_times: Vec::new(),
+            has_fingerprints: algorithm.compare_on() == CompareOn::Fingerprints,
+            fingerprints: Vec::new(),
+            ends: Vec::new(),
+            outlines: Outlines::default(),
+            keys: table(),
+            ids: table(),
+            hot: HotKeys::new(algorithm, only_similar, table()),
+            copies: algorithm.layout().map(|_| table()),
+            disk,
+        }
+    }
+
+    /// Forgets all documents. Returns the places that their records had.
+    pub fn clear(&mut self) -> Vec<u64> {
+        if let Some(disk) = &mut self.disk {
+            disk.clear();
+        }
+        let table = || if self.disk.is_some() { Table::recorded(Vec::new()) } else { Table::default() };
+        (self.keys, self.ids, self.copies) = (table(), table(), self.copies.as_ref().map(|_| table()));
+        self.hot.clear(table());
+        self.has_failed = false;
+        (self.fresh_times, self.fingerprints, self.ends) = Default::default();
+        self.outlines = Outlines::default();
+        std::mem::take(&mut self.places)
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        8 * self.places.len() as u64
+            + 4 * self.fresh_times.capacity() as u64
+            + self.disk.as_ref().map_or(0, Disk::bytes_held)
+            + 8 * (self.fingerprints.len() + self.ends.len()) as u64
+            + self.outlines.bytes_held()
+            + self.keys.bytes_held()
+            + self.hot.bytes_held()
+            + self.ids.bytes_held()
+            + self.copies.as_ref().map_or(0, Table::bytes_held)
+    }
+
+    /// The table beside those of keys and of ids, if there is one.
+    fn third(&mut self) -> Option<&mut Table> {
+        self.copies.as_mut().or_else(|| self.hot.postings_mut())
+    }
+
+    /// Bytes of memory that moving tables to the disk frees.
+    fn bytes_to_move(&mut self) -> u64 {
+        let third = self.third().map_or(0, |table| table.bytes_to_move());
+        self.keys.bytes_to_move() + self.ids.bytes_to_move() + third + self.outlines.bytes_to_move()
+    }
+
+    /// Bytes of memory that the tables take beside what is always there.
+    pub fn bytes_of_tables(&mut self) -> u64 {
+        let third = self.third().map_or(0, |table| table.bytes_of_postings());
+        let postings = self.keys.bytes_of_postings() + self.ids.bytes_of_postings() + third;
+        postings + self.outlines.bytes_to_move() + self.disk.as_ref().map_or(0, Disk::bytes_held)
+    }
+
+    /// Moves tables to the disk before they exceed their memory, and makes checkpoints. Sorting and writing are done beside
+    /// further decisions, unless there is no memory for those.
+    pub fn make_room(&mut self, keys: usize, state: &mut State) -> Result<(), Error> {
+        if self.disk.is_none() {
+            return match self.keys.room() > keys && self.hot.has_room() {
+                true => Ok(()),
+                false => {
+                    Err(Error::Full("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
+                }
+            };
+        }
+        if self.has_failed {
+            let folder = self.disk.as_ref().map_or(Path::new(""), Disk::folder);
+            return Err(cannot_move(folder, io::Error::other("this failed before")));
+        }
+        self.take_over(state)?;
+        loop {
+            let is_full = self.keys.room() <= keys || !self.hot.has_room();
+            // The rest is for what comes while it is written.
+            let is_over = is_full || self.bytes_to_move() > self.memory / 4 * 3;
+            let held = self.keys.runs().1;
+            let disk = self.disk.as_ref().expect("it has one");
+            let must_wait = disk.is_flushing() || disk.must_merge(held);
+            if must_wait && (is_full || self.bytes_of_tables() > self.memory) {
+                self.wait(state)?;
+            } else if !must_wait
+                && (is_over || self.is_checkpoint_due(self.checkpoint_after.0.max(self.places.len() / 4)))
+            {
+                return self.begin_flush(is_over, state);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a checkpoint can be made, and this many documents are not in it.
+    fn is_checkpoint_due(&self, documents: usize) -> bool {
+        let fresh = |disk: &Disk| self.places.len() - disk.flushed() as usize;
+        self.is_whole
+            && !self.has_failed
+            && self.disk.as_ref().is_some_and(|disk| disk.makes_checkpoints() && fresh(disk) >= documents)
+    }
+
+    /// Waits for the flush that is under way, and for a merge if there are too many segments.
+    fn wait(&mut self, state: &State) -> Result<(), Error> {
+        self.on_disk(|tables, disk| {
+            tables.take_flushed(disk, true)?;
+            while disk.must_merge(tables.keys.runs().1) {
+                disk.begin_merge(tables.keys.runs().1, state.forgotten)?;
+                disk.end_merge(true)?.into_iter().for_each(|merged| tables.end_merge(&merged));
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes over the work on the disk that has ended, and begins what is next.
+    fn take_over(&mut self, state: &State) -> Result<(), Error> {
+        self.on_disk(|tables, disk| {
+            tables.take_flushed(disk, false)?;
+            disk.end_merge(false)?.into_iter().for_each(|merged| tables.end_merge(&merged));
+            // An index that is being opened does not read all of a checkpoint, which may be damaged.
+            if tables.is_whole || !disk.has_checkpoint() {
+                disk.begin_merge(tables.keys.runs().1, state.forgotten)?;
+            }
+            disk.save(state.log, false)
+        })
+    }
+
+    /// Works on the disk.
+    fn on_disk(&mut self, work: impl FnOnce(&mut Self, &mut Disk) -> io::Result<()>) -> Result<(), Error> {
+        let Some(mut disk) = self.disk.take() else { return Ok(()) };
+        let result = work(self, &mut disk).map_err(|error| cannot_move(disk.folder(), error));
+        self.disk = Some(disk);
+        result
+    }
+
+    /// Takes over the flush that has ended; waits for it if that is wanted.
+    fn take_flushed(&mut self, disk: &mut Disk, waits: bool) -> io::Result<()> {
+        let flushed = disk.end_flush(waits).inspect_err(|_| self.has_failed = true)?;
+        flushed.into_iter().for_each(|flushed| self.end_flush(flushed));
+        Ok(())
+    }
+
+    fn end_flush(&mut self, Flushed { segment, moves }: Flushed) {
+        let [keys, ids, third] = segment.runs.clone();
+        let third = self.third().map(|table| table.end_flush(third));
+        let left = (self.keys.end_flush(keys), self.ids.end_flush(ids), third);
+        if moves {
+            // Beside decisions; if no thread starts, it is freed here.
+            _ = thread::Builder::new().spawn(move || drop(left));
+        }
+        self.outlines.end_flush(Arc::clone(&segment.outlines), moves);
+    }
+
+    fn end_merge(&mut self, Merged { range, segment }: &Merged) {
+        let [keys, ids, third] = segment.runs.clone();
+        self.keys.replace(range.clone(), keys);
+        self.ids.replace(range.clone(), ids);
+        if let Some(table) = self.third() {
+            table.replace(range.clone(), third);
+        }
+        self.outlines.replace(range.clone(), Arc::clone(&segment.outlines));
+    }
+
+    /// Begins to write what was remembered since the last flush.
+    fn begin_flush(&mut self, moves: bool, state: &mut State) -> Result<(), Error> {
+        let first = self.disk.as_ref().map_or(0, Disk::flushed);
+        let documents = first..self.places.len() as u32;
+        let manifest = self.is_whole.then(|| self.mark_place(documents.end, state));
+        let mut known = Vec::new();
+        if manifest.is_some() {
+            put(&mut known, (state.removed_before.len() + state.removed.len()) as u64);
+            let removed = state.removed_before.iter().chain(state.removed);
+            removed.for_each(|&document| put(&mut known, document.into()));
+            self.hot.put(&mut known);
+        }
+        let at = first as usize;
+        let (mut lengths, mut words) = (Vec::new(), Vec::new());
+        if self.has_fingerprints {
+            let mut start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+            words = self.fingerprints[start as usize..].to_vec();
+            lengths.extend(self.ends[at..].iter().map(|&end| (end - std::mem::replace(&mut start, end)) as u32));
+        }
+        let fresh = Fresh {
+            documents,
+            outlines: self.outlines.since(first),
+            places: self.places[at..].to_vec(),
+            times: std::mem::take(&mut self.fresh_times),
+            lengths,
+            words,
+            state: known,
+            postings: [
+                self.keys.begin_flush(moves),
+                self.ids.begin_flush(moves),
+                self.third().map(|table| table.begin_flush(moves)).unwrap_or_default(),
+            ],
+        };
+        self.on_disk(|tables, disk| disk.begin_flush(fresh, moves, manifest).inspect_err(|_| tables.has_failed = true))
+    }
+
+    /// The state of the index at the end of the log.
+    fn mark_place(&self, end: u32, state: &mut State) -> Manifest {
+        Manifest {
+            identity: self.identity,
+            mark: state.log.mark_place(),
+            has_marks: state.log.has_marks(),
+            notes: state.notes,
+            limits: self.dropped,
+            segments: vec![(0, end, 0)],
+        }
+    }
+
+    /// Brings the checkpoint to the end of the log, if that is worth it. What is decided is in the log already.
+    ///
+    /// # Errors
+    /// Files cannot be written.
+    pub fn begin_last_checkpoint(&mut self, state: &mut State) -> Result<(), Error> {
+        if self.is_checkpoint_due(self.checkpoint_after.1) {
+            self.wait(state)?;
+        }
+        // It may have been what was written.
+        match self.is_checkpoint_due(self.checkpoint_after.1) {
+            true => self.begin_flush(false, state),
+            false => Ok(()),
+        }
+    }
+
+    /// The second part, once the log is written.
+    ///
+    /// # Errors
+    /// Files cannot be written.
+    pub fn end_last_checkpoint(&mut self, state: &State) -> Result<(), Error> {
+        self.on_disk(|tables, disk| {
+            if !disk.is_kept() || tables.has_failed {
+                return Ok(());
+            }
+            tables.take_flushed(disk, true)?;
+            disk.end_merge(false)?.into_iter().for_each(|merged| tables.end_merge(&merged));
+            while disk.begin_merge(tables.keys.runs().1, 0)? && disk.merging() <= MERGED_AT_END {
+                disk.end_merge(true)?.into_iter().for_each(|merged| tables.end_merge(&merged));
+            }
+            disk.save(state.log, true)
+        })
+    }
+}
+
+/// Where the tables of the index at a path are, beside the memory.
+pub(super) fn disk_of(path: &Path, options: &Options) -> Disk {
+    Disk::new(match &options.temp_dir {
+        Some(folder) => Folder::Temporary(folder.clone()),
+        // It may not be allowed to write beside the index.
+        None if options.mode.only_reads() => Folder::Temporary(std::env::temp_dir()),
+        None => Folder::Kept(Checkpoint::of(path)),
+    })
+}

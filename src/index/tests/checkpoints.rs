@@ -1,0 +1,506 @@
+//! Decisions do not depend on where the tables are. The oracle is an index whose tables are all in memory.
+
+use super::super::checkpoint::Checkpoint;
+use super::*;
+use crate::hash::mix;
+use crate::{MinHash, SimHash};
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+
+/// Pages of a few templates with words of their own, of which some repeat, so that pages are below, at and above the
+/// threshold.
+fn pages(count: u64) -> Vec<String> {
+    let page = |number: u64| {
+        let chance = mix(number);
+        let template = |at: u64| (chance % 3) << 32 | at;
+        let (from, own) = (number - number.min(chance / 4 % 3 * (chance / 16 % 4)), 8 + chance / 64 % 12);
+        let own = (0..own).map(|at| 1 << 40 | from << 8 | at);
+        let words = (0..60).map(template).chain(own).map(|word| format!("w{}", mix(word) >> 20));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(page).collect()
+}
+
+fn minhash() -> Plan {
+    let minhash = MinHash::builder().threshold(0.8).shingle(1).build().unwrap();
+    Plan::new(&minhash, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(5)).unwrap()
+}
+
+fn simhash() -> Plan {
+    let simhash = SimHash::builder().distance(6).grams([1]).build().unwrap();
+    Plan::new(&simhash, Arc::new(Word)).unwrap()
+}
+
+fn options(limits: Limits, tables: u64) -> Options {
+    Options { limits, tables, sync: Sync::Off, ..Options::default() }
+}
+
+/// An index in a file, with checkpoints after few documents.
+fn open(path: &Path, plan: &Plan, options: &Options) -> Index {
+    let mut index = Index::open(path, plan, options).unwrap().0;
+    index.tables.hot.from = 20;
+    index.tables.checkpoint_after = (40, 1);
+    index
+}
+
+fn decide_all(index: &mut Index, pages: &[String], first: usize) -> Vec<Decision> {
+    let decide = |(number, page): (usize, &String)| {
+        let decision = index.decide(&number.to_string(), &index.signer().sign(page), number as u64).unwrap();
+        if number % 7 == 0 {
+            index.commit().unwrap();
+        }
+        decision
+    };
+    (first..).zip(pages).map(decide).collect()
+}
+
+/// The documents that the checkpoint of an index has.
+fn in_checkpoint(path: &Path) -> u32 {
+    Checkpoint::of(path).read().map_or(0, |manifest| manifest.segments.last().map_or(0, |&(_, end, _)| end))
+}
+
+fn check_equal(found: &[Decision], expected: &[Decision]) -> Result<(), TestCaseError> {
+    let mut pairs = (0..).zip(found.iter().zip(expected));
+    prop_assert_eq!(pairs.find(|(_, (found, expected))| found != expected), None::<(usize, _)>);
+    prop_assert_eq!(found.len(), expected.len());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Runs of any length, of which some do not end as they should, with tables in memory and on the disk.
+    #[test]
+    fn decisions_are_those_of_an_index_without_files(
+        runs in prop::collection::vec((0usize..200, any::<bool>(), prop_oneof![Just(1u64 << 12), Just(1 << 18), Just(1 << 30)]), 1..8),
+        window in prop::option::of(50u64..300),
+        is_simhash: bool,
+    ) {
+        let (plan, folder) = (if is_simhash { simhash() } else { minhash() }, tempfile::tempdir().unwrap());
+        let path = folder.path().join("index");
+        let limits = Limits { window, ..Limits::default() };
+        let mut oracle = Index::in_memory(&plan, limits);
+        oracle.is_stored = true;
+        let (all, mut at, mut found, mut expected) = (pages(1600), 0, Vec::new(), Vec::new());
+        for (count, ends, tables) in runs {
+            let mut index = open(&path, &plan, &options(limits, tables));
+            let some = &all[at..at + count];
+            found.extend(decide_all(&mut index, some, at));
+            expected.extend(decide_all(&mut oracle, some, at));
+            at += count;
+            // As when the program is killed: what was committed is there. With a window, decisions are repeated then.
+            if ends || window.is_some() {
+                index.seal().unwrap();
+                prop_assert_eq!(index.failed_checkpoint, None);
+            } else {
+                index.commit().unwrap();
+            }
+        }
+        check_equal(&found, &expected)?;
+        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(limits, 1 << 20) });
+        oracle.mode = Mode::Query;
+        let asked = &all[all.len() - 100..];
+        check_equal(&decide_all(&mut index, asked, 1_500), &decide_all(&mut oracle, asked, 1_500))?;
+    }
+}
+
+/// A sealed index of 300 pages.
+fn sealed(path: &Path, plan: &Plan) -> Vec<String> {
+    let pages = pages(400);
+    let mut index = open(path, plan, &options(Limits::default(), 1 << 16));
+    decide_all(&mut index, &pages[..200], 0);
+    index.seal().unwrap();
+    decide_all(&mut index, &pages[200..300], 200);
+    index.seal().unwrap();
+    pages
+}
+
+/// How an index that remembers 300 pages decides on 100 more.
+fn expected(plan: &Plan, pages: &[String]) -> Vec<Decision> {
+    let mut index = Index::in_memory(plan, Limits::default());
+    decide_all(&mut index, &pages[..300], 0);
+    index.mode = Mode::Query;
+    decide_all(&mut index, &pages[300..], 300)
+}
+
+fn query() -> Options {
+    Options { mode: Mode::Query, ..options(Limits::default(), 1 << 20) }
+}
+
+#[test]
+fn an_index_opens_from_its_checkpoint_without_its_log() {
+    for plan in [minhash(), simhash()] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let pages = sealed(&path, &plan);
+        let index = open(&path, &plan, &query());
+        assert_eq!(in_checkpoint(&path), index.tables.places.len() as u32);
+        assert!(index.tables.disk.as_ref().unwrap().flushed() > 0 && index.tables.keys.runs().0 > 0);
+        drop(index);
+        // A copy of the two is another index with the same content.
+        let copy = folder.path().join("copy");
+        fs::copy(&path, &copy).unwrap();
+        fs::create_dir(Checkpoint::of(&copy).folder()).unwrap();
+        for file in fs::read_dir(Checkpoint::of(&path).folder()).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), Checkpoint::of(&copy).folder().join(file.file_name())).unwrap();
+        }
+        let mut index = open(&copy, &plan, &query());
+        assert!(index.tables.disk.as_ref().unwrap().flushed() > 0);
+        assert_eq!(decide_all(&mut index, &pages[300..], 300), expected(&plan, &pages));
+    }
+}
+
+/// Whatever byte of the checkpoint has changed, and wherever one of its files was cut, decisions are the same.
+#[test]
+fn a_damaged_checkpoint_is_ignored_and_made_again() {
+    for plan in [minhash(), simhash()] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let pages = sealed(&path, &plan);
+        let expected = expected(&plan, &pages);
+        let files: Vec<_> =
+            fs::read_dir(Checkpoint::of(&path).folder()).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(files.len() >= 2);
+        let mut restored = 0;
+        for file in &files {
+            let bytes = fs::read(file).unwrap();
+            for change in 0..24 {
+                let mut changed = bytes.clone();
+                let at = mix(change) as usize % bytes.len();
+                match change % 3 {
+                    0 => changed.truncate(at),
+                    _ => changed[at] ^= 1 << (change % 8),
+                }
+                fs::write(file, &changed).unwrap();
+                let mut index = open(&path, &plan, &query());
+                assert_eq!(decide_all(&mut index, &pages[300..], 300), expected, "{} at {at}", file.display());
+                restored += u32::from(index.were_damaged);
+                fs::write(file, &bytes).unwrap();
+            }
+        }
+        assert!(restored > 0, "no page was found to be damaged while it was read");
+        fs::write(&files[0], "?").unwrap();
+        let mut index = open(&path, &plan, &options(Limits::default(), 1 << 20));
+        decide_all(&mut index, &["another".into()], 1000);
+        index.seal().unwrap();
+        drop(index);
+        let index = open(&path, &plan, &query());
+        assert_eq!(in_checkpoint(&path), index.tables.places.len() as u32);
+    }
+}
+
+/// Two logs of the same length, with the same last document.
+#[test]
+fn the_checkpoint_of_another_log_is_ignored() {
+    let (plan, folder) = (simhash(), tempfile::tempdir().unwrap());
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    for (path, word) in [(&one, "first"), (&other, "other")] {
+        let mut index = open(path, &plan, &options(Limits::default(), 1 << 20));
+        decide_all(&mut index, &[format!("{word} of all"), "the last one is the same".into()], 0);
+        index.seal().unwrap();
+    }
+    assert_eq!(fs::metadata(&one).unwrap().len(), fs::metadata(&other).unwrap().len());
+    assert_eq!(in_checkpoint(&one), 2);
+    fs::copy(&other, &one).unwrap();
+    let mut index = open(&one, &plan, &query());
+    assert_eq!(index.tables.disk.as_ref().unwrap().flushed(), 0);
+    assert!(matches!(decide(&mut index, "x", "other of all"), Decision::Duplicate { .. }));
+    assert_eq!(decide(&mut index, "y", "first of all"), Decision::Fresh);
+}
+
+#[test]
+fn a_checkpoint_that_is_behind_is_used() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let pages = sealed(&path, &plan);
+    let mut index = open(&path, &plan, &options(Limits::default(), 1 << 20));
+    index.tables.checkpoint_after = (usize::MAX, usize::MAX);
+    let behind = in_checkpoint(&path);
+    decide_all(&mut index, &pages[300..], 300);
+    // The index is open for writing all the time.
+    index.commit().unwrap();
+    let mut reader = open(&path, &plan, &query());
+    assert!(in_checkpoint(&path) == behind && reader.tables.places.len() as u32 > behind);
+    assert_eq!(reader.tables.disk.as_ref().unwrap().flushed(), behind);
+    for (number, page) in pages[300..].iter().enumerate() {
+        let decision = reader.decide("x", &reader.signer().sign(page), 0).unwrap();
+        assert!(!decision.passes(), "{number}");
+    }
+}
+
+#[test]
+fn removed_documents_stay_removed() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let pages = sealed(&path, &plan);
+    let kept = |index: &mut Index| decide(index, "x", &pages[0]).passes();
+    assert!(!kept(&mut open(&path, &plan, &query())));
+    // In the end of the log, then in the checkpoint.
+    remove(&path, BTreeSet::from(["0".to_string()])).unwrap();
+    let before = in_checkpoint(&path);
+    let passes = kept(&mut open(&path, &plan, &query()));
+    let mut index = open(&path, &plan, &options(Limits::default(), 1 << 20));
+    decide(&mut index, "another", "a text like no other");
+    index.seal().unwrap();
+    drop(index);
+    assert!(in_checkpoint(&path) > before);
+    assert_eq!(kept(&mut open(&path, &plan, &query())), passes);
+    // A new log has a new checkpoint.
+    compact(&path, Outdated::default()).unwrap();
+    assert!(!Checkpoint::of(&path).folder().exists());
+    assert_eq!(kept(&mut open(&path, &plan, &query())), passes);
+}
+
+/// The tables of a smaller window do not have all documents of a larger one.
+#[test]
+fn what_a_window_dropped_is_there_without_it() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let pages: Vec<String> =
+        (0..2_600).map(|number| format!("page {number} has words {} of its own", mix(number))).collect();
+    let small = Limits { window: Some(100), ..Limits::default() };
+    let mut index = open(&path, &plan, &options(small, 1 << 14));
+    decide_all(&mut index, &pages, 0);
+    assert!(index.tables.places.len() < 2_000, "the tables were not rebuilt");
+    index.seal().unwrap();
+    drop(index);
+    assert!(in_checkpoint(&path) > 0);
+    let flushed = |limits| {
+        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(limits, 1 << 30) });
+        (index.tables.disk.as_ref().unwrap().flushed() > 0, decide(&mut index, "x", &pages[10]).passes())
+    };
+    assert_eq!(flushed(small), (true, true));
+    assert_eq!(flushed(Limits { window: Some(99), ..Limits::default() }), (true, true));
+    assert_eq!(flushed(Limits::default()), (false, false));
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_reads_the_tables_who_may_not_read_the_index() {
+    use std::os::unix::fs::PermissionsExt;
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    drop(open(&path, &plan, &options(Limits::default(), 1 << 20)));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    sealed(&path, &plan);
+    let tables = Checkpoint::of(&path);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(tables.folder()), 0o750);
+    let files: Vec<_> = fs::read_dir(tables.folder()).unwrap().map(|file| mode(&file.unwrap().path())).collect();
+    assert!(files.len() >= 2 && files.iter().all(|&mode| mode == 0o640), "{files:?}");
+}
+
+/// Something else has the name of the folder.
+#[test]
+fn an_index_without_a_folder_for_its_tables_works() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    fs::write(Checkpoint::of(&path).folder(), "the notes of someone").unwrap();
+    let pages = pages(300);
+    let mut index = open(&path, &plan, &options(Limits::default(), 1 << 14));
+    let found = decide_all(&mut index, &pages, 0);
+    index.seal().unwrap();
+    assert_eq!(found, decide_all(&mut Index::in_memory(&plan, Limits::default()), &pages, 0));
+    assert!(index.tables.disk.as_ref().is_some_and(|disk| disk.flushed() > 0 && !disk.is_kept()));
+    assert_eq!(fs::read_to_string(Checkpoint::of(&path).folder()).unwrap(), "the notes of someone");
+}
+
+/// Readers open the index while documents come and segments are merged.
+#[test]
+fn readers_open_an_index_that_is_written() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (path, all) = (folder.path().join("index"), pages(1500));
+    let writer = open(&path, &plan, &options(Limits::default(), 1 << 13));
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (all, is_done, mut writer) = (&all, &is_done, writer);
+        scope.spawn(move || {
+            for (number, page) in all.iter().enumerate() {
+                writer.decide(&number.to_string(), &writer.signer().sign(page), 0).unwrap();
+                writer.commit().unwrap();
+            }
+            writer.seal().unwrap();
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let mut opened = 0;
+        while opened < 3 || !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+            let mut reader = open(&path, &plan, &query());
+            for document in [0, reader.tables.places.len().saturating_sub(1)] {
+                let Some(&place) = reader.tables.places.get(document) else { continue };
+                let number: usize = reader.log.read(place).unwrap().id.parse().unwrap();
+                assert!(!decide(&mut reader, "x", &all[number]).passes(), "{number}");
+            }
+            opened += 1;
+        }
+    });
+}
+
+/// What was to be written when the disk was full is in no checkpoint, and nothing is decided without it.
+#[test]
+fn a_flush_that_failed_ends_the_checkpoints() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (path, all) = (folder.path().join("index"), pages(600));
+    let mut index = open(&path, &plan, &options(Limits::default(), 1 << 30));
+    decide_all(&mut index, &all[..100], 0);
+    index.seal().unwrap();
+    let before = in_checkpoint(&path);
+    // The numbers of the next segments are taken.
+    (0..1000).for_each(|number| drop(Checkpoint::of(&path).new_segment(number)));
+    let decide = |(number, page): (usize, &String)| {
+        index.decide(&number.to_string(), &index.signer().sign(page), 0).map(|decision| decision.passes())
+    };
+    let decided: Vec<_> = (100..).zip(&all[100..]).map(decide).collect();
+    let failed = decided.iter().position(Result::is_err).expect("a segment could not be made");
+    assert!(decided[failed..].iter().all(|decided| !matches!(decided, Ok(true))), "a document passed after that");
+    index.seal().unwrap();
+    assert_eq!(in_checkpoint(&path), before);
+    drop(index);
+    let mut reader = open(&path, &plan, &query());
+    for (number, decided) in decided[..failed].iter().enumerate() {
+        let is_remembered = !super::decide(&mut reader, "x", &all[100 + number]).passes();
+        assert!(is_remembered, "{number} {decided:?}");
+    }
+}
+
+/// A document that was removed does not come back when the window that it left is gone.
+#[test]
+fn removed_documents_that_left_the_window_stay_removed() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let pages: Vec<String> =
+        (0..300).map(|number| format!("page {number} has words {} of its own", mix(number))).collect();
+    let window = Limits { window: Some(100), ..Limits::default() };
+    let add = |limits, range: std::ops::Range<usize>| {
+        let mut index = open(&path, &plan, &options(limits, 1 << 20));
+        decide_all(&mut index, &pages[range.clone()], range.start);
+        index.seal().unwrap();
+    };
+    add(Limits::default(), 0..50);
+    remove(&path, BTreeSet::from(["5".to_string()])).unwrap();
+    add(window, 50..300);
+    assert_eq!(in_checkpoint(&path), 300);
+    let mut index = open(&path, &plan, &query());
+    assert!(decide(&mut index, "x", &pages[5]).passes() && !decide(&mut index, "x", &pages[6]).passes());
+    // Nor does it count for the window when others are removed.
+    remove(&path, (240..300).map(|number| number.to_string()).collect()).unwrap();
+    let remembered = || {
+        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(window, 1 << 20) });
+        (0..300).filter(|&number| !decide(&mut index, "x", &pages[number]).passes()).collect::<Vec<_>>()
+    };
+    let with_checkpoint = remembered();
+    assert_eq!(with_checkpoint, (140..240).collect::<Vec<_>>());
+    Checkpoint::of(&path).remove();
+    assert_eq!(remembered(), with_checkpoint);
+}
+
+/// The decisions of a run that was killed are repeated although the documents that they name have left the tables.
+#[test]
+fn decisions_are_repeated_from_a_checkpoint_of_a_window() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let window = Limits { window: Some(50), ..Limits::default() };
+    let text = |number: u64| format!("page {number} has words {} of its own", mix(number));
+    // Every third document repeats the one before it.
+    let pages: Vec<String> = (0..6_000).map(|number| text(number - u64::from(number % 3 == 2))).collect();
+    let mut index = open(&path, &plan, &options(window, 1 << 14));
+    let found = decide_all(&mut index, &pages, 0);
+    index.commit().unwrap();
+    assert!(index.tables.dropped.window.is_some(), "the tables were not rebuilt");
+    // A checkpoint of a run that is not at its end; then the program is killed.
+    index.with_tables(Tables::begin_last_checkpoint).unwrap();
+    index.commit().unwrap();
+    index.with_tables(|tables, state| tables.end_last_checkpoint(state)).unwrap();
+    drop(index);
+    assert!(in_checkpoint(&path) > 0);
+    let mut index = open(&path, &plan, &options(window, 1 << 14));
+    assert!(index.was_interrupted() && index.tables.disk.as_ref().unwrap().flushed() > 0);
+    // Fed again from far back: what was dropped is dropped, and what passed passes.
+    let again = decide_all(&mut index, &pages[300..], 300);
+    let passes = |decisions: &[Decision]| decisions.iter().map(Decision::passes).collect::<Vec<_>>();
+    assert_eq!(passes(&again), passes(&found[300..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_in_the_folder_are_not_followed() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let mine = folder.path().join("mine");
+    fs::write(&mine, "mine").unwrap();
+    let tables = Checkpoint::of(&path);
+    fs::create_dir(tables.folder()).unwrap();
+    std::os::unix::fs::symlink(&mine, tables.folder().join("checkpoint")).unwrap();
+    fs::create_dir(tables.folder().join("segment-3")).unwrap();
+    fs::write(tables.folder().join(format!("segment-{}", u64::MAX)), "").unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(tables.folder().join("segment-1")).status();
+    assert!(pipe.is_ok_and(|status| status.success()));
+    sealed(&path, &plan);
+    assert!(in_checkpoint(&path) > 0);
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+}
+
+/// The tables of a window lack what is in it after a removal, also of one that was made under another name.
+#[test]
+fn a_removal_without_the_tables_brings_documents_back_into_the_window() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (path, other) = (folder.path().join("index"), folder.path().join("other"));
+    let window = Limits { window: Some(100), ..Limits::default() };
+    let pages: Vec<String> =
+        (0..4_000).map(|number| format!("page {number} has words {} of its own", mix(number))).collect();
+    let mut index = open(&path, &plan, &options(window, 1 << 14));
+    decide_all(&mut index, &pages, 0);
+    assert!(index.tables.dropped.window.is_some(), "the tables were not rebuilt");
+    index.seal().unwrap();
+    drop(index);
+    assert!(in_checkpoint(&path) > 0);
+    fs::rename(&path, &other).unwrap();
+    remove(&other, (3_950..4_000).map(|number| number.to_string()).collect()).unwrap();
+    fs::rename(&other, &path).unwrap();
+    for mode in [Mode::Query, Mode::Filter] {
+        let mut index = open(&path, &plan, &Options { mode, ..options(window, 1 << 14) });
+        let mut is_remembered = |number: usize| !decide(&mut index, &format!("x{number}"), &pages[number]).passes();
+        if mode == Mode::Filter {
+            assert!(is_remembered(3_850));
+        } else {
+            assert!((3_800..4_000).filter(|&number| is_remembered(number)).eq(3_850..3_950));
+        }
+    }
+}
+
+/// A segment with the same number and as many documents is not taken for another.
+#[test]
+fn the_segment_of_another_index_is_not_read() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    let all = pages(200);
+    for (path, pages) in [(&a, &all[..100]), (&b, &all[100..])] {
+        let mut index = open(path, &plan, &options(Limits::default(), 1 << 20));
+        decide_all(&mut index, pages, 0);
+        index.seal().unwrap();
+    }
+    let segment = |path: &Path| {
+        let (number, ..) = Checkpoint::of(path).read().unwrap().segments[0];
+        Checkpoint::of(path).segment(number)
+    };
+    fs::copy(segment(&a), segment(&b)).unwrap();
+    let mut index = open(&b, &plan, &query());
+    let remembered = |index: &mut Index, page: &String| !decide(index, "x", page).passes();
+    assert!(all[100..].iter().all(|page| remembered(&mut index, page)));
+}
+
+/// A checkpoint that cannot be saved does not end the run.
+#[test]
+fn without_a_checkpoint_the_run_goes_on() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (path, all) = (folder.path().join("index"), pages(600));
+    fs::create_dir_all(Checkpoint::of(&path).folder().join("checkpoint")).unwrap();
+    let mut index = open(&path, &plan, &options(Limits::default(), 1 << 14));
+    decide_all(&mut index, &all, 0);
+    index.seal().unwrap();
+    let warnings = index.warnings(600, 0);
+    assert!(warnings.iter().any(|warning| warning.contains("no new checkpoint")), "{warnings:?}");
+    drop(index);
+    let mut index = open(&path, &plan, &query());
+    assert!(all.iter().all(|page| !decide(&mut index, "x", page).passes()));
+}
