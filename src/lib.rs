@@ -64,7 +64,7 @@
 //! | [`kernel`] | vectorised inner loops, each beside its plain version; the allocator: the only unsafe code |
 //! | [`mod@similarity`], [`hamming`] | exact measures, rational thresholds, sign-bit fingerprints and their block tables, joins of codes |
 //! | [`replace`] | atomic replacement of a file |
-//! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, HTML, WARC, compressed or not |
+//! | [`source`] | where documents come from: files, folders, standard input, JSON lines, CSV, Parquet, HTML, WARC, compressed or not |
 //! | [`tokenizer`] | text to tokens: the trait and the table, one file each |
 //! | [`lexicon`] | counts over a whole collection, then frozen; or stored in a file |
 //! | [`algorithm`] | the families: the trait and the table, one folder each; presets |

@@ -1,13 +1,13 @@
 //! Paths: relative to each other, as shown in messages, and the repositories that they are in.
 
 use crate::replace::resolve;
+use crate::source::display_path;
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs};
 
 /// A path as shown in messages: with `/`, and without a leading `./`.
 pub fn shown(path: &Path) -> String {
-    let shown = path.to_string_lossy();
-    let shown = if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() };
+    let shown = display_path(path);
     shown.strip_prefix("./").map(String::from).unwrap_or(shown)
 }
 

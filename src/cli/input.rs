@@ -56,7 +56,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: that format has no fields")));
     }
-    if let (PageText::Main, format @ ("text" | "lines" | "jsonl" | "csv" | "tsv")) =
+    if let (PageText::Main, format @ ("text" | "lines" | "jsonl" | "csv" | "tsv" | "parquet")) =
         (typed.content, typed.format.as_str())
     {
         return Err(usage_error(format!(

@@ -10,9 +10,10 @@ use neardups::source::{Problem, ProblemKind, Severity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use tempfile::SpooledTempFile;
 
 /// How many problems of a kind are printed.
 pub const MAX_PRINTED: usize = 10;
@@ -76,14 +77,35 @@ impl Problems {
 pub struct Rejects {
     path: PathBuf,
     /// The first error ends the file.
-    writer: Mutex<io::Result<Writer>>,
+    writer: Mutex<io::Result<BufWriter<Target>>>,
 }
 
-struct Writer {
-    out: BufWriter<File>,
-    /// The replacement to commit at the end; `None` if the file is appended to, or is a pipe or a device.
-    replacement: Option<Replacement>,
+enum Target {
+    /// A file that is appended to, a pipe or a device.
+    Direct(File),
+    /// Lines until the end of the run, when they replace this file. They have no name until then, so that a run that is killed leaves
+    /// nothing.
+    Held(SpooledTempFile, PathBuf),
 }
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Direct(file) => file.write(bytes),
+            Target::Held(lines, _) => lines.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Direct(file) => file.flush(),
+            Target::Held(lines, _) => lines.flush(),
+        }
+    }
+}
+
+/// The maximum size of the lines that are held in memory, in bytes.
+const HELD: usize = 1 << 20;
 
 /// The start of a line.
 const START: &[u8] = b"{\"type\":\"rejected\",";
@@ -112,8 +134,12 @@ impl Rejects {
     /// It cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let opened = match path.metadata() {
-            Ok(found) if !found.is_file() => File::options().write(true).open(path).map(|file| (file, None)),
-            found => replacement(path, found.is_ok()).and_then(|mut new| Ok((new.file().try_clone()?, Some(new)))),
+            Ok(found) if !found.is_file() => File::options().write(true).open(path).map(Target::Direct),
+            found => replacement(path, found.is_ok()).map(|new| {
+                let target = new.target();
+                let folder = target.parent().expect("it is the absolute path of a file");
+                Target::Held(SpooledTempFile::new_in(HELD, folder), target.to_path_buf())
+            }),
         };
         Self::new(path, opened)
     }
@@ -123,13 +149,12 @@ impl Rejects {
     /// # Errors
     /// It cannot be written, or has another writer.
     pub fn append(path: &Path) -> Result<Self, Error> {
-        Self::new(path, open_to_append(path, START).map(|(file, _)| (file, None)))
+        Self::new(path, open_to_append(path, START).map(|(file, _)| Target::Direct(file)))
     }
 
-    fn new(path: &Path, opened: io::Result<(File, Option<Replacement>)>) -> Result<Self, Error> {
-        let (file, replacement) = opened.map_err(|error| cannot_write(path, error))?;
-        let writer = Writer { out: BufWriter::new(file), replacement };
-        Ok(Rejects { path: path.to_path_buf(), writer: Mutex::new(Ok(writer)) })
+    fn new(path: &Path, opened: io::Result<Target>) -> Result<Self, Error> {
+        let target = opened.map_err(|error| cannot_write(path, error))?;
+        Ok(Rejects { path: path.to_path_buf(), writer: Mutex::new(Ok(BufWriter::new(target))) })
     }
 
     fn add(&self, problem: &Problem) {
@@ -144,7 +169,7 @@ impl Rejects {
             content: content.as_deref(),
         };
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(Writer { out, .. }) = &mut *writer {
+        if let Ok(out) = &mut *writer {
             let written = serde_json::to_writer(&mut *out, &record).map_err(io::Error::from);
             if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
                 *writer = Err(error);
@@ -156,7 +181,7 @@ impl Rejects {
     fn flush(&self) -> Result<(), Error> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let flushed = match &mut *writer {
-            Ok(Writer { out, .. }) => out.flush(),
+            Ok(out) => out.flush(),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
         flushed.map_err(|error| cannot_write(&self.path, error))
@@ -166,7 +191,15 @@ impl Rejects {
     fn finish(&self) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let replacement = writer.as_mut().ok().and_then(|writer| writer.replacement.take());
-        replacement.map_or(Ok(()), Replacement::commit).map_err(|error| cannot_write(&self.path, error))
+        let replaced = match writer.as_mut().map(BufWriter::get_mut) {
+            Ok(Target::Held(lines, target)) => {
+                lines.rewind().and_then(|()| Replacement::new(target)).and_then(|mut new| {
+                    io::copy(lines, new.file())?;
+                    new.commit()
+                })
+            }
+            _ => Ok(()),
+        };
+        replaced.map_err(|error| cannot_write(&self.path, error))
     }
 }

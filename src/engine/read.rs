@@ -406,7 +406,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes every batch through `work` on some thread and passes the results to `take` in input order. `begin` runs
-    /// first and may read the first batches; its value is lent to every call of `work`. The first error ends the run.
+    /// first and may read the first batches; its value is lent to every call of `work`. The first error ends the run, and
+    /// so does a [failure](Source::failure) of a source.
     ///
     /// Between reading a batch and taking its result there are at most six batches per worker, and no more bytes than
     /// there is [room](Self::room) for, however long one batch takes. A panic of the source, or of a worker, continues in
@@ -418,9 +419,10 @@ impl<'a> Reader<'a> {
         work: impl Fn(&C, Numbered, &mut Scratch) -> T + Sync,
         take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<C, Error> {
-        thread::scope(|scope| {
+        let result: Result<C, Error> = thread::scope(|scope| {
             let (feeder, batches) = ordered::feed(self.room());
             let pass = batches.pass();
+            let sources = &mut *sources;
             scope.spawn(move || feeder.run(|feeder| read_all(sources, feeder)));
             let mut queue = Queue { held: VecDeque::new(), batches };
             let context = begin(&mut queue)?;
@@ -430,7 +432,9 @@ impl<'a> Reader<'a> {
             };
             ordered::map_fed(self.threads, pass, || queue.next(), worker, take)?;
             Ok(context)
-        })
+        });
+        let context = result?;
+        sources.iter().find_map(|side| side.source.failure()).map_or(Ok(context), Err)
     }
 
     /// The maximum number and size of the batches between reading and taking.

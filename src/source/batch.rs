@@ -13,6 +13,8 @@ use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 use super::lines::lines;
 use super::options::display_size;
+#[cfg(feature = "parquet")]
+use super::parquet;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
 use super::{Document, FieldPath, Place, Problem, ProblemKind, Severity, jsonl};
@@ -76,6 +78,13 @@ pub(super) enum Part {
     /// Records of an archive, and the options that select from them.
     #[cfg(feature = "warc")]
     Warc(Records, Vec<Record>, PageText),
+    /// Rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet {
+        path: Arc<str>,
+        rows: parquet::Rows,
+        max_record: usize,
+    },
 }
 
 /// Whole records of one file.
@@ -91,10 +100,12 @@ pub(super) struct Records {
 }
 
 /// The wanted fields of JSON lines.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JsonFields {
     pub text: FieldPath,
     pub id: FieldPath,
+    /// Whether the first record is the first of input that may be lines of text: no format was given.
+    pub may_be_text: bool,
 }
 
 impl Part {
@@ -112,7 +123,19 @@ impl Part {
             Part::Csv(records, _) => &records.bytes,
             #[cfg(feature = "warc")]
             Part::Warc(records, ..) => &records.bytes,
+            #[cfg(feature = "parquet")]
+            Part::Parquet { .. } => &[],
         }
+    }
+
+    /// The approximate memory, in bytes.
+    fn bytes_held(&self) -> u64 {
+        let records = match self {
+            #[cfg(feature = "parquet")]
+            Part::Parquet { rows, .. } => rows.bytes_held(),
+            part => part.bytes().len() as u64,
+        };
+        PART_COST as u64 + records
     }
 }
 
@@ -149,7 +172,7 @@ impl Batch {
 
     /// The approximate memory, in bytes.
     pub(crate) fn bytes_held(&self) -> u64 {
-        self.parts.iter().map(|part| (part.bytes().len() + PART_COST) as u64).sum()
+        self.parts.iter().map(Part::bytes_held).sum()
     }
 
     /// The bytes of its only part, unchanged.
@@ -183,7 +206,7 @@ impl Batch {
 impl Part {
     #[cfg(feature = "files")]
     fn size(&self) -> usize {
-        PART_COST + self.bytes().len()
+        self.bytes_held().try_into().unwrap_or(usize::MAX)
     }
 
     fn documents(&self, selection: &mut Selection, each: Each) {
@@ -223,8 +246,36 @@ impl Part {
             Part::Csv(records, columns) => records.each_row(columns, selection, each),
             #[cfg(feature = "warc")]
             Part::Warc(records, pages, wanted) => records.each_page(pages, *wanted, selection, each),
+            #[cfg(feature = "parquet")]
+            Part::Parquet { path, rows, max_record } => each_parquet_row(path, rows, *max_record, selection, each),
         }
     }
+}
+
+#[cfg(feature = "parquet")]
+fn each_parquet_row(path: &Arc<str>, rows: &parquet::Rows, max_record: usize, selection: &mut Selection, each: Each) {
+    let mut name = String::new();
+    rows.visit(&mut || selection.next(), &mut |number, row, read| {
+        let place = Place { path: path.clone(), line: Some(row) };
+        match read {
+            Ok((_, text)) if text.len() > max_record => each(number, Err(too_long(path, row, max_record))),
+            Ok((id, text)) => {
+                let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
+                emit(number, each, place, id, decode::utf8_value(text));
+            }
+            Err(parquet::Refused { kind, message, id }) => {
+                let id = id.map(Cow::into_owned);
+                each(number, Err(Problem { id, ..Problem::at(place, Severity::Failed, kind, message) }));
+            }
+        }
+    });
+}
+
+/// The id of a record without one.
+fn positional_id<'n>(path: &str, line: u64, buffer: &'n mut String) -> Cow<'n, str> {
+    buffer.clear();
+    _ = write!(buffer, "{path}:{line}");
+    Cow::Borrowed(buffer)
 }
 
 impl Records {
@@ -243,7 +294,10 @@ impl Records {
 
     fn each_object(&self, fields: &JsonFields, selection: &mut Selection, each: Each) {
         let (mut name, mut buffer) = (String::new(), String::new());
+        let mut may_be_text = fields.may_be_text;
         for (line, bytes) in lines(self.line, &self.bytes) {
+            may_be_text &= !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+            let advises = std::mem::take(&mut may_be_text);
             let Some(number) = selection.next() else { continue };
             if bytes.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
@@ -251,7 +305,10 @@ impl Records {
             }
             let json = decode::utf8(bytes);
             match jsonl::parse(&json.text, &fields.text, &fields.id, &mut buffer) {
-                Err(jsonl::Rejected { kind, message, id }) => {
+                Err(jsonl::Rejected { kind, mut message, id }) => {
+                    if advises {
+                        message += " (lines of text are read with `format lines`)";
+                    }
                     each(number, Err(Problem { id, ..self.rejected(line, kind, message, bytes) }))
                 }
                 Ok(record) => {
@@ -351,9 +408,7 @@ impl Records {
 
     /// The id of a record without one.
     fn name<'n>(&self, line: u64, buffer: &'n mut String) -> Cow<'n, str> {
-        buffer.clear();
-        _ = write!(buffer, "{}:{line}", self.path);
-        Cow::Borrowed(buffer)
+        positional_id(&self.path, line, buffer)
     }
 }
 
@@ -441,7 +496,7 @@ mod tests {
 
     fn json_fields() -> Arc<JsonFields> {
         let Options { text_field, id_field, .. } = Options::default();
-        Arc::new(JsonFields { text: text_field, id: id_field })
+        Arc::new(JsonFields { text: text_field, id: id_field, may_be_text: false })
     }
 
     fn is_send<T: Send>() {}

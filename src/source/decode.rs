@@ -46,7 +46,11 @@ pub(super) fn fragment(bytes: &[u8]) -> Decoded<'_> {
 
 /// Decodes text that must be UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Decoded<'_> {
-    let bytes = without_utf8_mark(bytes);
+    utf8_value(without_utf8_mark(bytes))
+}
+
+/// Decodes a value that must be UTF-8, at whose beginning a mark is text.
+pub(super) fn utf8_value(bytes: &[u8]) -> Decoded<'_> {
     // By far the most common case, and the faster check; it does not locate the error.
     #[cfg(feature = "files")]
     let found = simdutf8::basic::from_utf8(bytes).ok();

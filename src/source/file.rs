@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +16,9 @@ use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
 use super::opaque::opaque;
-use super::options::{WARC_MAGIC, display_size};
+use super::options::{PARQUET_MAGIC, WARC_MAGIC, display_size};
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
@@ -41,11 +44,14 @@ pub(super) struct File<'a> {
     pub name: Option<&'a OsStr>,
     /// Its size, if known.
     pub size: Option<u64>,
+    /// The same file for formats that are read with random access; `None` if it can only be read once from the start.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "no other format needs it"))]
+    pub random_access: Option<&'a fs::File>,
 }
 
 impl<'a> Pass<'a> {
     pub fn new(options: &'a Options, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        let fields = JsonFields { text: options.text_field.clone(), id: options.id_field.clone() };
+        let fields = JsonFields { text: options.text_field.clone(), id: options.id_field.clone(), may_be_text: false };
         let assembler = Assembler::new(options, deliver);
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
     }
@@ -84,6 +90,8 @@ impl<'a> Pass<'a> {
     }
 
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
+        #[cfg(feature = "parquet")]
+        let before = self.bytes_read.get();
         let mut reader = match decompress::open(raw, self.bytes_read.clone(), self.options) {
             Ok(reader) => Reader::new(reader),
             Err(error) => {
@@ -95,7 +103,7 @@ impl<'a> Pass<'a> {
             }
         };
         reader.fill_head(file.size);
-        let format = self.format(file, &reader.head);
+        let format = format(self.options.format, file.name, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
             counts.binary += 1;
             return self.problem(Problem::new(Severity::Skipped, ProblemKind::NotText, file.path, None, what));
@@ -126,19 +134,10 @@ impl<'a> Pass<'a> {
             }
             Format::Csv => self.read_csv(file.path, reader, b','),
             Format::Tsv => self.read_csv(file.path, reader, b'\t'),
-            #[cfg(not(all(feature = "html", feature = "warc")))]
+            #[cfg(feature = "parquet")]
+            Format::Parquet => self.read_parquet(file, &reader.head, before),
+            #[cfg(not(all(feature = "html", feature = "warc", feature = "parquet")))]
             _ => unreachable!("formats of missing features are refused"),
-        }
-    }
-
-    /// The format of this file; [`Format::Auto`] if it has no name and is empty.
-    fn format(&self, file: &File, head: &[u8]) -> Format {
-        let named = file.name.and_then(format_by_name);
-        match (self.options.format, named) {
-            (Format::Auto, Some(format)) => format,
-            (Format::Auto, None) if head.is_empty() && file.name.is_none() => Format::Auto,
-            (Format::Auto, None) => format_by_content(head),
-            (format, _) => format,
         }
     }
 
@@ -208,6 +207,35 @@ impl<'a> Pass<'a> {
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)
+    }
+
+    /// Reads the rows of a Parquet file, of which the beginning was read to recognise it. `before` is the number of bytes
+    /// read before that.
+    #[cfg(feature = "parquet")]
+    fn read_parquet(&mut self, file: &File, beginning: &[u8], before: u64) -> ControlFlow<()> {
+        let refused = |message: &str| Err(parquet::Fault { kind: ProblemKind::Unreadable, message: message.into() });
+        let opened = match (parquet::is_parquet(beginning), file.random_access) {
+            (false, _) => refused("not a Parquet file: it does not begin with PAR1"),
+            (true, None) => {
+                refused("Parquet must be in a file on disk, not in standard input or a pipe: write it to a file first")
+            }
+            (true, Some(on_disk)) => parquet::File::open(on_disk, self.options),
+        };
+        let mut rows = match opened {
+            Ok(rows) => rows,
+            Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
+        };
+        let max_record = self.options.max_record;
+        while let Some(piece) = rows.next() {
+            let read = before + rows.bytes_read().min(file.size.unwrap_or(u64::MAX));
+            self.bytes_read.set(self.bytes_read.get().max(read));
+            match piece {
+                // Each part has its own copy of the path, because threads would contend for one reference count.
+                parquet::Piece::Rows(rows) => self.push(Part::Parquet { path: file.path.into(), rows, max_record })?,
+                parquet::Piece::Broken { row, fault } => self.fail(fault.kind, file.path, Some(row), fault.message)?,
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     fn drain<C: Cut>(&mut self, path: &str, cutter: &mut Cutter<C>, part: impl Fn(Records) -> Part) -> ControlFlow<()> {
@@ -282,7 +310,7 @@ struct Transcoded {
 /// The kind of a file that is not text, and advice. Records of JSON or of columns may hold anything.
 fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
     match format {
-        Format::Jsonl | Format::Warc => None,
+        Format::Jsonl | Format::Warc | Format::Parquet => None,
         Format::Csv | Format::Tsv => opaque(head),
         Format::Text | Format::Lines | Format::Html | Format::Auto => {
             opaque(head).or_else(|| is_binary(head, format).then_some("binary file"))
@@ -294,11 +322,22 @@ fn no_text(head: &[u8], format: Format) -> Option<&'static str> {
 fn is_binary(head: &[u8], format: Format) -> bool {
     let start = &head[..head.len().min(BINARY_BYTES)];
     let few = match format {
-        Format::Jsonl | Format::Csv | Format::Tsv | Format::Warc => return false,
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Warc | Format::Parquet => return false,
         Format::Lines => start.len() / 64,
         Format::Text | Format::Html | Format::Auto => 0,
     };
     decode::utf16_by_mark(head).is_none() && memchr_iter(0, start).count() > few
+}
+
+/// The format of a file with this name and this start, if `wanted` does not decide; [`Format::Auto`] if it has no name
+/// and is empty.
+pub(super) fn format(wanted: Format, name: Option<&OsStr>, head: &[u8]) -> Format {
+    match (wanted, name.and_then(format_by_name)) {
+        (Format::Auto, Some(format)) => format,
+        (Format::Auto, None) if head.is_empty() && name.is_none() => Format::Auto,
+        (Format::Auto, None) => format_by_content(head),
+        (format, _) => format,
+    }
 }
 
 /// The format by the extension of a file name, without that of the compression.
@@ -315,12 +354,13 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
         "tsv" => Format::Tsv,
         "html" | "htm" | "xhtml" => Format::Html,
         "warc" | "wet" => Format::Warc,
+        "parquet" | "parq" | "pq" => Format::Parquet,
         _ => Format::Text,
     })
 }
 
-/// The format by content: JSON lines if the first line begins like a JSON object, an archive or a page if the content
-/// identifies itself as one, else text.
+/// The format by content: JSON lines if the first line begins like a JSON object, an archive, a page or Parquet if the
+/// content identifies itself as such, else text.
 fn format_by_content(head: &[u8]) -> Format {
     let text = match decode::utf16_by_mark(head) {
         Some(encoding) => Cow::Owned(encoding.decode_with_bom_removal(head).0.into_owned().into_bytes()),
@@ -330,6 +370,9 @@ fn format_by_content(head: &[u8]) -> Format {
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
     if text.starts_with(WARC_MAGIC) {
         return Format::Warc;
+    }
+    if head.starts_with(PARQUET_MAGIC) {
+        return Format::Parquet;
     }
     if begins("<!doctype html") || begins("<html") {
         return Format::Html;
@@ -361,6 +404,11 @@ mod tests {
             ("a.warc", Some(Format::Warc)),
             ("CC-MAIN-2024.warc.wet.gz", Some(Format::Warc)),
             ("a.warc.zst", Some(Format::Warc)),
+            ("train-00000-of-00002.parquet", Some(Format::Parquet)),
+            ("part-0.snappy.PARQUET", Some(Format::Parquet)),
+            ("a.parq", Some(Format::Parquet)),
+            ("a.pq", Some(Format::Parquet)),
+            ("a.parquet.gz", Some(Format::Parquet)),
             ("a.gz", None),
             ("a", None),
             (".hidden", None),
@@ -381,6 +429,8 @@ mod tests {
             (b"{", Format::Text),
             (b"{% template %}", Format::Text),
             (b"WARC/1.0\r\n", Format::Warc),
+            (b"PAR1\x15\x04", Format::Parquet),
+            (b" PAR1", Format::Text),
             (b"\xef\xbb\xbf\n<!DOCTYPE HTML PUBLIC", Format::Html),
             (b"<html lang=en>", Format::Html),
             (b"<!doctype", Format::Text),

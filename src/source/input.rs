@@ -14,6 +14,7 @@ use super::identity::FileId;
 use super::rewind::Rewind;
 use super::walk::{Found, display_path, walk};
 use super::{Batch, Options, Problem, ProblemKind, Severity, Source};
+use crate::error::Error;
 
 /// The path that means standard input.
 const STDIN: &str = "-";
@@ -66,6 +67,8 @@ pub struct Input {
     stdin: Option<Box<dyn Read + Send>>,
     /// Copies of standard input and pipes from their first reading, by their position among the paths.
     once: HashMap<usize, Rewind>,
+    /// The path whose copy failed in the last reading.
+    failed_copy: Option<usize>,
     /// The total, once it was requested, because it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
     /// Files that another source reads, with their names there.
@@ -86,6 +89,7 @@ impl Input {
             keep: false,
             stdin,
             once: HashMap::new(),
+            failed_copy: None,
             total: OnceCell::new(),
             elsewhere: Arc::default(),
         }
@@ -130,7 +134,7 @@ impl Input {
         if self.paths[index].as_os_str() == STDIN {
             return self.read_stdin(index, pass);
         }
-        let Input { paths, options, counts, keep, once, elsewhere, .. } = self;
+        let Input { paths, options, counts, keep, once, elsewhere, failed_copy, .. } = self;
         walk(&paths[index], options.hidden, counts, &mut |found, counts| match found {
             Found::Problem(problem) => pass.problem(problem),
             Found::File(entry) if entry.file_type().is_file() => {
@@ -139,9 +143,14 @@ impl Input {
             Found::File(entry) => {
                 let open =
                     || Ok(Rewind::new(Box::new(fs::File::open(entry.path())?), *keep, options.temp_dir.as_deref()));
-                let file = File { path: &display_path(entry.path()), name: entry.path().file_name(), size: None };
+                let file = File {
+                    path: &display_path(entry.path()),
+                    name: entry.path().file_name(),
+                    size: None,
+                    random_access: None,
+                };
                 match kept(once, index, open) {
-                    Ok(rewind) => read_once(&file, rewind, pass, counts),
+                    Ok(rewind) => read_once(&file, (rewind, index), failed_copy, pass, counts),
                     Err(error) => pass.fail(ProblemKind::Unreadable, file.path, None, format!("cannot open: {error}")),
                 }
             }
@@ -149,13 +158,16 @@ impl Input {
     }
 
     fn read_stdin(&mut self, index: usize, pass: &mut Pass) -> ControlFlow<()> {
-        let Input { options, counts, keep, once, stdin, .. } = self;
+        let Input { options, counts, keep, once, stdin, failed_copy, .. } = self;
         let open = || {
             let stdin = stdin.take().ok_or_else(|| io::Error::other("named twice"))?;
             Ok(Rewind::new(stdin, *keep, options.temp_dir.as_deref()))
         };
         match kept(once, index, open) {
-            Ok(rewind) => read_once(&File { path: STDIN, name: None, size: None }, rewind, pass, counts),
+            Ok(rewind) => {
+                let file = File { path: STDIN, name: None, size: None, random_access: None };
+                read_once(&file, (rewind, index), failed_copy, pass, counts)
+            }
             Err(error) => {
                 pass.fail(ProblemKind::Unreadable, STDIN, None, format!("cannot read standard input: {error}"))
             }
@@ -170,8 +182,23 @@ impl Source for Input {
         self.keep = true;
     }
 
+    fn failure(&self) -> Option<Error> {
+        let index = self.failed_copy?;
+        let error = self.once.get(&index)?.copy_failure()?;
+        let what = match self.paths[index].as_os_str() == STDIN {
+            true => "standard input".into(),
+            false => display_path(&self.paths[index]),
+        };
+        let folder = self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = folder.display();
+        let failed = format!(
+            "cannot keep {what} for a second reading in a temporary file in {folder} (choose another with `temp-dir`)"
+        );
+        Some(Error::io(failed, error))
+    }
+
     fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
-        self.counts = Counts::default();
+        (self.counts, self.failed_copy) = (Counts::default(), None);
         let options = self.options.clone();
         let mut pass = Pass::new(&options, deliver);
         let mut seen = Files::new();
@@ -236,15 +263,27 @@ fn read_file(
         }
         seen.insert(id, shown.as_str().into());
     }
-    pass.read(&File { path: &shown, name: path.file_name(), size: Some(metadata.len()) }, raw, counts)
+    let (name, size) = (path.file_name(), Some(metadata.len()));
+    pass.read(&File { path: &shown, name, size, random_access: Some(&raw) }, &raw, counts)
 }
 
-/// Reads a copied input from its start.
-fn read_once(file: &File, rewind: &mut Rewind, pass: &mut Pass, counts: &mut Counts) -> ControlFlow<()> {
-    match rewind.rewind() {
-        Ok(()) => pass.read(file, rewind, counts),
+/// Reads a copied input from its start. If the copy fails, the reading ends, and its path is noted.
+fn read_once(
+    file: &File,
+    (rewind, index): (&mut Rewind, usize),
+    failed_copy: &mut Option<usize>,
+    pass: &mut Pass,
+    counts: &mut Counts,
+) -> ControlFlow<()> {
+    let outcome = match rewind.rewind() {
+        Ok(()) => pass.read(file, &mut *rewind, counts),
         Err(error) => pass.fail(ProblemKind::Unreadable, file.path, None, error.to_string()),
+    };
+    if rewind.copy_failure().is_some() {
+        *failed_copy = Some(index);
+        return ControlFlow::Break(());
     }
+    outcome
 }
 
 /// The copy of an input from an earlier reading, or the input opened now.
@@ -261,8 +300,8 @@ fn kept(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Format;
     use super::super::decompress::tests::{ALL, gzip};
-    use super::super::{Format, Severity};
     use super::*;
     use tempfile::TempDir;
 
@@ -464,6 +503,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn without_room_for_its_copy_standard_input_ends_the_run() {
+        let fixture = Fixture::new(&[("later.txt", b"later")]);
+        let long = [b"{\"text\":\"", &vec![b'a'; 9 << 20][..], b"\"}\n"].concat();
+        let mut input = fixture.input(&["-", "later.txt"]).with_stdin(stdin(&long));
+        input.options.temp_dir = Some(fixture.folder.path().join("missing"));
+        input.keep_for_second_read();
+        assert_eq!(read(&mut input), [""; 0]);
+        let error = input.failure().unwrap();
+        assert_eq!(error.kind(), crate::ErrorKind::Disk);
+        let message = error.to_string();
+        let folder = fixture.folder.path().join("missing").display().to_string();
+        assert!(
+            message.starts_with("cannot keep standard input for a second reading in a temporary file in "),
+            "{message}"
+        );
+        assert!(message.contains(&format!(" in {folder} (choose another with `temp-dir`): ")), "{message}");
     }
 
     #[test]
@@ -669,22 +727,17 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_without_room_is_said_and_said_again() {
+    fn every_reading_without_room_for_the_copy_ends_the_run() {
         let mut fixture = Fixture::new(&[]);
         fixture.options.temp_dir = Some("/no/such/folder".into());
         fixture.options.format = Format::Lines;
         let endless = io::BufReader::new(io::repeat(b'\n').take(80 << 20));
         let mut input = fixture.input(&["-"]).with_stdin(Box::new(endless));
         input.keep_for_second_read();
+        assert!(input.failure().is_none());
         for _ in 0..2 {
-            let mut problems = Vec::new();
-            input.read(&mut |batch| {
-                batch.documents(&mut |result| problems.push(result.unwrap_err()));
-                ControlFlow::Continue(())
-            });
-            assert_eq!(problems.len(), 1);
-            assert_eq!(problems[0].severity, Severity::Failed);
-            assert!(problems[0].message.contains("cannot keep it for the second reading"), "{}", problems[0]);
+            assert_eq!(read(&mut input), [""; 0]);
+            assert_eq!(input.failure().unwrap().kind(), crate::ErrorKind::Disk);
         }
     }
 }

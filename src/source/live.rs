@@ -3,7 +3,7 @@
 use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
 use super::opaque::{may_become_opaque, opaque};
-use super::options::WARC_MAGIC;
+use super::options::{PARQUET_MAGIC, WARC_MAGIC};
 use super::{Batch, Document, Format, Options, Problem, decompress};
 #[cfg(feature = "warc")]
 use super::{
@@ -46,7 +46,7 @@ impl<R: Read> Live<R> {
         let Live { input, path, options } = self;
         let input = decompress::open(input, Default::default(), &options)?;
         let max_record = options.max_record;
-        let fields = JsonFields { text: options.text_field, id: options.id_field };
+        let fields = JsonFields { text: options.text_field, id: options.id_field, may_be_text: false };
         let kind = match options.format {
             #[cfg(feature = "warc")]
             Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
@@ -56,9 +56,12 @@ impl<R: Read> Live<R> {
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
             Format::Lines => Kind::Lines(Lines::new(no_opaque(input)?, None)),
-            Format::Auto => Kind::Lines(Lines::new(no_archive(input)?, Some(Arc::new(fields)))),
-            Format::Jsonl => Kind::Lines(Lines::new(input, Some(Arc::new(fields)))),
-            Format::Text | Format::Csv | Format::Tsv | Format::Html => {
+            Format::Auto => {
+                let first = Some(Arc::new(JsonFields { may_be_text: true, ..fields.clone() }));
+                Kind::Lines(Lines { first, ..Lines::new(no_archive(no_parquet(input)?)?, Some(Arc::new(fields))) })
+            }
+            Format::Jsonl => Kind::Lines(Lines::new(no_parquet(input)?, Some(Arc::new(fields)))),
+            Format::Text | Format::Csv | Format::Tsv | Format::Html | Format::Parquet => {
                 let message =
                     format!("{} cannot be read as a stream: expected lines, jsonl or warc", options.format.name());
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
@@ -75,17 +78,31 @@ impl<R: Read> Live<R> {
     }
 }
 
-/// The same stream, unless it starts like an archive, none of whose lines would be JSON. Reads no more bytes than
-/// needed to decide.
-fn no_archive<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+/// The same stream, unless it starts like an archive, none of whose lines would be JSON.
+fn no_archive<'r>(input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+    unless_it_starts(input, WARC_MAGIC, "this is an archive (read it with `format warc`)")
+}
+
+/// The same stream, unless it starts like a Parquet file, which has no lines.
+fn no_parquet<'r>(input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+    let advice = "this is a Parquet file, which cannot be read as a stream: write its text column as JSON lines first";
+    unless_it_starts(input, PARQUET_MAGIC, advice)
+}
+
+/// The same stream, or an error if it starts with these bytes. Reads no more bytes than needed to decide.
+fn unless_it_starts<'r>(
+    mut input: Box<dyn Read + 'r>,
+    magic: &[u8],
+    error: &'static str,
+) -> io::Result<Box<dyn Read + 'r>> {
     let mut start = Vec::new();
-    while start.len() < WARC_MAGIC.len() && WARC_MAGIC.starts_with(&start) {
+    while start.len() < magic.len() && magic.starts_with(&start) {
         if input.by_ref().take(1).read_to_end(&mut start)? == 0 {
             break;
         }
     }
-    if start == WARC_MAGIC {
-        return Err(io::Error::other("this is an archive (read it with `format warc`)"));
+    if start == magic {
+        return Err(io::Error::other(error));
     }
     Ok(Box::new(Cursor::new(start).chain(input)))
 }
@@ -139,8 +156,9 @@ impl Chunks<'_> {
                 None => return Ok(None),
                 Some(Whole::TooLong(line)) => return Ok(Some(Err(too_long(path, line, max_record)))),
                 Some(Whole::Lines(line, bytes)) => {
+                    let first = lines.first.take_if(|_| !bytes.trim_ascii().is_empty());
                     let records = records(line, bytes);
-                    let part = match &lines.fields {
+                    let part = match first.as_ref().or(lines.fields.as_ref()) {
                         Some(fields) => Part::Jsonl(records, Arc::clone(fields)),
                         None => Part::Lines(records),
                     };
@@ -211,6 +229,8 @@ impl Chunk {
 struct Lines<'r> {
     input: Box<dyn Read + 'r>,
     fields: Option<Arc<JsonFields>>,
+    /// The fields for the first record.
+    first: Option<Arc<JsonFields>>,
     /// The block that input is read into. Line ends are searched only here.
     block: Box<[u8]>,
     /// Input that was read but not passed on: the start of a line.
@@ -236,6 +256,7 @@ impl<'r> Lines<'r> {
         Lines {
             input,
             fields,
+            first: None,
             block: vec![0; BLOCK].into(),
             rest: Vec::new(),
             line: 1,
@@ -568,7 +589,12 @@ mod tests {
         for text in ["", "W", "WARC", "WAR: a line\n", r#"{"text":"a"}"#, "\n\n{\"text\":\"a\"}\n"] {
             for piece in [1, 1000] {
                 let (as_auto, as_json) = (Dripping(text.as_bytes(), piece), Dripping(text.as_bytes(), piece));
-                assert_eq!(records(as_auto, Format::Auto), records(as_json, Format::Jsonl), "{text}");
+                let mut auto = records(as_auto, Format::Auto);
+                let advice = " (lines of text are read with `format lines`)";
+                let advised = auto.0.iter_mut().filter(|(_, read)| read.ends_with(advice));
+                let advised = advised.map(|(_, read)| read.truncate(read.len() - advice.len())).count();
+                assert_eq!(advised, usize::from(text.starts_with('W')));
+                assert_eq!(auto, records(as_json, Format::Jsonl), "{text}");
             }
         }
     }

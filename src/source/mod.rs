@@ -1,4 +1,4 @@
-//! The sources of documents: files, folders, standard input; plain text, JSON lines, CSV, HTML, web archives;
+//! The sources of documents: files, folders, standard input; plain text, JSON lines, CSV, Parquet, HTML, web archives;
 //! compressed or not.
 //!
 //! Reading has two steps, so that it can use many threads. One thread reads bytes, decompresses them and cuts them into
@@ -22,6 +22,7 @@
 //! | `warc` | the same for archives; a record → a page |
 //! | `documents`, `records` | documents that a program has in memory, or makes one by one |
 //! | `batch` | whole records → documents, on any thread |
+//! | `parquet` | columns of a file with random access → ranges of rows |
 //! | `lines`, `jsonl`, `csv` | the records of each format |
 //! | `decode`, `html` | bytes → text; markup → text |
 
@@ -45,6 +46,8 @@ mod lines;
 mod live;
 mod opaque;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "files")]
 mod reader;
 mod records;
@@ -66,7 +69,10 @@ pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
 pub use records::Records;
+#[cfg(feature = "check")]
+pub(crate) use walk::display_path;
 
+use crate::error::Error;
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
@@ -83,6 +89,12 @@ pub trait Source: Send {
     /// Announces, before the first reading, that there may be a second one. A source that can be read only once then
     /// keeps a copy; any other does nothing.
     fn keep_for_second_read(&mut self) {}
+
+    /// Why the last reading ended early, if something failed that is no problem of a single file: the copy for a second
+    /// reading cannot be written. A run ends with this error.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
 
     /// The number of bytes that [`read`](Self::read) will read, counted as in [`Batch::bytes_read`], if known.
     fn total_bytes(&self) -> Option<u64> {
@@ -107,13 +119,14 @@ pub struct Document<'a> {
     pub place: Place,
 }
 
-/// The location of a record: a file, and a line in it (in an archive: a record) unless it is the whole file. `-` is
-/// standard input.
+/// The location of a record: a file, and a line in it (in an archive: a record; in Parquet: a row) unless it is the whole
+/// file. `-` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The path as given, `/`-separated.
     pub path: std::sync::Arc<str>,
-    /// The line, or the number of the record in an archive, from 1; `None` for a whole file.
+    /// The line, or the number of the record in an archive or of the row in a Parquet file, from 1; `None` for a whole
+    /// file.
     pub line: Option<u64>,
 }
 
@@ -162,9 +175,9 @@ pub enum ProblemKind {
     Json,
     /// A record has no text, or its text is not a string.
     Text,
-    /// The id of a record is neither a string nor a number.
+    /// The id of a record, or the column of ids, is neither a string nor a number.
     Id,
-    /// The header row of a file does not name the requested columns.
+    /// The header row or the schema of a file does not have the requested columns.
     Header,
     /// A record of an archive violates the format.
     Archive,

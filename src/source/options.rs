@@ -26,6 +26,8 @@ pub enum Format {
     Html,
     /// A web archive, WARC or WET. Each page in it is a document. Needs the feature `warc`.
     Warc,
+    /// A Parquet file, each row of which is a document. It must be a file on disk. Needs the feature `parquet`.
+    Parquet,
 }
 
 /// The text of an HTML page that is read.
@@ -60,7 +62,7 @@ pub static FORMATS: &[FormatName] = &[
         format: Format::Auto,
         name: "auto",
         aliases: &[],
-        help: "by the file name (.jsonl .ndjson .csv .tsv .html .htm .xhtml .warc .wet, else text); standard input and names without extension by content",
+        help: "by the file name (.jsonl .ndjson .csv .tsv .html .htm .xhtml .warc .wet .parquet .parq .pq, else text); standard input and names without extension by content",
     },
     FormatName { format: Format::Text, name: "text", aliases: &[], help: "each file is one document" },
     FormatName { format: Format::Lines, name: "lines", aliases: &[], help: "each line is a document" },
@@ -84,6 +86,12 @@ pub static FORMATS: &[FormatName] = &[
         aliases: &["wet"],
         help: "each page or text in an archive of the web (WARC, WET) is a document, its URI the id",
     },
+    FormatName {
+        format: Format::Parquet,
+        name: "parquet",
+        aliases: &[],
+        help: "each row of a file on disk is a document, the text in the column `text-field`",
+    },
 ];
 
 impl Format {
@@ -101,6 +109,7 @@ impl Format {
         let (feature, there) = match self {
             Format::Html => ("html", cfg!(feature = "html")),
             Format::Warc => ("warc", cfg!(feature = "warc")),
+            Format::Parquet => ("parquet", cfg!(feature = "parquet")),
             Format::Auto | Format::Text | Format::Lines | Format::Jsonl | Format::Csv | Format::Tsv => {
                 ("files", cfg!(feature = "files"))
             }
@@ -114,8 +123,8 @@ impl Format {
     }
 }
 
-/// A field, by its path: `meta.title` is the field `title` of the object in the field `meta`. For CSV it is the name of
-/// a column, including any dots.
+/// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
+/// For CSV it is the name of a column, including any dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath {
     name: String,
@@ -158,15 +167,17 @@ impl fmt::Display for FieldPath {
 pub struct Options {
     /// How files are cut into documents.
     pub format: Format,
-    /// The field of the text, in JSON lines and CSV.
+    /// The field of the text, in JSON lines, CSV and Parquet.
     pub text_field: FieldPath,
-    /// The field of the id, in JSON lines and CSV. The id of a record without one is `path:LINE`.
+    /// The field of the id, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
+    /// `path:ROW`.
     pub id_field: FieldPath,
     /// The text that is read of HTML pages, in files or in records of an archive.
     pub page_text: PageText,
     /// The maximum length of a record, in decompressed bytes; see [`Options::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
-    /// The maximum expansion of a compressed file, as a multiple of its size, beyond one record. Bounds the cost of a
+    /// The maximum expansion of a compressed file, or of the pages of a Parquet file, as a multiple of its size, beyond one
+    /// record. Bounds the cost of a
     /// crafted file.
     pub max_expansion: u64,
     /// The maximum window of zstd and dictionary of xz, in bytes; see [`Options::MAX_WINDOW`]. Their decoders hold as much
@@ -230,6 +241,9 @@ impl Options {
 /// The beginning of every record of a web archive.
 pub(super) const WARC_MAGIC: &[u8] = b"WARC/";
 
+/// The beginning and the end of every Parquet file.
+pub(super) const PARQUET_MAGIC: &[u8] = b"PAR1";
+
 /// A size for messages: in MiB where that is exact.
 pub(super) fn display_size(bytes: usize) -> String {
     const MIB: usize = 1 << 20;
@@ -249,7 +263,7 @@ mod tests {
         }
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names, ["auto", "csv", "html", "jsonl", "lines", "ndjson", "text", "tsv", "warc", "wet"]);
+        assert_eq!(names, ["auto", "csv", "html", "jsonl", "lines", "ndjson", "parquet", "text", "tsv", "warc", "wet"]);
         assert!(FORMATS.iter().all(|row| row.format.name() == row.name && !row.help.is_empty()));
     }
 
@@ -258,7 +272,7 @@ mod tests {
         let message = Format::by_name("xml").unwrap_err().to_string();
         assert_eq!(
             message,
-            "invalid value 'xml' for `format`: expected one of auto, text, lines, jsonl, csv, tsv, html, warc"
+            "invalid value 'xml' for `format`: expected one of auto, text, lines, jsonl, csv, tsv, html, warc, parquet"
         );
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Rewind {
     at: u64,
     /// The error that ended the input. Every reading ends with it, so that all have the same result.
     failure: Option<String>,
+    /// The error of the copy, if the copy failed and not the input.
+    copy_failure: Option<(io::ErrorKind, String)>,
 }
 
 impl Rewind {
@@ -34,13 +36,15 @@ impl Rewind {
             Some(folder) => SpooledTempFile::new_in(in_memory, folder),
             None => SpooledTempFile::new(in_memory),
         });
-        Rewind { live: Some(live), spool, length: 0, at: 0, failure: None }
+        Rewind { live: Some(live), spool, length: 0, at: 0, failure: None, copy_failure: None }
     }
 
     /// Returns to the start. Fails if bytes were read and not kept.
     pub fn rewind(&mut self) -> io::Result<()> {
         match &mut self.spool {
-            Some(spool) => spool.rewind()?,
+            Some(spool) => {
+                spool.rewind().inspect_err(|error| self.copy_failure = Some((error.kind(), error.to_string())))?;
+            }
             None if self.length == 0 && self.live.is_some() => {}
             None => return Err(io::Error::other("cannot be read a second time")),
         }
@@ -48,14 +52,23 @@ impl Rewind {
         Ok(())
     }
 
+    /// The error of the copy, if a reading ended with one.
+    pub fn copy_failure(&self) -> Option<io::Error> {
+        self.copy_failure.clone().map(|(kind, message)| io::Error::new(kind, message))
+    }
+
     fn replay(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(spool) = &mut self.spool else {
             return Err(io::Error::other("cannot be read a second time"));
         };
-        let n = spool.take(self.length - self.at).read(buffer)?;
-        if n == 0 && !buffer.is_empty() {
-            return Err(io::Error::other("what was kept for the second reading has been cut short"));
-        }
+        let read = match spool.take(self.length - self.at).read(buffer) {
+            Ok(0) if !buffer.is_empty() => {
+                Err(io::Error::other("what was kept for the second reading has been cut short"))
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            read => read,
+        };
+        let n = read.inspect_err(|error| self.copy_failure = Some((error.kind(), error.to_string())))?;
         self.at += n as u64;
         Ok(n)
     }
@@ -72,6 +85,7 @@ impl Rewind {
         if let Some(spool) = &mut self.spool
             && let Err(error) = spool.write_all(&buffer[..n])
         {
+            self.copy_failure = Some((error.kind(), error.to_string()));
             return Err(self.fail(format!("cannot keep it for the second reading in a temporary file: {error}")));
         }
         if n == 0 && !buffer.is_empty() {
@@ -146,6 +160,7 @@ mod tests {
         let mut input = rewind((&b"abc"[..]).chain(Broken), true, 2);
         for _ in 0..2 {
             assert_eq!(all(&mut input), (b"abc".to_vec(), Some("unplugged".into())));
+            assert!(input.copy_failure().is_none());
         }
     }
 
@@ -157,6 +172,7 @@ mod tests {
             let (out, error) = all(&mut input);
             assert!(out.len() < 100);
             assert!(error.unwrap().starts_with("cannot keep it for the second reading in a temporary file: "));
+            assert_eq!(input.copy_failure().unwrap().kind(), io::ErrorKind::NotFound);
         }
     }
 }

@@ -70,15 +70,24 @@ fn problem(root: &Path, error: &walkdir::Error) -> Problem {
     Problem::new(Severity::Failed, ProblemKind::Unreadable, &path, None, message)
 }
 
-/// A path as an id: `/`-separated, with bytes that are not UTF-8 as `\xNN`.
-pub(super) fn display_path(path: &Path) -> String {
+/// A path as an id: `/`-separated, with bytes that are not UTF-8 as `\xNN`. A backslash that would look like the start of
+/// such a byte is itself written so, and therefore different paths have different ids.
+pub(crate) fn display_path(path: &Path) -> String {
     let mut out = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        let mut valid = chunk.valid();
         if cfg!(windows) {
-            out.push_str(&chunk.valid().replace('\\', "/"));
-        } else {
-            out.push_str(chunk.valid());
+            out.push_str(&valid.replace('\\', "/"));
+            valid = "";
         }
+        while let Some(at) = valid.find("\\x") {
+            let is_escape =
+                valid.as_bytes()[at + 2..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2;
+            out.push_str(&valid[..at]);
+            out.push_str(if is_escape { "\\x5cx" } else { "\\x" });
+            valid = &valid[at + 2..];
+        }
+        out.push_str(valid);
         for byte in chunk.invalid() {
             out.push_str(&format!("\\x{byte:02x}"));
         }
@@ -102,6 +111,39 @@ mod tests {
     fn bytes_that_are_no_text_are_escaped() {
         use std::os::unix::ffi::OsStrExt;
         assert_eq!(display_path(Path::new(OsStr::from_bytes(b"a/\xe9\xff/\xc3\xa9"))), r"a/\xe9\xff/é");
+    }
+
+    /// The name of an id, by the rule of the guide.
+    #[cfg(unix)]
+    fn name(id: &str) -> Vec<u8> {
+        let (mut out, mut rest) = (Vec::new(), id.as_bytes());
+        while let [first, after @ ..] = rest {
+            let digits = after.strip_prefix(b"x").and_then(|digits| std::str::from_utf8(digits.get(..2)?).ok());
+            match digits.filter(|_| *first == b'\\').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                Some(byte) => {
+                    out.push(byte);
+                    rest = &after[3..];
+                }
+                None => {
+                    out.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        out
+    }
+
+    #[cfg(unix)]
+    proptest::proptest! {
+        #[test]
+        fn names_can_be_read_from_ids(pieces in proptest::collection::vec(0..8usize, 0..8)) {
+            use std::os::unix::ffi::OsStrExt;
+            let pieces: Vec<&[u8]> =
+                pieces.iter().map(|&at| [&b"\\"[..], b"x", b"f", b"5c", b"C", b"\xff", b"\xc3", b"\xa9"][at]).collect();
+            let bytes = pieces.concat();
+            let id = display_path(Path::new(OsStr::from_bytes(&bytes)));
+            proptest::prop_assert_eq!(name(&id), bytes, "{}", id);
+        }
     }
 
     #[test]

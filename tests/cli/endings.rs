@@ -93,6 +93,46 @@ fn a_reader_of_another_output_that_went_away_is_an_error() {
     }
 }
 
+/// Names that become equal when invalid bytes are replaced.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf8_are_distinct_ids() {
+    use std::os::unix::ffi::OsStrExt;
+    let shell = Shell::new();
+    let text = "The quick brown fox jumps over the lazy dog near the bank of the river while the old heron watches it from the reeds. ";
+    fs::create_dir(shell.folder().join("all")).unwrap();
+    for name in [&b"a\xfe.md"[..], b"a\xff.md", br"a\xff.md"] {
+        fs::write(shell.folder().join("all").join(std::ffi::OsStr::from_bytes(name)), text.repeat(3)).unwrap();
+    }
+    let verdicts = records::verdicts(&shell.sh("dedup scan all --emit verdicts -q").done());
+    let ids: Vec<&str> = verdicts.iter().map(|verdict| &*verdict.id).collect();
+    assert_eq!(ids, [r"all/a\x5cxff.md", r"all/a\xfe.md", r"all/a\xff.md"]);
+    let run = shell.sh("dedup check all");
+    assert_eq!(run.status, 1);
+    for id in ids {
+        assert!(run.stdout.contains(id), "{}", run.stdout);
+    }
+}
+
+/// The copy of standard input that a second reading needs.
+#[test]
+fn a_full_temporary_folder_ends_the_run() {
+    let shell = Shell::new();
+    shell.sh("mkdir temporary").done();
+    shell.write("truth.jsonl", "");
+    let input = "head -c 10000000 /dev/zero | tr '\\0' a";
+    for command in ["scan -", "scan - --emit fingerprints", "eval --truth truth.jsonl - --algo all"] {
+        // A limit on the size of files stands for a full disk.
+        let line = format!("trap '' XFSZ; ulimit -f 100; {input} | dedup {command} --temp-dir temporary -q");
+        let run = shell.sh(&line);
+        assert_eq!((run.status, &*run.stdout), (2, ""), "{command}: {}", run.stderr);
+        let expected = "dedup: error: disk: cannot keep standard input for a second reading in a temporary file in \
+                        temporary (choose another with --temp-dir): ";
+        assert!(run.stderr.starts_with(expected), "{command}: {}", run.stderr);
+        assert_eq!(run.stderr.lines().count(), 1, "{command}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn a_file_that_may_not_be_read_is_named_and_the_rest_scanned() {
     let shell = Shell::new();

@@ -137,7 +137,10 @@ impl Step {
         assert!(run.stdout.is_empty() || run.stdout.ends_with('\n'), "{whole}: the last line does not end");
         let prints_records =
             ["dedup scan", "dedup eval", "dedup compare --json"].iter().any(|command| whole.contains(command));
-        if prints_records && !["-h", "--help", "--version", "2>&1"].iter().any(|mark| whole.contains(mark)) {
+        // Kept records are those of the input.
+        if prints_records
+            && !["-h", "--help", "--version", "2>&1", "--emit kept"].iter().any(|mark| whole.contains(mark))
+        {
             run.stdout.lines().for_each(|line| drop(records::parse(line)));
         }
         let lines = |text: &str| text.lines().map(|line| line.trim_end().to_string()).collect();

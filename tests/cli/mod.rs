@@ -98,6 +98,7 @@ cases!(
     #[cfg_attr(feature = "jieba", ignore = "tests the message of a build without the feature jieba")]
     no_jieba,
     output,
+    parquet,
     paths,
     plan_table,
     preparation,

@@ -62,6 +62,13 @@ fn no_output_of_a_filter_is_another_file_of_it() {
         "dedup filter --index deep/new --stats other/new-link < posts.jsonl",
         "dedup filter --index new.idx --duplicates \"$PWD/new.idx\" < posts.jsonl",
         "dedup filter --stats s --duplicates ./s < posts.jsonl",
+        "dedup filter --verdicts v --duplicates ./v < posts.jsonl",
+        "dedup filter --verdicts v --rejects ./v < posts.jsonl",
+        "dedup filter --stats s --verdicts ./s < posts.jsonl",
+        "dedup filter --index a.idx --verdicts other/link < posts.jsonl",
+        "dedup filter --verdicts input < posts.jsonl",
+        "dedup filter --verdicts deep/../fresh.jsonl < posts.jsonl >> fresh.jsonl",
+        "dedup filter --verdicts - < posts.jsonl",
         "dedup filter --stats posts.jsonl < posts.jsonl",
         "dedup filter --duplicates input < posts.jsonl",
         "dedup filter --stats input < posts.jsonl",
@@ -86,6 +93,7 @@ fn no_output_of_a_filter_is_another_file_of_it() {
     for line in [
         "dedup filter --index a.idx --stats hard.idx < posts.jsonl",
         "dedup filter --index a.idx --duplicates hard.idx < posts.jsonl",
+        "dedup filter --index a.idx --verdicts hard.idx < posts.jsonl",
         "dedup filter --stats hard.jsonl < posts.jsonl",
         "dedup filter --stats hard.fresh < posts.jsonl",
         "dedup filter --duplicates hard.fresh < posts.jsonl",
@@ -468,7 +476,8 @@ fn verdicts_after_kills_are_those_of_an_uninterrupted_run() {
     let (mut last, mut kills) = (0, 0);
     loop {
         shell.write("in.jsonl", records[last..].concat());
-        let mut child = shell.command("filter -q --index seen.idx --sync off --duplicates dropped.jsonl");
+        let mut child = shell
+            .command("filter -q --index seen.idx --sync off --duplicates dropped.jsonl --verdicts all-verdicts.jsonl");
         child.stdin(fs::File::open(shell.folder().join("in.jsonl")).unwrap()).stdout(Stdio::piped());
         let mut child = child.spawn().unwrap();
         let mut out = BufReader::with_capacity(256, child.stdout.take().unwrap());
@@ -491,6 +500,11 @@ fn verdicts_after_kills_are_those_of_an_uninterrupted_run() {
     assert!(kills >= 10, "{kills}");
     let expected: Vec<String> = (0..12_000).filter(|n| n % 2 == 1).map(|n| n.to_string()).collect();
     assert_eq!(ids(&shell, "dropped.jsonl"), expected);
+    let verdicts = records::filter_decisions(&fs::read_to_string(shell.folder().join("all-verdicts.jsonl")).unwrap());
+    assert_eq!(verdicts.len(), 12_000);
+    for (number, verdict) in verdicts.iter().enumerate() {
+        assert_eq!((&*verdict.id, verdict.keep), (&*number.to_string(), number % 2 == 0));
+    }
 }
 
 #[test]

@@ -372,6 +372,25 @@ pub fn filter_verdicts(output: &str) -> Vec<String> {
     output.lines().map(|line| checked::<Verdict>(line, check).id).collect()
 }
 
+/// What `dedup filter --verdicts` writes.
+#[track_caller]
+pub fn filter_decisions(output: &str) -> Vec<Verdict> {
+    let check = |verdict: &Verdict| {
+        let value = verdict.similarity.as_deref().map(similarity);
+        let note = verdict.note.as_deref();
+        matches!(
+            (verdict.keep, &verdict.duplicate_of, value, note, verdict.error.as_deref()),
+            (true, None, None, None | Some("no features" | "crowded keys"), None)
+                | (false, Some(_), Some(Some(_)), None | Some("crowded keys"), None)
+                | (_, None, None, None, Some(_))
+        ) && verdict.r#type == "verdict"
+            && verdict.cluster.is_none()
+            && verdict.at.is_none()
+            && verdict.duplicate_of_at.is_none()
+    };
+    output.lines().map(|line| checked::<Verdict>(line, check)).collect()
+}
+
 /// Statistics of a command that failed early.
 #[track_caller]
 pub fn failed_stats(line: &str) -> Failure {

@@ -234,6 +234,40 @@ fn statistics_that_are_refused_are_not_written() {
     assert!(!shell.folder().join("a.idx").exists());
 }
 
+/// Rejected records are held until the end of the run.
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_the_rejects_of_the_last_run_and_no_temporary_file() {
+    let shell = Shell::new();
+    let names = || {
+        let entries = fs::read_dir(shell.folder()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let rejects = || fs::read_to_string(shell.folder().join("rejects.jsonl")).unwrap();
+    // More than a pipe holds: once it is written, the run is reading, and has its outputs.
+    let bad = "no JSON, but many words that fill a line of the file\n".repeat(20_000);
+    for command in ["scan -", "lexicon build -"] {
+        shell.write("bad.jsonl", "bad\n");
+        shell.sh("dedup scan bad.jsonl -q --allow-empty --rejects rejects.jsonl");
+        let (names_before, before) = (names(), rejects());
+        assert_eq!(before.lines().count(), 1);
+        for signal in ["-TERM", "-INT", "-KILL"] {
+            let mut run = shell.command(&format!("{command} --format jsonl --rejects rejects.jsonl"));
+            let mut run = run.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let mut stdin = run.stdin.take().unwrap();
+            stdin.write_all(bad.as_bytes()).unwrap();
+            let killed = std::process::Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
+            assert!(killed.success());
+            assert!(!run.wait().unwrap().success());
+            drop(stdin);
+            assert_eq!(names(), names_before, "{command} {signal}");
+            assert_eq!(rejects(), before, "{command} {signal}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_scan_that_a_signal_stops_has_an_error() {

@@ -23,6 +23,7 @@ mod kept;
 mod lexicon;
 mod metamorphic;
 mod nearest;
+mod parquet;
 mod prepared;
 mod projection;
 mod published;

@@ -96,7 +96,7 @@ pub fn args() -> Vec<Arg> {
                 FORMATS.iter().map(|f| PossibleValue::new(f.name).help(spelled_help(f.help).into_owned()).aliases(f.aliases.iter().copied())),
             ))
             .default_value("auto"),
-        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a CSV column"),
+        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet"),
         field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE"),
         choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
             .default_value("all"),

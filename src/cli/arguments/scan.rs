@@ -83,7 +83,7 @@ pub fn command() -> Command {
         .long_about(
             "Finds the near-duplicates among documents, and prints them as JSON lines.\n\n\
              A path is a file, a folder (every file in it, in order of name) or - for standard input. A file is one document, unless \
-             it has a format with many records: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, or --format. Files may be compressed with gzip, \
+             it has a format with many records: .jsonl, .ndjson, .csv, .tsv, .warc, .wet, .parquet, or --format. Files may be compressed with gzip, \
              zstd, bzip2 or xz. Hidden files in folders are not read; binary files are skipped and counted.",
         )
         .after_help(

@@ -1,0 +1,467 @@
+//! The metadata at the end of a file: the schema, in which the wanted columns are found, and the row groups, which are
+//! parsed one at a time.
+
+use std::borrow::Cow;
+
+use super::fault::{Damage, Fault};
+use super::thrift::{Kind, Thrift};
+use crate::source::jsonl::display_names;
+use crate::source::{FieldPath, Options, ProblemKind};
+
+/// The maximum number of elements of a schema. It bounds memory.
+const MAX_ELEMENTS: u64 = 1 << 20;
+
+/// The maximum depth of groups in groups. It bounds the time that the path of a column takes.
+const MAX_DEPTH: usize = 100;
+
+/// The kind of a column's values, as they are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Physical {
+    /// Texts or bytes of any length.
+    Bytes,
+    /// Values of this many bytes.
+    Fixed(usize),
+}
+
+/// How the values of an id column are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdKind {
+    Text,
+    Signed,
+    Unsigned,
+    Uuid,
+}
+
+/// A column that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    /// Its number among the columns of the file.
+    pub ordinal: u64,
+    pub physical: Physical,
+    /// The definition level of a value that is not null.
+    pub max_level: u32,
+}
+
+/// What is read of a file.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub text: Column,
+    pub id: Option<(Column, IdKind)>,
+    /// The message about a row without a text.
+    pub null: String,
+}
+
+/// The metadata of a file.
+pub(super) struct Footer {
+    bytes: Vec<u8>,
+    /// Where the next row group begins, and how many follow.
+    next: usize,
+    left: u64,
+}
+
+/// A row group, with the part of the file where each wanted column is.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub rows: u64,
+    pub text: Chunk,
+    pub id: Option<Chunk>,
+}
+
+/// The part of a file where a column of a row group is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Chunk {
+    pub codec: i64,
+    pub values: u64,
+    pub start: u64,
+    pub length: u64,
+}
+
+impl Footer {
+    /// Parses the metadata, and finds the columns.
+    pub fn parse(bytes: Vec<u8>, options: &Options) -> Result<(Self, Columns), Fault> {
+        let (mut schema, mut groups) = (None, None);
+        Thrift::new(&bytes).fields(&mut |thrift, number, kind| {
+            let at = bytes.len() - thrift.rest().len();
+            match (number, kind) {
+                (2, Kind::List) => schema = Some(at),
+                (4, Kind::List) => groups = Some(at),
+                _ => {}
+            }
+            Ok(false)
+        })?;
+        let Some((schema, groups)) = schema.zip(groups) else {
+            return Err(Damage::from("its metadata has no schema or no row groups").into());
+        };
+        let columns = Schema::parse(&bytes[schema..])?.columns(options)?;
+        let mut thrift = Thrift::new(&bytes[groups..]);
+        let left = structures(&mut thrift)?;
+        let next = bytes.len() - thrift.rest().len();
+        Ok((Footer { bytes, next, left }, columns))
+    }
+
+    /// The next row group. None comes after one that cannot be parsed.
+    pub fn next(&mut self, columns: &Columns) -> Option<Result<Group, Damage>> {
+        self.left = self.left.checked_sub(1)?;
+        let mut thrift = Thrift::new(&self.bytes[self.next..]);
+        let group = group(&mut thrift, columns);
+        self.next = self.bytes.len() - thrift.rest().len();
+        if group.is_err() {
+            self.end();
+        }
+        Some(group)
+    }
+
+    /// Leaves out the other row groups.
+    pub fn end(&mut self) {
+        self.left = 0;
+    }
+}
+
+/// The number of elements of a list of structures.
+fn structures(thrift: &mut Thrift) -> Result<u64, Damage> {
+    match thrift.list()? {
+        (_, 0) => Ok(0),
+        (Kind::Struct, count) => Ok(count),
+        _ => Err("its metadata has a list of the wrong type".into()),
+    }
+}
+
+fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
+    let (mut rows, mut text, mut id) = (None, None, None);
+    thrift.fields(&mut |thrift, number, kind| {
+        match (number, kind) {
+            (1, Kind::List) => {
+                for ordinal in 0..structures(thrift)? {
+                    let chunk = chunk(thrift)?;
+                    if ordinal == columns.text.ordinal {
+                        text = chunk;
+                    }
+                    if columns.id.is_some_and(|(id, _)| id.ordinal == ordinal) {
+                        id = chunk;
+                    }
+                }
+            }
+            (3, Kind::Int) => rows = u64::try_from(thrift.int()?).ok(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let Some(rows) = rows else { return Err("a row group has no number of rows".into()) };
+    let (Some(text), true) = (text, id.is_some() || columns.id.is_none()) else {
+        return Err("a column of a row group is missing, in another file, or encrypted".into());
+    };
+    if text.values != rows || id.is_some_and(|id| id.values != rows) {
+        return Err("a column has more or fewer values than its row group has rows".into());
+    }
+    Ok(Group { rows, text, id })
+}
+
+/// A column of a row group; `None` if it cannot be read from this file.
+fn chunk(thrift: &mut Thrift) -> Result<Option<Chunk>, Damage> {
+    let (mut chunk, mut is_here) = (None, true);
+    thrift.fields(&mut |thrift, number, kind| {
+        match (number, kind) {
+            // A path of another file, or the description of the encryption.
+            (1, Kind::Bytes) => is_here &= thrift.bytes()?.is_empty(),
+            (8 | 9, _) => {
+                is_here = false;
+                return Ok(false);
+            }
+            (3, Kind::Struct) => chunk = column_metadata(thrift)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    Ok(chunk.filter(|_| is_here))
+}
+
+fn column_metadata(thrift: &mut Thrift) -> Result<Option<Chunk>, Damage> {
+    let (mut found, mut data, mut dictionary) = (Chunk::default(), None, None);
+    let mut is_negative = false;
+    thrift.fields(&mut |thrift, number, kind| {
+        if !(matches!(number, 4 | 5 | 7 | 9 | 11) && kind == Kind::Int) {
+            return Ok(false);
+        }
+        let value = thrift.int()?;
+        is_negative |= value < 0;
+        match number {
+            4 => found.codec = value,
+            5 => found.values = value.unsigned_abs(),
+            7 => found.length = value.unsigned_abs(),
+            9 => data = Some(value.unsigned_abs()),
+            _ => dictionary = Some(value.unsigned_abs()),
+        }
+        Ok(true)
+    })?;
+    if is_negative {
+        return Err("a size in its metadata is negative".into());
+    }
+    // Some writers give 0 as the position of a dictionary that does not exist.
+    let start = data.map(|data| dictionary.filter(|&dictionary| dictionary > 0).map_or(data, |first| first.min(data)));
+    Ok(start.map(|start| Chunk { start, ..found }))
+}
+
+/// An element of a schema: a column, or a group of columns.
+struct Element<'a> {
+    name: Cow<'a, str>,
+    /// The group that it belongs to; the first is the root.
+    parent: usize,
+    /// The number of a column; `None` for a group.
+    ordinal: Option<u64>,
+    children: u64,
+    is_optional: bool,
+    is_repeated: bool,
+    physical: i64,
+    length: i64,
+    annotation: Annotation,
+}
+
+/// What a physical type stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Annotation {
+    #[default]
+    None,
+    Text,
+    Signed,
+    Unsigned,
+    Uuid,
+    List,
+    Map,
+    Decimal,
+    Time,
+    Other,
+}
+
+struct Schema<'a>(Vec<Element<'a>>);
+
+impl<'a> Schema<'a> {
+    fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+        let mut thrift = Thrift::new(bytes);
+        let count = structures(&mut thrift)?;
+        if count > MAX_ELEMENTS {
+            return Err(format!("its schema has more than {MAX_ELEMENTS} columns").into());
+        }
+        let mut elements: Vec<Element> = Vec::new();
+        // The groups that the next element may belong to, with the numbers of elements that they still lack.
+        let (mut open, mut ordinal) = (Vec::<(usize, u64)>::new(), 0);
+        for index in 0..count as usize {
+            let mut element = element(&mut thrift)?;
+            while open.pop_if(|(_, lacking)| *lacking == 0).is_some() {}
+            match open.last_mut() {
+                Some((parent, lacking)) => {
+                    *lacking -= 1;
+                    element.parent = *parent;
+                }
+                None if index == 0 => element.ordinal = None,
+                None => return Err("its schema has more columns than its groups".into()),
+            }
+            match &mut element.ordinal {
+                Some(own) => {
+                    *own = ordinal;
+                    ordinal += 1;
+                }
+                None if open.len() == MAX_DEPTH => return Err("its schema is nested too deeply".into()),
+                None => open.push((index, element.children)),
+            }
+            elements.push(element);
+        }
+        if elements.is_empty() || open.iter().any(|&(_, lacking)| lacking > 0) {
+            return Err("its schema is incomplete".into());
+        }
+        Ok(Schema(elements))
+    }
+
+    /// The elements of a group.
+    fn within(&self, parent: usize) -> impl Iterator<Item = (usize, &Element<'a>)> {
+        self.0.iter().enumerate().skip(1).filter(move |(_, element)| element.parent == parent)
+    }
+
+    /// The element of this path, or the list on the way to it. A name with dots in it counts as a whole, too.
+    fn find(&self, path: &FieldPath) -> Option<&Element<'a>> {
+        let child = |parent, name: &str| self.within(parent).find(|(_, element)| element.name == name);
+        if let Some((_, element)) = child(0, path.name()) {
+            return Some(element);
+        }
+        let mut found = (0, &self.0[0]);
+        for step in path.steps() {
+            if found.1.is_list() {
+                break;
+            }
+            found = child(found.0, step)?;
+        }
+        Some(found.1)
+    }
+
+    /// The element itself and the groups around it, without the root.
+    fn around<'s>(&'s self, element: &'s Element<'a>) -> impl Iterator<Item = &'s Element<'a>> {
+        let parent = |element: &&'s Element<'a>| (element.parent != 0).then(|| &self.0[element.parent]);
+        std::iter::successors(Some(element), parent)
+    }
+
+    /// The definition level of a value of a column.
+    fn level(&self, element: &Element<'a>) -> u32 {
+        self.around(element).map(|element| u32::from(element.is_optional)).sum()
+    }
+
+    fn column(&self, element: &Element<'a>) -> Option<Column> {
+        let physical = match (element.physical, element.length) {
+            (1, _) => Physical::Fixed(4),
+            (2, _) => Physical::Fixed(8),
+            (6, _) => Physical::Bytes,
+            (7, 16) => Physical::Fixed(16),
+            _ => return None,
+        };
+        Some(Column { ordinal: element.ordinal?, physical, max_level: self.level(element) })
+    }
+
+    /// The text column and the id column. An id column need not exist.
+    fn columns(&self, options: &Options) -> Result<Columns, Fault> {
+        let here = self.names();
+        let refused = |kind, message: String| Fault { kind, message };
+        let path = &options.text_field;
+        let advice = format!("(columns here: {here}; choose with `text-field`)");
+        let Some(element) = self.find(path) else {
+            return Err(refused(ProblemKind::Header, format!("no text column '{path}' {advice}")));
+        };
+        let text = match (element.kind(), self.column(element)) {
+            (Ok(IdKind::Text), Some(column)) => column,
+            (kind, _) => {
+                let kind = kind.map_or_else(|kind| kind, |_| "a number");
+                let message = format!("text column '{path}' is {kind}, not a string {advice}");
+                return Err(refused(ProblemKind::Header, message));
+            }
+        };
+        let path = &options.id_field;
+        let id = match self.find(path).map(|element| (element.kind(), self.column(element))) {
+            None => None,
+            Some((Ok(kind), Some(column))) => Some((column, kind)),
+            Some((kind, _)) => {
+                let kind = kind.map_or_else(|kind| kind, |_| "of another type");
+                let message = format!(
+                    "id column '{path}' is {kind}, not a string or an integer (columns here: {here}; choose with `id-field`)"
+                );
+                return Err(refused(ProblemKind::Id, message));
+            }
+        };
+        let null = format!("text column '{}' is null, not a string {advice}", options.text_field);
+        Ok(Columns { text, id, null })
+    }
+
+    /// The paths of columns and lists, for a message.
+    fn names(&self) -> String {
+        let shown = |element: &&Element<'a>| {
+            let is_within_list = self.around(element).skip(1).any(Element::is_list);
+            (element.ordinal.is_some() || element.is_list()) && !is_within_list
+        };
+        let path = |element: &Element<'a>| {
+            let mut steps: Vec<&str> = self.around(element).map(|element| &*element.name).collect();
+            steps.reverse();
+            Cow::Owned(steps.join("."))
+        };
+        let elements = || self.0.iter().skip(1).filter(shown);
+        display_names(elements().map(path), elements().count())
+    }
+}
+
+impl Element<'_> {
+    fn is_list(&self) -> bool {
+        self.is_repeated || matches!(self.annotation, Annotation::List | Annotation::Map)
+    }
+
+    /// How its values are written as ids, or what it is instead.
+    fn kind(&self) -> Result<IdKind, &'static str> {
+        match (self.annotation, self.physical) {
+            _ if self.is_list() && self.annotation == Annotation::Map => Err("a map"),
+            _ if self.is_list() => Err("a list (lists are not read)"),
+            _ if self.ordinal.is_none() => Err("a struct"),
+            (Annotation::None | Annotation::Text, 6) => Ok(IdKind::Text),
+            (Annotation::None | Annotation::Signed, 1 | 2) => Ok(IdKind::Signed),
+            (Annotation::Unsigned, 1 | 2) => Ok(IdKind::Unsigned),
+            (Annotation::Uuid, 7) if self.length == 16 => Ok(IdKind::Uuid),
+            (Annotation::Decimal, _) => Err("a decimal number"),
+            (Annotation::Time, _) | (_, 3) => Err("a date or time"),
+            (_, 0) => Err("a boolean"),
+            (_, 4 | 5) => Err("a floating-point number"),
+            _ => Err("of another type"),
+        }
+    }
+}
+
+fn element<'a>(thrift: &mut Thrift<'a>) -> Result<Element<'a>, Damage> {
+    let mut name = None;
+    let (mut physical, mut length, mut repetition, mut children) = (-1, 0, 0, 0);
+    let (mut converted, mut logical) = (Annotation::None, Annotation::None);
+    thrift.fields(&mut |thrift, number, kind| {
+        match (number, kind) {
+            (1, Kind::Int) => physical = thrift.int()?,
+            (2, Kind::Int) => length = thrift.int()?,
+            (3, Kind::Int) => repetition = thrift.int()?,
+            (4, Kind::Bytes) => name = Some(String::from_utf8_lossy(thrift.bytes()?)),
+            (5, Kind::Int) => children = thrift.int()?,
+            (6, Kind::Int) => converted = converted_type(thrift.int()?),
+            (10, Kind::Struct) => logical = logical_type(thrift)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let (Some(name), Ok(children)) = (name, u64::try_from(children)) else {
+        return Err("a column of its schema has no name, or a negative size".into());
+    };
+    Ok(Element {
+        name,
+        parent: 0,
+        // Replaced by its number.
+        ordinal: (physical >= 0).then_some(0),
+        children,
+        is_optional: repetition == 1,
+        is_repeated: repetition == 2,
+        physical,
+        length,
+        annotation: if logical == Annotation::None { converted } else { logical },
+    })
+}
+
+fn converted_type(code: i64) -> Annotation {
+    match code {
+        // Strings, enumerations, JSON.
+        0 | 4 | 19 => Annotation::Text,
+        1 | 2 => Annotation::Map,
+        3 => Annotation::List,
+        5 => Annotation::Decimal,
+        6..=10 => Annotation::Time,
+        11..=14 => Annotation::Unsigned,
+        15..=18 => Annotation::Signed,
+        _ => Annotation::Other,
+    }
+}
+
+/// A union: a structure with one field, whose number says which.
+fn logical_type(thrift: &mut Thrift) -> Result<Annotation, Damage> {
+    let mut found = Annotation::None;
+    thrift.fields(&mut |thrift, number, kind| {
+        found = match number {
+            1 | 4 | 12 => Annotation::Text,
+            2 => Annotation::Map,
+            3 => Annotation::List,
+            5 => Annotation::Decimal,
+            6..=8 => Annotation::Time,
+            14 => Annotation::Uuid,
+            // A column without any value has a physical type that does not matter.
+            11 => Annotation::None,
+            10 if kind == Kind::Struct => {
+                let mut is_signed = true;
+                thrift.fields(&mut |_, number, kind| {
+                    if let (2, Kind::Bool(value)) = (number, kind) {
+                        is_signed = value;
+                    }
+                    Ok(false)
+                })?;
+                found = if is_signed { Annotation::Signed } else { Annotation::Unsigned };
+                return Ok(true);
+            }
+            _ => Annotation::Other,
+        };
+        Ok(false)
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,294 @@
+//! Parquet: the texts and ids of a file, read with random access, without its other columns.
+//!
+//! The reading thread walks the headers of the pages of two columns, and hands out ranges of rows with their pages, which
+//! are not unpacked yet ([`File::next`]). Any thread unpacks and decodes them ([`Rows::visit`]). No column has a value
+//! more or less than there are rows, because columns in lists are not read; so ranges are cut without decoding, also
+//! within a page.
+//!
+//! Files are untrusted, and a decoder that panics on a damaged file would end the program. Therefore this is our own
+//! decoder, of what columns of texts and integers need: it allocates no size that was not checked, and every value that
+//! is not there is an error.
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `fault` | what is wrong with a file |
+//! | `thrift` | the encoding of metadata |
+//! | `footer` | the schema, the wanted columns, the row groups |
+//! | `page` | headers of pages; their bytes |
+//! | `codec` | their compression |
+//! | `values` | the encodings of values |
+//! | `rows` | a range of rows: ids and texts |
+
+mod codec;
+mod fault;
+mod footer;
+#[allow(dead_code, reason = "for copies")]
+mod page;
+mod rows;
+mod thrift;
+mod values;
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use fault::Damage;
+pub(super) use fault::Fault;
+use footer::{Columns, Footer, Group};
+use page::{Expansion, Page, Pages};
+use rows::{Limits, Slice};
+pub(super) use rows::{Refused, Rows};
+
+use super::options::{PARQUET_MAGIC as MAGIC, display_size};
+use super::{Options, ProblemKind};
+
+/// The beginning and the end of a file whose metadata is encrypted.
+const ENCRYPTED: &[u8] = b"PARE";
+
+/// The length at the end of a file: of the length of the metadata, and of the magic.
+const TAIL_BYTES: u64 = 8;
+
+/// The maximum length of metadata, unless a record may be longer.
+const MAX_FOOTER: u64 = 64 << 20;
+
+/// The maximum number of rows that are parsed as one piece. What is kept of a document takes memory, too.
+const MAX_ROWS: u64 = 16 << 10;
+
+/// Whether a file that begins like this is a Parquet file.
+pub(super) fn is_parquet(beginning: &[u8]) -> bool {
+    beginning.starts_with(MAGIC) || beginning.starts_with(ENCRYPTED)
+}
+
+/// A file that is being read.
+pub(super) struct File<'f> {
+    file: &'f fs::File,
+    options: &'f Options,
+    /// Where the metadata begins.
+    end: u64,
+    footer: Footer,
+    columns: Arc<Columns>,
+    expansion: Expansion,
+    /// The bytes of the columns so far. No part of a file is read twice.
+    column_bytes: u64,
+    /// The number of rows in the row groups so far.
+    rows: u64,
+    group: Option<Open<'f>>,
+}
+
+/// What comes next in a file.
+pub(super) enum Piece {
+    Rows(Rows),
+    /// A part of the file cannot be read.
+    Broken {
+        /// Its first row.
+        row: u64,
+        fault: Fault,
+    },
+}
+
+impl<'f> File<'f> {
+    /// Reads the metadata of a file.
+    pub fn open(file: &'f fs::File, options: &'f Options) -> Result<Self, Fault> {
+        let (end, metadata) = metadata(file, options)?;
+        let (footer, columns) = Footer::parse(metadata, options)?;
+        let (expansion, column_bytes, rows) = Default::default();
+        Ok(File { file, options, end, footer, columns: Arc::new(columns), expansion, column_bytes, rows, group: None })
+    }
+
+    /// The number of bytes of pages so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.expansion.packed()
+    }
+
+    /// The next rows.
+    pub fn next(&mut self) -> Option<Piece> {
+        loop {
+            let Some(group) = &mut self.group else {
+                match self.open_group()? {
+                    Ok(group) => self.group = Some(group),
+                    Err(fault) => return Some(Piece::Broken { row: self.rows + 1, fault }),
+                }
+                continue;
+            };
+            let first = group.first + group.done;
+            match group.next(&mut self.expansion, self.options) {
+                Ok(Some((count, text, id))) => {
+                    let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
+                    return Some(Piece::Rows(Rows { first, count, text, id, columns, limits }));
+                }
+                Ok(None) => self.group = None,
+                Err(fault) => {
+                    let message = format!("rows {first} to {} cannot be read: {}", self.rows, fault.message);
+                    self.group = None;
+                    return Some(Piece::Broken { row: first, fault: Fault { message, ..fault } });
+                }
+            }
+        }
+    }
+
+    /// Starts the next row group. The first one that cannot be read is the last.
+    fn open_group(&mut self) -> Option<Result<Open<'f>, Fault>> {
+        let first = self.rows + 1;
+        let opened = self.footer.next(&self.columns)?.and_then(|group| {
+            self.check(&group)?;
+            let rows = self.rows.checked_add(group.rows).filter(|&rows| rows < u64::MAX);
+            self.rows = rows.ok_or("its row groups have too many rows")?;
+            Open::new(self.file, &group, first)
+        });
+        Some(opened.map_err(|damage| {
+            self.footer.end();
+            self.rows = first - 1;
+            let fault = Fault::from(damage);
+            let message = format!("rows from {first} on cannot be read: {}", fault.message);
+            Fault { message, ..fault }
+        }))
+    }
+
+    /// Checks that a row group with rows is within the file, and that all are not longer together than the file.
+    fn check(&mut self, group: &Group) -> Result<(), Damage> {
+        if group.rows == 0 {
+            return Ok(());
+        }
+        for chunk in [Some(group.text), group.id.filter(|id| id.start != group.text.start)].into_iter().flatten() {
+            let is_within = chunk.start >= MAGIC.len() as u64
+                && chunk.start.checked_add(chunk.length).is_some_and(|end| end <= self.end);
+            self.column_bytes = self.column_bytes.saturating_add(chunk.length);
+            if !is_within || self.column_bytes > self.end {
+                return Err("a column is outside the file, or overlaps another".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The metadata of a file, and its position.
+fn metadata(file: &fs::File, options: &Options) -> Result<(u64, Vec<u8>), Fault> {
+    let unreadable = |error| Fault { kind: ProblemKind::Unreadable, message: format!("cannot read: {error}") };
+    let read = |from: SeekFrom, count: u64| {
+        let (mut file, mut bytes) = (file, Vec::new());
+        file.seek(from)?;
+        file.take(count).read_to_end(&mut bytes)?;
+        Ok::<_, std::io::Error>(bytes)
+    };
+    if !is_parquet(&read(SeekFrom::Start(0), MAGIC.len() as u64).map_err(unreadable)?) {
+        let message = "compressed Parquet file: decompress it first (Parquet compresses its pages itself)".into();
+        return Err(Fault { kind: ProblemKind::Unreadable, message });
+    }
+    let size = file.metadata().map_err(unreadable)?.len();
+    let tail = match size.checked_sub(TAIL_BYTES) {
+        Some(tail) => read(SeekFrom::Start(tail), TAIL_BYTES).map_err(unreadable)?,
+        None => Vec::new(),
+    };
+    let Some((&[a, b, c, d], magic)) = tail.split_first_chunk::<4>() else {
+        return Err(Damage::from("it is truncated").into());
+    };
+    if magic == ENCRYPTED {
+        let message = "encrypted Parquet file: it is not read".into();
+        return Err(Fault { kind: ProblemKind::Unreadable, message });
+    }
+    if magic != MAGIC {
+        return Err(Damage::from("it is truncated, or has no metadata at its end").into());
+    }
+    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let Some(start) = (size - TAIL_BYTES).checked_sub(length).filter(|&start| start >= MAGIC.len() as u64) else {
+        return Err(Damage::from("its metadata is longer than the file").into());
+    };
+    let most = MAX_FOOTER.max(options.max_record as u64);
+    if length > most {
+        let message =
+            format!("its metadata is longer than {} (allow more with `max-record`)", display_size(most as usize));
+        return Err(Fault { kind: ProblemKind::TooLong, message });
+    }
+    let bytes = read(SeekFrom::Start(start), length).map_err(unreadable)?;
+    Ok((start, bytes))
+}
+
+/// A row group that is being read.
+struct Open<'f> {
+    /// The number of its first row in the file.
+    first: u64,
+    rows: u64,
+    done: u64,
+    text: Cursor<'f>,
+    id: Option<Cursor<'f>>,
+    /// Why the rest cannot be read.
+    fault: Option<Fault>,
+}
+
+/// A number of rows, their texts, and their ids.
+type Range = (u64, Slice, Option<Slice>);
+
+/// A column of a row group that is being read.
+struct Cursor<'f> {
+    pages: Pages<'f>,
+    /// The page with the next row, and the number of its rows that were handed out.
+    page: Option<(Arc<Page>, u64)>,
+    /// The number of rows that are in no page so far.
+    left: u64,
+}
+
+impl<'f> Open<'f> {
+    fn new(file: &'f fs::File, group: &Group, first: u64) -> Result<Self, Damage> {
+        let cursor = |chunk| Ok::<_, Damage>(Cursor { pages: Pages::new(file, chunk)?, page: None, left: group.rows });
+        let (text, id) = (cursor(group.text)?, group.id.map(cursor).transpose()?);
+        Ok(Open { first, rows: group.rows, done: 0, text, id, fault: None })
+    }
+
+    /// The next rows, about as many as are in a batch.
+    fn next(&mut self, expansion: &mut Expansion, options: &Options) -> Result<Option<Range>, Fault> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let (most, bytes) = (MAX_ROWS.min(self.rows - self.done), options.batch_bytes as u64);
+        let mut text = Slice::default();
+        while self.fault.is_none() && text.rows() < most && (text.rows() == 0 || text.bytes() < bytes) {
+            self.fault = self.text.extend(&mut text, most, bytes, (expansion, options)).err();
+        }
+        let mut rows = text.rows();
+        let mut id = self.id.is_some().then(Slice::default);
+        if let (Some(cursor), Some(slice)) = (&mut self.id, &mut id) {
+            while slice.rows() < rows {
+                if let Err(fault) = cursor.extend(slice, rows, u64::MAX, (expansion, options)) {
+                    self.fault = Some(fault);
+                    rows = slice.rows();
+                }
+            }
+        }
+        self.done += rows;
+        match self.fault.take_if(|_| rows == 0) {
+            Some(fault) => Err(fault),
+            None => Ok((rows > 0).then_some((rows, text, id))),
+        }
+    }
+}
+
+impl Cursor<'_> {
+    /// Adds rows of one page to a slice, up to these numbers of rows and of bytes, but at least one.
+    fn extend(
+        &mut self,
+        slice: &mut Slice,
+        most: u64,
+        bytes: u64,
+        (expansion, options): (&mut Expansion, &Options),
+    ) -> Result<(), Fault> {
+        let (page, used) = match self.page.take() {
+            Some(page) => page,
+            None => {
+                let page = self.pages.next(expansion, options)?;
+                let Some(left) = self.left.checked_sub(page.rows()) else {
+                    return Err(Damage::from("a column has more values than its row group has rows").into());
+                };
+                self.left = left;
+                (page, 0)
+            }
+        };
+        let available = page.rows() - used;
+        let fitting = bytes.saturating_sub(slice.bytes()).saturating_mul(page.rows()) / page.size().max(1);
+        let count = available.min(most - slice.rows()).min(fitting.max(1));
+        slice.push(&page, used, count, self.pages.dictionary.as_ref());
+        if count < available {
+            self.page = Some((page, used + count));
+        }
+        Ok(())
+    }
+}
