@@ -33,7 +33,7 @@
 //! # The guide
 //!
 //! The chapters of [`guide`] are written for users of the program and explain what the library does too: which algorithm and threshold to
-//! take ([choosing](guide::choosing)); the commands ([scanning](guide::scanning), [filtering](guide::filtering),
+//! take ([choosing](guide::choosing)); the commands ([scanning](guide::scanning), [cleaning](guide::cleaning), [filtering](guide::filtering),
 //! [checking](guide::checking), [comparing](guide::comparing)); the details ([algorithms](guide::algorithms), [tokens](guide::tokens),
 //! [formats](guide::formats), [records](guide::records)); the [limits](guide::limits); and this [library](guide::library).
 //!
@@ -50,6 +50,7 @@
 //! running       run        text → signature data, once; the ordered parallel map; the observer
 //! passages      passages   what two documents share     prose    markup → the words that a reader sees
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
+//! corpus        clean      files → the same files without near-duplicates
 //! stream        index      the documents that passed    filter   records in, decisions in their order, records out
 //! pairs         compare    two documents, as any algorithm sees them
 //! gate          check      folder → pages → findings; baselines, rules, reports
@@ -71,6 +72,7 @@
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`engine`] | the batch: all near-duplicates among the documents of a source |
+//! | [`clean`] | a corpus without its near-duplicates, in the files and formats that it came in |
 //! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
 //! | [`filter`] | the stream: records in, decisions in input order, records out |
 //! | [`compare`] | two documents, as any algorithm sees them |
@@ -116,6 +118,8 @@ extern crate self as neardups;
 
 pub mod algorithm;
 pub mod check;
+#[cfg(feature = "clean")]
+pub mod clean;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

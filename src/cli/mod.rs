@@ -5,6 +5,7 @@
 
 mod arguments;
 mod check;
+mod clean;
 mod compare;
 mod eval;
 mod files;
@@ -57,6 +58,7 @@ pub fn run() -> ExitCode {
         Some(("scan", given)) => scan::run(&arguments::scan::Arguments::new(given)),
         Some(("filter", given)) => filter::run(&arguments::filter::Arguments::new(given)),
         Some(("index", given)) => index::run(&arguments::index::Arguments::new(given)),
+        Some(("clean", given)) => clean::run(&arguments::clean::Arguments::new(given)),
         Some(("check", given)) => check::run(&check::arguments::Arguments::new(given)),
         Some(("compare", given)) => compare::run(&arguments::compare::Arguments::new(given)),
         Some(("eval", given)) => eval::run(&arguments::eval::Arguments::new(given)),
@@ -131,6 +133,7 @@ fn command() -> Command {
             "Examples:\n  dedup scan ./corpus                        near-duplicate pairs of a folder\n  \
              zcat crawl.jsonl.gz | dedup scan - --emit clusters\n  \
              crawler | dedup filter --index seen.idx    new documents of a stream\n  \
+             dedup clean shards/ --output clean/        a corpus without near-duplicates\n  \
              dedup check docs/                          copied pages and passages in documentation\n  \
              dedup plan --threshold 0.9                 what the options find and cost",
         )
@@ -139,6 +142,7 @@ fn command() -> Command {
         .subcommand(arguments::scan::command())
         .subcommand(arguments::filter::command())
         .subcommand(arguments::index::command())
+        .subcommand(arguments::clean::command())
         .subcommand(check::arguments::command())
         .subcommand(arguments::compare::command())
         .subcommand(arguments::eval::command())

@@ -15,6 +15,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
+use neardups::clean;
 use neardups::engine::{
     self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, KeptOutcome, MAX_HOSTS_PER_TEXT, Outcome, Report,
     Verdict,
@@ -24,7 +25,7 @@ use neardups::report::{self, JsonLines};
 use neardups::source::{self, Input, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -84,9 +85,11 @@ impl Request {
 /// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
-    if keep.is_some() && !matches!(emit, Emit::Clusters | Emit::Verdicts) {
+    if keep.is_some() && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept) {
         let what = emit.name();
-        return Err(usage_error(format!("--keep has no effect on {what}: use --emit clusters or --emit verdicts")));
+        return Err(usage_error(format!(
+            "--keep has no effect on {what}: use --emit clusters, --emit verdicts or --emit kept"
+        )));
     }
     if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
         return Err(usage_error("--against has no effect on fingerprints: name its files as paths"));
@@ -97,9 +100,9 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     if keep.is_some() && !arguments.against.is_empty() {
         return Err(usage_error("--keep has no effect with --against: the reference is kept"));
     }
-    if on_error.is_typed && on_error.value != OnError::Fail && *emit != Emit::Verdicts {
+    if on_error.is_typed && on_error.value != OnError::Fail && !matches!(emit, Emit::Verdicts | Emit::Kept) {
         return Err(usage_error(
-            "--on-error keep and --on-error drop have an effect only on verdicts: add --emit verdicts",
+            "--on-error keep and --on-error drop have an effect only on verdicts and kept records: add --emit verdicts or --emit kept",
         ));
     }
     Ok(())
@@ -147,6 +150,11 @@ fn scan(
     let (report, written) = match request.emit {
         Emit::Fingerprints => {
             let (mut report, written) = write_fingerprints(&mut input, request, &terminal)?;
+            warn(&mut report, &terminal);
+            (report, written)
+        }
+        Emit::Kept => {
+            let (mut report, written) = write_kept_records(&mut input, against, request, &terminal)?;
             warn(&mut report, &terminal);
             (report, written)
         }
@@ -220,7 +228,7 @@ fn warn_of_mistakes(terminal: &Terminal, counts: &Counts, request: &Request) {
 }
 
 /// Refuses a missing reference: without it, every document would seem new.
-fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
+pub fn check_reference(against: &[PathBuf]) -> Result<(), Error> {
     for reference in against.iter().filter(|path| path.as_os_str() != "-") {
         reference
             .metadata()
@@ -266,6 +274,33 @@ fn check_failed(request: &Request, failed: u64, results: &str) -> Result<(), Err
 }
 
 const NOTHING_WRITTEN: &str = "no results were written";
+
+/// Decides, and writes the records that are kept.
+fn write_kept_records(
+    input: &mut Input,
+    against: Option<&mut dyn Source>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<(Report, Result<Written, Error>), Error> {
+    let options = clean::Options {
+        source: request.source.clone(),
+        engine: request.engine.clone(),
+        keep: request.keep,
+        on_error: request.on_error.into(),
+        ..clean::Options::default()
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+    let result = clean::write_kept(input, against, &request.factory, &options, terminal, &mut out);
+    terminal.done();
+    let (report, written) = terminal.finish_rejects(result)?;
+    let documents = report.counts.documents;
+    let written = written.and_then(|kept| {
+        out.flush().map_err(|error| Error::output("cannot write results", error))?;
+        let dropped = (documents + report.counts.failed).saturating_sub(kept);
+        Ok(Written { records: kept, dropped: Some(dropped), ..Written::default() })
+    });
+    Ok((report, written))
+}
 
 /// Makes the fingerprints, and writes each as it is made.
 fn write_fingerprints(
@@ -420,42 +455,90 @@ fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     }
 }
 
+/// What ran, for statistics.
+pub struct Ran<'a> {
+    pub report: &'a Report,
+    pub tokens: &'a Tokenization,
+    pub seed: u64,
+    pub preset: Option<&'static str>,
+    pub started: Instant,
+}
+
 /// The one object of `--stats`.
 #[derive(Serialize)]
-struct Stats<'a> {
-    r#type: &'static str,
-    version: &'static str,
-    hash_version: u32,
-    algo: &'a str,
-    measure: &'a str,
-    tokenizer: &'a str,
+pub struct Stats<'a> {
+    pub r#type: &'static str,
+    pub version: &'static str,
+    pub hash_version: u32,
+    pub algo: &'a str,
+    pub measure: &'a str,
+    pub tokenizer: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    preparation: Option<&'a Described>,
-    seed: u64,
-    parameters: Ordered<'a>,
-    median_tokens: usize,
-    counts: &'a Counts,
-    hidden: u64,
-    records: u64,
+    pub preparation: Option<&'a Described>,
+    pub seed: u64,
+    pub parameters: Ordered<'a>,
+    pub median_tokens: usize,
+    pub counts: &'a Counts,
+    pub hidden: u64,
+    pub records: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    clusters: Option<u64>,
+    pub clusters: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dropped: Option<u64>,
-    rereadings: u64,
-    spilled: u64,
-    warnings: &'a [String],
+    pub dropped: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_written: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_written: Option<u64>,
+    pub rereadings: u64,
+    pub spilled: u64,
+    pub warnings: &'a [String],
     /// Seconds in each stage, and from start to end.
-    timings: BTreeMap<&'a str, f64>,
+    pub timings: BTreeMap<&'a str, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    preset: Option<&'static str>,
+    pub preset: Option<&'static str>,
     /// Records of archives that are neither HTML nor plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    textless: Option<u64>,
+    pub textless: Option<u64>,
     /// Further names of files that were read, which count as skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    same: Option<u64>,
+    pub same: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Failure>,
+    pub error: Option<Failure>,
+}
+
+impl<'a> Stats<'a> {
+    /// Those of a run, without what was written.
+    pub fn of(ran: &Ran<'a>) -> Self {
+        let Ran { report, tokens, seed, preset, started } = *ran;
+        let stages = report.timings.iter().map(|(name, time)| (*name, time.as_secs_f64()));
+        Stats {
+            r#type: "stats",
+            version: env!("CARGO_PKG_VERSION"),
+            hash_version: hash::HASH_VERSION,
+            algo: report.algorithm,
+            measure: report.measure,
+            tokenizer: report.tokenizer.as_deref().unwrap_or(&tokens.name),
+            preparation: tokens.prepared.as_ref(),
+            seed,
+            parameters: Ordered(report.parameters.iter().map(|row| (row.name, &row.value)).collect()),
+            median_tokens: report.median_tokens,
+            counts: &report.counts,
+            hidden: 0,
+            records: 0,
+            clusters: None,
+            dropped: None,
+            files_written: None,
+            bytes_written: None,
+            rereadings: report.rereadings,
+            spilled: report.spilled,
+            warnings: &report.warnings,
+            timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
+            preset,
+            textless: None,
+            same: None,
+            error: None,
+        }
+    }
 }
 
 fn stats<'a>(
@@ -465,30 +548,14 @@ fn stats<'a>(
     input: source::Counts,
     started: Instant,
 ) -> Stats<'a> {
-    let stages = report.timings.iter().map(|(name, time)| (*name, time.as_secs_f64()));
+    let ran = Ran { report, tokens: &request.tokens, seed: request.engine.seed, preset: request.preset, started };
     Stats {
-        r#type: "stats",
-        version: env!("CARGO_PKG_VERSION"),
-        hash_version: hash::HASH_VERSION,
-        algo: report.algorithm,
-        measure: report.measure,
-        tokenizer: report.tokenizer.as_deref().unwrap_or(&request.tokens.name),
-        preparation: request.tokens.prepared.as_ref(),
-        seed: request.engine.seed,
-        parameters: Ordered(report.parameters.iter().map(|row| (row.name, &row.value)).collect()),
-        median_tokens: report.median_tokens,
-        counts: &report.counts,
         hidden: input.hidden,
         records: written.records,
         clusters: written.clusters,
         dropped: written.dropped,
-        rereadings: report.rereadings,
-        spilled: report.spilled,
-        warnings: &report.warnings,
-        timings: stages.chain([("total", started.elapsed().as_secs_f64())]).collect(),
-        preset: request.preset,
         textless: Some(input.textless).filter(|&count| count > 0),
         same: Some(input.same).filter(|&count| count > 0),
-        error: None,
+        ..Stats::of(&ran)
     }
 }

@@ -248,9 +248,12 @@ impl Observer for Terminal {
             Stage::ReadingAgain | Stage::Rereading => "rereading",
             Stage::Grouping => "grouping",
             Stage::Verifying => "verifying",
+            Stage::Writing => "writing",
         });
         match stage {
-            Stage::Counting | Stage::Reading | Stage::ReadingAgain | Stage::Rereading => self.bar.set_position(0),
+            Stage::Counting | Stage::Reading | Stage::ReadingAgain | Stage::Rereading | Stage::Writing => {
+                self.bar.set_position(0);
+            }
             Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
         }
     }

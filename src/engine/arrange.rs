@@ -338,11 +338,15 @@ impl Outcome {
         if self.corpus.against() {
             return Vec::new();
         }
-        let turn = |document: u32| match policy {
-            KeepPolicy::First => (0, document),
-            KeepPolicy::Last => (0, !document),
-            KeepPolicy::Longest => (!self.corpus.length(document), document),
-            KeepPolicy::Shortest => (self.corpus.length(document), document),
+        let corpus = &self.corpus;
+        let turn = |document: u32| {
+            let turn = match policy {
+                KeepPolicy::First => (0, document),
+                KeepPolicy::Last => (0, !document),
+                KeepPolicy::Longest => (!corpus.length(document), document),
+                KeepPolicy::Shortest => (corpus.length(document), document),
+            };
+            (!corpus.is_reference(document), turn)
         };
         let (mut later, mut kept, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for group in 0..decisions.len() as u32 {
@@ -417,7 +421,7 @@ impl Outcome {
     }
 }
 
-/// The groups in the order in which a policy decides on them.
+/// The groups in the order in which a policy decides on them; those of the reference, which are kept, come first.
 pub(super) fn order_of_choice(corpus: &Corpus, policy: KeepPolicy) -> Vec<u32> {
     let mut order: Vec<u32> = (0..corpus.distinct() as u32).collect();
     let leader = |group: u32| leader(corpus, group, policy);
@@ -427,6 +431,7 @@ pub(super) fn order_of_choice(corpus: &Corpus, policy: KeepPolicy) -> Vec<u32> {
         KeepPolicy::Longest => order.sort_by_key(|&g| (std::cmp::Reverse(corpus.length(leader(g))), leader(g))),
         KeepPolicy::Shortest => order.sort_by_key(|&g| (corpus.length(leader(g)), leader(g))),
     }
+    order.sort_by_key(|&group| !corpus.is_reference(corpus.first(group)));
     order
 }
 
@@ -591,6 +596,15 @@ impl<'a> Kept<'a> {
     /// A verdict for every record, including those that could not be read, in input order. With a reference, its
     /// records have no verdict.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'a>> {
+        self.each_verdict(self.outcome.corpus.ids_repeat())
+    }
+
+    /// As [`verdicts`](Self::verdicts), with all locations, whether ids are ambiguous or not.
+    pub fn located_verdicts(&self) -> impl Iterator<Item = Verdict<'a>> {
+        self.each_verdict(true)
+    }
+
+    fn each_verdict(&self, is_located: bool) -> impl Iterator<Item = Verdict<'a>> {
         let corpus = &self.outcome.corpus;
         let (numbers, _) = self.numbers();
         let mut rejections = (0..corpus.rejections.len()).peekable();
@@ -600,17 +614,17 @@ impl<'a> Kept<'a> {
             let comes_before =
                 |&next: &usize| document.is_none_or(|document| corpus.rejections.before(next) <= document);
             if let Some(rejection) = rejections.next_if(comes_before) {
-                return Some(self.rejected(rejection));
+                return Some(self.rejected(rejection, is_located));
             }
-            documents.next().map(|document| self.verdict(document, &numbers))
+            documents.next().map(|document| self.verdict(document, &numbers, is_located))
         })
     }
 
-    fn verdict(&self, document: u32, numbers: &[u64]) -> Verdict<'a> {
+    fn verdict(&self, document: u32, numbers: &[u64], is_located: bool) -> Verdict<'a> {
         let corpus = &self.outcome.corpus;
         let (keep, reason) = self.reason(document);
         let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
-        let place = |document| corpus.ids_repeat().then(|| corpus.at(document));
+        let place = |document| is_located.then(|| corpus.at(document));
         Verdict {
             id: corpus.id(document),
             index: Some(document as usize),
@@ -627,7 +641,7 @@ impl<'a> Kept<'a> {
     }
 
     /// The verdict on a record that could not be read: it is kept, because its content is unknown.
-    fn rejected(&self, rejection: usize) -> Verdict<'a> {
+    fn rejected(&self, rejection: usize, is_located: bool) -> Verdict<'a> {
         let corpus = &self.outcome.corpus;
         let (id, at, error, is_skipped) = corpus.rejections.get(rejection);
         Verdict {
@@ -640,7 +654,7 @@ impl<'a> Kept<'a> {
             featureless: false,
             error: Some(error),
             is_skipped,
-            at: corpus.ids_repeat().then_some(at),
+            at: is_located.then_some(at),
             duplicate_of_at: None,
         }
     }

@@ -49,7 +49,7 @@ pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
-pub use scan::{count_terms, scan, scan_to_keep};
+pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 
 /// Options of a scan. Only the tokenizer and the seed can change the result.
 #[derive(Clone)]

@@ -65,6 +65,26 @@ pub fn scan_to_keep(
     Ok(KeptOutcome::new(outcome, policy))
 }
 
+/// As [`scan_to_keep`], but with a `reference` documents are compared with each other too: what is kept has no
+/// near-duplicates in itself and none in the reference.
+///
+/// # Errors
+/// As for [`scan`].
+///
+/// # Cost
+/// As for [`scan_to_keep`].
+pub fn deduplicate(
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+    policy: KeepPolicy,
+) -> Result<KeptOutcome, Error> {
+    let outcome = run(source, reference, factory, options, observer, Goal::KeepAmongAll(policy))?;
+    Ok(KeptOutcome::new(outcome, policy))
+}
+
 /// What is looked for.
 #[derive(Clone, Copy)]
 enum Goal {
@@ -72,6 +92,8 @@ enum Goal {
     Pairs,
     /// The pairs that decide what is kept, and what is connected.
     Keep(KeepPolicy),
+    /// The same, with documents compared with each other although there is a reference.
+    KeepAmongAll(KeepPolicy),
 }
 
 fn run(
@@ -199,7 +221,8 @@ impl<'a> Run<'a> {
         self.report.counts = counts;
         let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
-        let against = self.sources.iter().any(|side| side.reference);
+        let has_reference = self.sources.iter().any(|side| side.reference);
+        let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
         let documents = Corpus::gather(documents, against, &mut self.report.counts)?;
         prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
         Ok(Gathered { documents, columns, parities, retained })
@@ -269,7 +292,7 @@ impl<'a> Run<'a> {
             };
             let search = Search::new(algorithm, keys, corpus, tables);
             self.report.counts.compared += match self.goal {
-                Goal::Keep(policy) if portion.whole => {
+                Goal::Keep(policy) | Goal::KeepAmongAll(policy) if portion.whole => {
                     let order = order_of_choice(corpus, policy);
                     let (deciding, compared) = self.pool.install(|| search.deciding_edges(&evidence, &order));
                     edges = deciding;

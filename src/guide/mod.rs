@@ -43,6 +43,7 @@ macro_rules! chapters {
 chapters! {
     choosing: "Which algorithm and threshold: plan, presets, eval and labels",
     scanning: "Find the near-duplicates of a corpus: pairs, clusters, verdicts",
+    cleaning: "Write a corpus again without its near-duplicates",
     filtering: "Pass only new documents of a stream, across restarts and crashes",
     checking: "Fail a build when documentation contains copies",
     comparing: "Two documents: what each algorithm says, and what they share",

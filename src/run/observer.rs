@@ -18,6 +18,8 @@ pub enum Stage {
     Rereading,
     /// Comparing candidates.
     Verifying,
+    /// Writing files without the records that are not kept.
+    Writing,
 }
 
 /// An estimate of the resources of a scan, from its first documents.

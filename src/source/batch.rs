@@ -361,7 +361,7 @@ impl Records {
     #[cfg(feature = "warc")]
     fn each_page(&self, pages: &[Record], wanted: PageText, selection: &mut Selection, each: Each) {
         let mut name = String::new();
-        for Record { number: line, found } in pages {
+        for Record { number: line, found, .. } in pages {
             let Some(number) = selection.next() else { continue };
             let place = self.place(*line);
             let page = match found {

@@ -21,7 +21,7 @@ const MAGIC_BYTES: usize = 10;
 pub(super) const EXTENSIONS: &[&str] = &["gz", "zst", "zstd", "bz2", "xz"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compression {
+pub(super) enum Compression {
     Gzip,
     Zstd,
     Bzip2,
@@ -62,6 +62,15 @@ pub(super) fn open<'a>(
     consumed: Rc<Cell<u64>>,
     options: &Options,
 ) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(open_as(raw, consumed, options)?.0)
+}
+
+/// As [`open`], with the compression.
+pub(super) fn open_as<'a>(
+    raw: impl Read + 'a,
+    consumed: Rc<Cell<u64>>,
+    options: &Options,
+) -> io::Result<(Box<dyn Read + 'a>, Option<Compression>)> {
     let before = consumed.get();
     let mut raw = Counted { inner: raw, consumed: consumed.clone() };
     let mut start = Vec::with_capacity(MAGIC_BYTES);
@@ -76,10 +85,10 @@ pub(super) fn open<'a>(
     }
     let compression = Compression::by_magic(&start);
     let raw = Cursor::new(start).chain(raw);
-    match compression {
-        None => Ok(Box::new(raw)),
-        Some(compression) => decoder::open(compression, raw, (consumed, before), options),
-    }
+    Ok(match compression {
+        None => (Box::new(raw), None),
+        Some(kind) => (decoder::open(kind, raw, (consumed, before), options)?, compression),
+    })
 }
 
 /// The replacement for decoders in a build without them.

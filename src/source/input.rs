@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use super::file::{File, Pass};
 use super::identity::FileId;
+#[cfg(feature = "clean")]
+use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
 use super::walk::{Found, display_path, walk};
 use super::{Batch, Options, Problem, ProblemKind, Severity, Source};
@@ -75,6 +77,40 @@ pub struct Input {
     elsewhere: Arc<Files>,
 }
 
+/// A file that an [`Input`] reads.
+#[cfg(feature = "clean")]
+pub(crate) struct Listed {
+    pub path: PathBuf,
+    /// The path in the locations of its records.
+    pub shown: String,
+    /// The path below the folder that was named; its name, if it was named itself.
+    pub below: PathBuf,
+    pub metadata: fs::Metadata,
+}
+
+/// Input that can be read only once, with its copy.
+#[cfg(feature = "clean")]
+struct Kept<'a> {
+    rewind: &'a mut Rewind,
+    name: Option<&'a std::ffi::OsStr>,
+}
+
+#[cfg(feature = "clean")]
+impl Original for Kept<'_> {
+    fn name(&self) -> Option<&std::ffi::OsStr> {
+        self.name
+    }
+
+    fn size(&self) -> Option<u64> {
+        None
+    }
+
+    fn reopen(&mut self) -> io::Result<Box<dyn Read + '_>> {
+        self.rewind.rewind()?;
+        Ok(Box::new(&mut *self.rewind))
+    }
+}
+
 /// Files, each with the first name under which it was found.
 pub type Files = HashMap<FileId, Arc<str>>;
 
@@ -117,6 +153,86 @@ impl Input {
             });
         }
         files
+    }
+
+    /// Passes everything that it reads to a function once more, each with its path in the locations of its records, in the
+    /// same order. Standard input and pipes must have been [kept](Source::keep_for_second_read).
+    ///
+    /// # Errors
+    /// Those of the function, which end it. What cannot be opened is left out.
+    #[cfg(feature = "clean")]
+    pub(crate) fn each_original(
+        &mut self,
+        each: &mut dyn FnMut(&str, &mut dyn Original) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut seen, mut result) = (HashSet::new(), Ok(()));
+        for index in 0..self.paths.len() {
+            let Input { paths, options, once, elsewhere, .. } = self;
+            let mut pass = |shown: &str, original: &mut dyn Original| {
+                result = each(shown, original);
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            if paths[index].as_os_str() == STDIN {
+                let Some(rewind) = once.get_mut(&index) else { continue };
+                _ = pass(STDIN, &mut Kept { rewind, name: None });
+            } else {
+                _ = walk(&paths[index], options.hidden, &mut Counts::default(), &mut |found, _| {
+                    let Found::File(entry) = found else { return ControlFlow::Continue(()) };
+                    let shown = display_path(entry.path());
+                    if !entry.file_type().is_file() {
+                        let Some(rewind) = once.get_mut(&index) else { return ControlFlow::Continue(()) };
+                        return pass(&shown, &mut Kept { rewind, name: entry.path().file_name() });
+                    }
+                    let id = entry.metadata().ok().and_then(|metadata| FileId::of(entry.path(), &metadata));
+                    let is_first = id.is_none_or(|id| !elsewhere.contains_key(&id) && seen.insert(id));
+                    match OnDisk::open(entry.path()) {
+                        Ok(mut file) if is_first => pass(&shown, &mut file),
+                        _ => ControlFlow::Continue(()),
+                    }
+                });
+            }
+            if result.is_err() {
+                break;
+            }
+        }
+        result
+    }
+
+    /// The regular files that it will read, in its order, with all their names. Takes a walk through all folders.
+    ///
+    /// # Errors
+    /// A path is standard input, or something that is neither a file nor a folder.
+    #[cfg(feature = "clean")]
+    pub(crate) fn listing(&self) -> Result<Vec<Listed>, Error> {
+        let mut listed = Vec::new();
+        for path in &self.paths {
+            let refused = |what: &str| Error::Usage(format!("{what} cannot be written back: name files or folders"));
+            if path.as_os_str() == STDIN {
+                return Err(refused("standard input"));
+            }
+            let mut special = false;
+            _ = walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+                let Found::File(entry) = found else { return ControlFlow::Continue(()) };
+                special |= !entry.file_type().is_file();
+                if let Ok(metadata) = entry.metadata() {
+                    let below = match entry.depth() {
+                        0 => entry.path().file_name().map(PathBuf::from).unwrap_or_default(),
+                        _ => entry.path().strip_prefix(path).unwrap_or(entry.path()).to_path_buf(),
+                    };
+                    listed.push(Listed {
+                        path: entry.path().to_path_buf(),
+                        shown: display_path(entry.path()),
+                        below,
+                        metadata,
+                    });
+                }
+                ControlFlow::Continue(())
+            });
+            if special {
+                return Err(refused(&format!("{}, which is not a regular file,", display_path(path))));
+            }
+        }
+        Ok(listed)
     }
 
     /// Reads `stdin` in the place of standard input.

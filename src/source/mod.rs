@@ -25,8 +25,11 @@
 //! | `parquet` | columns of a file with random access → ranges of rows |
 //! | `lines`, `jsonl`, `csv` | the records of each format |
 //! | `decode`, `html` | bytes → text; markup → text |
+//! | `rest`, `compress` | a file without some of its records; bytes → compressed bytes |
 
 mod batch;
+#[cfg(feature = "clean")]
+mod compress;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
@@ -51,6 +54,8 @@ mod parquet;
 #[cfg(feature = "files")]
 mod reader;
 mod records;
+#[cfg(feature = "clean")]
+pub(crate) mod rest;
 #[cfg(feature = "files")]
 mod rewind;
 #[cfg(feature = "files")]
@@ -63,13 +68,15 @@ pub use documents::Documents;
 #[cfg(feature = "html")]
 pub use html::page_text;
 pub use identity::FileId;
+#[cfg(feature = "clean")]
+pub(crate) use input::Listed;
 #[cfg(feature = "files")]
 pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
 pub use records::Records;
-#[cfg(feature = "check")]
+#[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;
 
 use crate::error::Error;

@@ -37,6 +37,9 @@ const LINE_BYTES: usize = 1 << 10;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub number: u64,
+    /// The position of its first byte in the archive, decompressed.
+    #[cfg_attr(not(feature = "clean"), allow(dead_code))]
+    pub start: u64,
     /// The positions of its header and its block in the piece; or what is wrong with it.
     pub found: Result<(Range<usize>, Range<usize>), String>,
 }
@@ -53,6 +56,8 @@ pub(super) struct Archive<'a> {
     reader: Reader<'a>,
     block: usize,
     max_record: usize,
+    /// The position of the buffer in the archive.
+    base: u64,
     buffer: Vec<u8>,
     /// The number of bytes in the buffer that are processed.
     at: usize,
@@ -98,6 +103,7 @@ impl<'a> Archive<'a> {
             reader,
             block,
             max_record,
+            base: 0,
             buffer,
             at: 0,
             lost: false,
@@ -123,7 +129,7 @@ impl<'a> Archive<'a> {
                     self.number += 1;
                     let (start, end) = (self.at + head, self.at + head + block);
                     if wanted || self.live {
-                        self.found.push(Record { number: self.number, found: Ok((self.at..start, start..end)) });
+                        self.found(Ok((self.at..start, start..end)));
                     }
                     self.at = end;
                 }
@@ -142,18 +148,36 @@ impl<'a> Archive<'a> {
                     self.number += 1;
                     self.textless += u64::from(textless);
                     if text || self.live {
-                        self.found.push(Record { number: self.number, found: Err(longer(self.max_record)) });
+                        self.found(Err(longer(self.max_record)));
                     }
                     self.passing = bytes;
                 }
                 Step::Broken(message) => {
                     self.number += 1;
-                    self.found.push(Record { number: self.number, found: Err(message) });
+                    self.found(Err(message));
                     self.lose();
                 }
                 Step::End => return self.take(),
             }
         }
+    }
+
+    /// The number and the position of every record, up to the end or a failure.
+    #[cfg(feature = "clean")]
+    pub fn starts(reader: Reader<'a>, block: usize, max_record: usize) -> Vec<(u64, u64)> {
+        let mut archive = Archive::live(reader, block, max_record);
+        let mut starts = Vec::new();
+        while let Some(Piece { records, .. }) = archive.next() {
+            starts.extend(records.iter().map(|record| (record.number, record.start)));
+        }
+        // A record that the end of the file cuts is found twice.
+        starts.dedup_by_key(|&mut (number, _)| number);
+        starts
+    }
+
+    /// The record at the current position.
+    fn found(&mut self, found: Result<(Range<usize>, Range<usize>), String>) {
+        self.found.push(Record { number: self.number, start: self.base + self.at as u64, found });
     }
 
     /// The next record is somewhere after the first byte of this one.
@@ -166,7 +190,7 @@ impl<'a> Archive<'a> {
     fn take(&mut self) -> Option<Piece> {
         if self.found.is_empty() {
             self.buffer.drain(..self.at);
-            self.at = 0;
+            self.base += std::mem::take(&mut self.at) as u64;
             return None;
         }
         let rest = &self.buffer[self.at..];
@@ -174,7 +198,7 @@ impl<'a> Archive<'a> {
         let mut next = Vec::with_capacity(rest.len() + room);
         next.extend_from_slice(rest);
         self.buffer.truncate(self.at);
-        self.at = 0;
+        self.base += std::mem::take(&mut self.at) as u64;
         let bytes = std::mem::replace(&mut self.buffer, next);
         Some(Piece { bytes, records: std::mem::take(&mut self.found) })
     }
@@ -188,7 +212,7 @@ impl<'a> Archive<'a> {
             self.passing = 0;
             // A failure is reported after it.
             if self.reader.failure.is_none() {
-                self.found.push(Record { number: self.number, found: Err(CUT.to_owned()) });
+                self.found(Err(CUT.to_owned()));
             }
         }
         self.passing == 0
@@ -537,7 +561,7 @@ mod tests {
         let mut archive = Archive::new(Reader::new(Box::new(bytes)), block, max_record);
         let mut out = Vec::new();
         while let Some(Piece { bytes, records }) = archive.next() {
-            for Record { number, found } in records {
+            for Record { number, found, .. } in records {
                 let (head, block) = match found {
                     Ok((head, block)) => (&bytes[head], &bytes[block]),
                     Err(message) => {
@@ -739,7 +763,9 @@ mod tests {
             while let Some(Piece { mut records, .. }) = archive.next() {
                 last = records.pop();
             }
-            assert_eq!(last, Some(Record { number, found: Err("disk on fire".to_owned()) }));
+            assert!(
+                matches!(last, Some(Record { number: own, found: Err(why), .. }) if own == number && why == "disk on fire")
+            );
         }
     }
 
@@ -759,7 +785,7 @@ mod tests {
             b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 1073741824\r\n\r\n";
         let input = (&head[..]).chain(io::repeat(b'x').take(1 << 30));
         let mut archive = Archive::new(Reader::new(Box::new(input)), 1 << 16, 1 << 20);
-        assert!(matches!(&archive.next().unwrap().records[..], [Record { number: 1, found: Err(_) }]));
+        assert!(matches!(&archive.next().unwrap().records[..], [Record { number: 1, found: Err(_), .. }]));
         assert!(archive.next().is_none());
         assert!(archive.buffer.capacity() <= 1 << 20);
     }

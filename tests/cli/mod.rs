@@ -11,6 +11,7 @@
 //! | `bounds` | memory stays small whatever comes in |
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
+//! | `clean` | every record is in the output or listed, also after kills |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | positions of passages |
 //! | `eval` | measures against a plain count |
@@ -26,6 +27,7 @@
 mod agreement;
 mod bounds;
 mod check_reports;
+mod clean;
 mod compare;
 mod crawl;
 mod endings;
@@ -74,6 +76,7 @@ cases!(
     check_report,
     check_since,
     check_words,
+    clean,
     common,
     compare,
     eval,
@@ -92,6 +95,7 @@ cases!(
     imatch,
     #[cfg_attr(not(feature = "jieba"), ignore = "needs the feature jieba")]
     jieba,
+    kept,
     lexicon,
     limits,
     nearest,

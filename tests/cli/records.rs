@@ -161,6 +161,44 @@ impl Neighbours {
     }
 }
 
+/// A line of `_dedup/removed.jsonl`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Removed {
+    r#type: String,
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<Kept>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_file: Option<String>,
+}
+
+/// The document for which another was left out.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: String,
+}
+
+impl Removed {
+    fn check(&self) -> bool {
+        let reasons = [self.duplicate_of.is_some(), self.error.is_some(), self.same_file.is_some()];
+        self.duplicate_of.is_some() == self.similarity.is_some()
+            && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
+            && reasons.iter().filter(|&&is_it| is_it).count() == 1
+    }
+}
+
 /// A line of `--rejects`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -274,6 +312,10 @@ pub struct Stats {
     pub clusters: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_written: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_written: Option<u64>,
     pub rereadings: u64,
     pub spilled: u64,
     pub warnings: Vec<String>,
@@ -696,6 +738,7 @@ pub enum Record {
     Document(Document),
     Plan(Plan),
     Rejected(Rejected),
+    Removed(Removed),
     Stats(Stats),
 }
 
@@ -721,6 +764,7 @@ pub fn parse(line: &str) -> Record {
         "comparison" => Record::Comparison(checked(line, Comparison::check)),
         "plan" => Record::Plan(checked(line, Plan::check)),
         "rejected" => Record::Rejected(checked(line, |rejected: &Rejected| !rejected.error.is_empty())),
+        "removed" => Record::Removed(checked(line, Removed::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
     }
@@ -747,6 +791,7 @@ all!(documents, Document);
 all!(hosts, Hosts);
 all!(neighbours, Neighbours);
 all!(rejected, Rejected);
+all!(removed, Removed);
 all!(plans, Plan);
 all!(stats, Stats);
 all!(evals, Eval);

@@ -4,7 +4,9 @@ use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
-use neardups::engine::{KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Report, Stage, scan, scan_to_keep};
+use neardups::engine::{
+    KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Report, Stage, deduplicate, scan, scan_to_keep,
+};
 use neardups::report::JsonLines;
 use std::sync::Mutex;
 
@@ -73,6 +75,54 @@ fn a_keep_set_needs_no_list_of_pairs() {
             let what = format!("{name} {settings:?} with seed {seed}");
             check(&[], documents, &factory, &options, &what);
             check(reference, documents, &factory, &options, &format!("{what} against a reference"));
+        }
+    }
+}
+
+/// With a reference, each document in its turn is kept unless one of the reference, or one that was kept before it, is
+/// similar; decided here by a list of all pairs.
+#[test]
+fn documents_are_also_compared_with_each_other() {
+    for seed in 0..2 {
+        let all = with_articles(related(&mut Random::new(seed), 220, 30));
+        let (reference, documents) = all.split_at(70);
+        for (name, settings) in ALGORITHMS {
+            let factory = factory(name, settings);
+            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let outcome = outcome_with(&all, &factory, &options);
+            let mut similar = vec![Vec::new(); all.len()];
+            for pair in outcome.pairs() {
+                let ((a, b), similarity) = (pair.indices, pair.similarity.value());
+                similar[a].push((b, similarity));
+                similar[b].push((a, similarity));
+            }
+            let length = |document: usize| all[document].1.split_whitespace().count();
+            for (policy_name, policy, _) in KEEP_POLICIES {
+                let mut turns: Vec<usize> = (reference.len()..all.len()).collect();
+                match policy {
+                    KeepPolicy::Last => turns.reverse(),
+                    KeepPolicy::Longest => turns.sort_by_key(|&document| std::cmp::Reverse(length(document))),
+                    KeepPolicy::Shortest => turns.sort_by_key(|&document| length(document)),
+                    _ => {}
+                }
+                let mut kept: Vec<bool> = (0..all.len()).map(|document| document < reference.len()).collect();
+                let mut best = vec![None; all.len()];
+                for turn in turns {
+                    let others = similar[turn].iter().filter(|(other, _)| kept[*other]);
+                    best[turn] = others.map(|&(_, similarity)| similarity).max_by(f64::total_cmp);
+                    kept[turn] = best[turn].is_none();
+                }
+                let (mut against, mut source) =
+                    (Batched { documents: reference, size: 17 }, Batched { documents, size: 13 });
+                let found = deduplicate(&mut source, Some(&mut against), &factory, &options, &(), *policy).unwrap();
+                let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
+                for verdict in found.kept().verdicts() {
+                    let document = verdict.index.unwrap();
+                    let similarity = verdict.duplicate_of.map(|(_, similarity)| similarity.value());
+                    assert_eq!((verdict.keep, similarity), (kept[document], best[document]), "{what}: {document}");
+                    assert!(verdict.duplicate_of_index.is_none_or(|other| kept[other]), "{what}: {document}");
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::spelling::spelled_help;
 use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switch, value, values, whole_number};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use neardups::clean;
 use neardups::source::{self, FORMATS, PageText};
 use std::path::PathBuf;
 
@@ -145,6 +146,16 @@ pub enum OnError {
     Drop,
     /// The command fails.
     Fail,
+}
+
+impl From<OnError> for clean::OnError {
+    fn from(typed: OnError) -> Self {
+        match typed {
+            OnError::Keep => clean::OnError::Keep,
+            OnError::Drop => clean::OnError::Drop,
+            OnError::Fail => clean::OnError::Fail,
+        }
+    }
 }
 
 const ON_ERROR: &[(&str, OnError, &str)] = &[

@@ -11,6 +11,7 @@
 //! the others   one file for each command
 //! ```
 
+pub mod clean;
 pub mod compare;
 pub mod eval;
 pub mod filter;

@@ -57,6 +57,7 @@ pub enum Emit {
     Pairs,
     Clusters,
     Verdicts,
+    Kept,
     Fingerprints,
     Hosts,
 }
@@ -72,6 +73,7 @@ const EMITS: &[(&str, Emit, &str)] = &[
     ("pairs", Emit::Pairs, "every pair at or above the threshold"),
     ("clusters", Emit::Clusters, "the groups connected by pairs, and which members to keep"),
     ("verdicts", Emit::Verdicts, "for each record, whether to keep it, and what it is a duplicate of"),
+    ("kept", Emit::Kept, "the records that are kept, byte for byte (JSON lines, CSV, TSV, lines, WARC)"),
     ("fingerprints", Emit::Fingerprints, "the fingerprint of each document, to store and compare elsewhere"),
     ("hosts", Emit::Hosts, "which hosts or folders repeat which, and how much of each"),
 ];
@@ -90,7 +92,7 @@ pub fn command() -> Command {
             "Examples:\n  dedup scan ./corpus\n  dedup scan ./corpus --algo simhash --distance 6\n  \
              dedup scan crawl.jsonl.gz --text-field body --id-field url --emit clusters\n  \
              cat crawl.jsonl | dedup scan - --emit verdicts --keep longest\n  \
-             dedup scan new.jsonl --against old.jsonl\n\n\
+             dedup scan new.jsonl --against old.jsonl\n  zcat crawl.jsonl.gz | dedup scan - --emit kept > unique.jsonl\n\n\
              dedup plan with the same options shows what they find and cost.",
         )
         .arg(input::paths_arg())
@@ -101,7 +103,7 @@ pub fn command() -> Command {
             "keep",
             "WHICH",
             KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
-            "Which of several near-duplicates is kept, for clusters and verdicts [default: first]",
+            "Which of several near-duplicates is kept, for clusters, verdicts and kept records [default: first]",
         ))
         .arg(
             Arg::new("against")

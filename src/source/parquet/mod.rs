@@ -18,16 +18,23 @@
 //! | `codec` | their compression |
 //! | `values` | the encodings of values |
 //! | `rows` | a range of rows: ids and texts |
+//! | `check` | every page of a column, before another decoder reads it |
+//! | `copy` | a file without some of its rows |
 
+#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
+mod check;
 mod codec;
+#[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "only `clean` copies files"))]
+mod copy;
 mod fault;
 mod footer;
-#[allow(dead_code, reason = "for copies")]
 mod page;
 mod rows;
 mod thrift;
 mod values;
 
+#[cfg(feature = "clean")]
+pub(super) use copy::copy_without;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;

@@ -1,0 +1,264 @@
+//! What becomes of each record, by the verdicts on all of them; the file `removed.jsonl`.
+
+use super::inputs::Inputs;
+use super::request::OnError;
+use crate::engine::{At, Kept, Verdict};
+use crate::error::Error;
+use crate::run::observer::{Estimate, Observer, Stage};
+use crate::source::{Problem, ProblemKind};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// What becomes of the records of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfFile {
+    /// The records that are left out, ascending.
+    pub left_out: Vec<u64>,
+    /// Whether the file is one document, which is left out.
+    pub is_left_out: bool,
+    pub counts: Counts,
+}
+
+/// The numbers of records of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Counts {
+    /// Documents, and records that could not be read.
+    pub records: u64,
+    /// Of these, left out.
+    pub removed: u64,
+    /// Records that could not be read.
+    pub failed: u64,
+    pub condition: Condition,
+}
+
+/// How a file could be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Condition {
+    #[default]
+    Whole,
+    /// Not to its end, so that its copy must have everything.
+    Damaged,
+    /// Not at all.
+    Unreadable,
+}
+
+/// The files that cannot be read, or not to their end.
+pub(super) type Conditions = BTreeMap<String, Condition>;
+
+/// A line of `removed.jsonl`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "removed")]
+struct Removed<'a> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<u64>,
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicate_of: Option<Partner<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+    /// Why the record could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// The file of which this is another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_file: Option<&'a str>,
+}
+
+/// The kept document.
+#[derive(Serialize)]
+struct Partner<'a> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<u64>,
+    id: &'a str,
+}
+
+/// What is read back of a line.
+#[derive(Deserialize)]
+struct Place {
+    file: String,
+    record: Option<u64>,
+    same_file: Option<String>,
+}
+
+/// What becomes of each file, in the order of the input. Writes a line for each record that is left out.
+///
+/// # Errors
+/// The lines cannot be written.
+pub(super) fn decide(
+    kept: &Kept<'_>,
+    names: &[&str],
+    conditions: &Conditions,
+    on_error: OnError,
+    out: &mut impl Write,
+) -> io::Result<Vec<OfFile>> {
+    let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    let mut files = vec![OfFile::default(); names.len()];
+    for (&name, of_file) in names.iter().zip(&mut files) {
+        of_file.counts.condition = conditions.get(name).copied().unwrap_or_default();
+    }
+    for verdict in kept.located_verdicts() {
+        let Some(at) = verdict.at else { continue };
+        let Some(&number) = numbers.get(at.path) else { continue };
+        let of_file = &mut files[number];
+        let is_failed = verdict.error.is_some() && !verdict.is_skipped;
+        of_file.counts.failed += u64::from(is_failed);
+        // A file without text holds no records.
+        of_file.counts.records += u64::from(!verdict.is_skipped);
+        let is_removed = !verdict.keep || is_failed && on_error == OnError::Drop;
+        if is_removed && of_file.counts.condition == Condition::Whole {
+            of_file.leave_out(at.line);
+            line(out, &removed(&verdict, at))?;
+        }
+    }
+    Ok(files)
+}
+
+/// Writes a line for each further name of a file.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn list_further_names(inputs: &Inputs, out: &mut impl Write) -> io::Result<()> {
+    for same in &inputs.same {
+        let removed = Removed {
+            file: &same.shown,
+            record: None,
+            id: &same.shown,
+            duplicate_of: None,
+            similarity: None,
+            error: None,
+            same_file: Some(&inputs.files[same.of].shown),
+        };
+        line(out, &removed)?;
+    }
+    Ok(())
+}
+
+fn removed<'a>(verdict: &Verdict<'a>, at: At<'a>) -> Removed<'a> {
+    let partner = verdict.duplicate_of.zip(verdict.duplicate_of_at);
+    Removed {
+        file: at.path,
+        record: at.line,
+        id: verdict.id,
+        duplicate_of: partner.map(|((id, _), at)| Partner { file: at.path, record: at.line, id }),
+        similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
+        error: verdict.error,
+        same_file: None,
+    }
+}
+
+fn line(out: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, record)?;
+    out.write_all(b"\n")
+}
+
+impl OfFile {
+    fn leave_out(&mut self, record: Option<u64>) {
+        self.counts.removed += 1;
+        match record {
+            Some(record) => self.left_out.push(record),
+            None => self.is_left_out = true,
+        }
+    }
+}
+
+/// What becomes of each file, by what an earlier run wrote.
+///
+/// # Errors
+/// The lines cannot be read, or are not those of these files.
+pub(super) fn read(lines: impl BufRead, inputs: &Inputs, counts: &[Counts]) -> io::Result<Vec<OfFile>> {
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it was changed");
+    let numbers = inputs.numbers();
+    let mut files = vec![OfFile::default(); inputs.files.len()];
+    for line in lines.lines() {
+        let place: Place = serde_json::from_str(&line?).map_err(|_| damaged())?;
+        if place.same_file.is_none() {
+            let number = *numbers.get(place.file.as_str()).ok_or_else(damaged)?;
+            files[number].leave_out(place.record);
+        }
+    }
+    if counts.len() != files.len() {
+        return Err(damaged());
+    }
+    for (of_file, counts) in files.iter_mut().zip(counts) {
+        if of_file.counts.removed != counts.removed {
+            return Err(damaged());
+        }
+        of_file.counts = *counts;
+    }
+    Ok(files)
+}
+
+/// Passes events on, and notes which files cannot be read, or not to their end.
+pub(super) struct Watch<'a> {
+    observer: &'a dyn Observer,
+    conditions: Mutex<Conditions>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(observer: &'a dyn Observer) -> Self {
+        Watch { observer, conditions: Mutex::default() }
+    }
+
+    pub fn conditions(self) -> Conditions {
+        self.conditions.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn stage(&self, stage: Stage) {
+        self.observer.stage(stage);
+    }
+
+    fn progress(&self, bytes: u64, documents: u64) {
+        self.observer.progress(bytes, documents);
+    }
+
+    fn estimate(&self, estimate: &Estimate) {
+        self.observer.estimate(estimate);
+    }
+
+    fn many_pairs(&self, most: u64) {
+        self.observer.many_pairs(most);
+    }
+
+    fn problem(&self, problem: &Problem) {
+        let condition = match problem.kind {
+            ProblemKind::Damaged | ProblemKind::Changed => Condition::Damaged,
+            ProblemKind::Unreadable => Condition::Unreadable,
+            _ => Condition::Whole,
+        };
+        if condition != Condition::Whole {
+            let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = conditions.entry(problem.place.path.to_string()).or_default();
+            *known = condition.max(*known);
+        }
+        self.observer.problem(problem);
+    }
+}
+
+/// The records of each file that are no part of a stream of kept records: those that are left out, and what comes after
+/// damage.
+pub(super) fn without_damaged(kept: &Kept<'_>, names: &[&str], files: &mut [OfFile]) {
+    let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    for verdict in kept.located_verdicts() {
+        let Some((at, number)) = verdict.at.and_then(|at| Some((at, *numbers.get(at.path)?))) else { continue };
+        let of_file = &mut files[number];
+        if of_file.counts.condition == Condition::Damaged && (!verdict.keep || verdict.error.is_some()) {
+            of_file.leave_out(at.line);
+        }
+    }
+}
+
+/// An error if records failed and none may.
+pub(super) fn check_failed(on_error: OnError, failed: u64) -> Result<(), Error> {
+    if on_error != OnError::Fail || failed == 0 {
+        return Ok(());
+    }
+    let what = if failed == 1 { "1 file or record".into() } else { format!("{failed} files or records") };
+    Err(Error::input("records that cannot be read", io::Error::other(format!("{what} failed: nothing was written"))))
+}

@@ -1,0 +1,287 @@
+//! The output folder: what it is the output of, and which files are done, so that an interrupted run is continued.
+//!
+//! | file in `_dedup` | content |
+//! |---|---|
+//! | `removed.jsonl` | a line for each record that is left out |
+//! | `state.json` | while files are written: the request, the inputs, what becomes of each |
+//! | `done` | while files are written: a line for each that is done, its number and its length |
+//! | `summary.json` | at the end |
+//! | `.lock` | locked by the process that writes |
+
+use super::decisions::Counts;
+use super::inputs::{Inputs, OWN};
+use super::request::Cleaned;
+use crate::error::Error;
+use crate::replace::Replacement;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+/// The options that decide the output, by name.
+pub(super) type Request = Map<String, Value>;
+
+/// The file `state.json`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    pub request: Request,
+    pub inputs: Vec<InputRecord>,
+    pub counts: Vec<Counts>,
+    /// The length of `removed.jsonl` in bytes.
+    pub removed_bytes: u64,
+    /// What the scan found, as `summary.json` has it.
+    pub scan: Box<RawValue>,
+}
+
+/// A file of the input as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct InputRecord {
+    pub file: String,
+    pub output: String,
+    pub bytes: u64,
+    pub modified: String,
+}
+
+/// What of `summary.json` tells whether a run is the same.
+#[derive(Deserialize)]
+struct Summary {
+    request: Request,
+    files: Vec<InputRecord>,
+    #[serde(flatten)]
+    counts: Cleaned,
+}
+
+/// The records of the inputs.
+pub(super) fn records(inputs: &Inputs) -> Vec<InputRecord> {
+    let record = |file: &super::inputs::File| InputRecord {
+        file: file.shown.clone(),
+        output: file.shown_output.clone(),
+        bytes: file.stamp.bytes,
+        modified: file.stamp.modified.clone(),
+    };
+    inputs.files.iter().map(record).collect()
+}
+
+/// An output folder that this process writes to.
+pub(super) struct Folder {
+    root: PathBuf,
+    own: PathBuf,
+    /// Held until the end.
+    _lock: File,
+    /// The folders that this run created, the outermost first.
+    created: Vec<PathBuf>,
+}
+
+/// What is in an output folder.
+pub(super) enum Found {
+    /// Nothing.
+    New,
+    /// Some files; what becomes of all is decided.
+    Decided(State),
+    /// All files; the counts of the run that wrote them.
+    Complete(Box<Cleaned>),
+}
+
+impl Folder {
+    /// Opens a folder, or creates it.
+    ///
+    /// # Errors
+    /// It holds other things than the output of a run, another process writes to it, or it cannot be written.
+    pub fn open(root: &Path) -> Result<Self, Error> {
+        let (root, own) = (root.to_path_buf(), root.join(OWN));
+        let cannot = |error| cannot_write(&root, error);
+        if !own.is_dir() {
+            match fs::read_dir(&root).map(|mut entries| entries.next().is_some()) {
+                Ok(true) => return Err(not_ours(&root)),
+                Ok(false) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(cannot(error)),
+            }
+        }
+        let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let mut created: Vec<PathBuf> = own.ancestors().take_while(absent).map(Path::to_path_buf).collect();
+        created.reverse();
+        fs::create_dir_all(&own).map_err(cannot)?;
+        let mut options = OpenOptions::new();
+        let lock = options.create(true).truncate(false).write(true).open(own.join(".lock")).map_err(cannot)?;
+        match lock.try_lock() {
+            // Where files cannot be locked, users must see to it.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Usage(format!("{}: another run writes to this folder", root.display())));
+            }
+        }
+        Ok(Folder { root, own, _lock: lock, created })
+    }
+
+    /// What is in it, if that is the output of this request for these inputs.
+    ///
+    /// # Errors
+    /// It is another output, or cannot be read.
+    pub fn find(&self, request: &Request, inputs: &[InputRecord]) -> Result<Found, Error> {
+        if let Some(Summary { request: old, files, counts }) = self.parse("summary.json")? {
+            self.compare((&old, &files), (request, inputs))?;
+            return Ok(Found::Complete(counts.into()));
+        }
+        if let Some(state) = self.parse::<State>("state.json")? {
+            self.compare((&state.request, &state.inputs), (request, inputs))?;
+            return Ok(Found::Decided(state));
+        }
+        let entries = fs::read_dir(&self.root).map_err(|error| cannot_write(&self.root, error))?;
+        match entries.filter_map(Result::ok).any(|entry| entry.file_name() != OWN) {
+            true => Err(not_ours(&self.root)),
+            false => Ok(Found::New),
+        }
+    }
+
+    fn parse<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>, Error> {
+        let path = self.own.join(name);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::input(format!("cannot read {}", path.display()), error)),
+        };
+        serde_json::from_str(&text).map(Some).map_err(|_| {
+            Error::Usage(format!("{} is not what a run wrote: choose another output folder", path.display()))
+        })
+    }
+
+    /// Refuses another request, and inputs that have changed.
+    fn compare(&self, old: (&Request, &[InputRecord]), new: (&Request, &[InputRecord])) -> Result<(), Error> {
+        let root = self.root.display();
+        let another = "choose another output folder, or remove this one";
+        let names = old.0.keys().chain(new.0.keys());
+        if let Some(name) = names.filter(|name| old.0.get(*name) != new.0.get(*name)).min() {
+            let shown = |request: &Request| request.get(name).map_or("nothing".to_string(), Value::to_string);
+            return Err(Error::Usage(format!(
+                "{root} is the output of a run with another {name}: {} there, {} now: {another}",
+                shown(old.0),
+                shown(new.0)
+            )));
+        }
+        if old.1 == new.1 {
+            return Ok(());
+        }
+        let of = |records: &'_ [InputRecord]| -> BTreeMap<String, InputRecord> {
+            records.iter().map(|record| (record.file.clone(), record.clone())).collect()
+        };
+        let (before, after) = (of(old.1), of(new.1));
+        let changed = before.keys().chain(after.keys()).filter(|file| before.get(*file) != after.get(*file)).min();
+        let what =
+            changed.map_or("the order of its inputs".to_string(), |file| match (before.get(file), after.get(file)) {
+                (Some(_), None) => format!("{file}, which is not an input now"),
+                (None, _) => format!("inputs without {file}"),
+                _ => format!("{file} before it changed"),
+            });
+        Err(Error::Usage(format!("{root} is the output of {what}: {another}")))
+    }
+
+    /// Writes a file of its own whole.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+        self.replace(name, |file| file.write_all(content))
+    }
+
+    /// Replaces a file of its own by what is written to it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn replace<T>(&self, name: &str, write: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, Error> {
+        let path = self.own.join(name);
+        let replace = || {
+            let mut new = Replacement::new(&path)?;
+            let written = write(new.file())?;
+            new.commit()?;
+            Ok(written)
+        };
+        replace().map_err(|error| cannot_write(&path, error))
+    }
+
+    /// Opens a file of its own.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(&self, name: &str) -> Result<BufReader<File>, Error> {
+        let path = self.own.join(name);
+        let opened = File::open(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error));
+        opened.map(BufReader::new)
+    }
+
+    /// The files that are done: the length of each by its number.
+    pub fn done(&self) -> BTreeMap<usize, u64> {
+        let Ok(file) = File::open(self.own.join("done")) else { return BTreeMap::new() };
+        let whole = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        let number = |line: Vec<u8>| {
+            let line = String::from_utf8(line).ok()?;
+            let (number, length) = line.strip_suffix('.')?.split_once(' ')?;
+            Some((number.parse().ok()?, length.parse().ok()?))
+        };
+        whole.filter_map(number).collect()
+    }
+
+    /// The list of files that are done, to be continued.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn list_of_done(&self) -> Result<Done, Error> {
+        let path = self.own.join("done");
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path).map_err(|error| cannot_write(&path, error))?;
+        Ok(Done { file, path })
+    }
+
+    /// The path of an output.
+    pub fn output(&self, below: &Path) -> PathBuf {
+        self.root.join(below)
+    }
+
+    /// Whether names that differ only in case are one file.
+    pub fn ignores_case(&self) -> bool {
+        self.root.join(OWN.to_uppercase()).exists()
+    }
+
+    /// Removes what only a run that is under way needs.
+    pub fn finish(&self) {
+        for name in ["state.json", "done"] {
+            _ = fs::remove_file(self.own.join(name));
+        }
+    }
+
+    /// Removes what this run has created, if it is empty: it has failed before it decided anything.
+    pub fn give_up(&self) {
+        _ = fs::remove_file(self.own.join(".lock"));
+        self.created.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
+    }
+}
+
+/// The list of files that are done.
+pub(super) struct Done {
+    file: File,
+    path: PathBuf,
+}
+
+impl Done {
+    /// Adds a file, with its length.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add(&mut self, number: usize, length: u64) -> Result<(), Error> {
+        // A line that was cut has no full stop.
+        let line = format!("{number} {length}.\n");
+        self.file.write_all(line.as_bytes()).map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+fn not_ours(root: &Path) -> Error {
+    let why = "it is not empty, and is not the output of a run: choose a new or an empty folder";
+    Error::Usage(format!("{}: {why}", root.display()))
+}
+
+pub(super) fn cannot_write(path: &Path, error: io::Error) -> Error {
+    Error::output(format!("cannot write {}", path.display()), error)
+}

@@ -1,0 +1,172 @@
+//! The files of the input, and where each goes.
+
+use crate::error::Error;
+use crate::source::{FileId, Listed, display_path};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// The folder in the output that describes it.
+pub(super) const OWN: &str = "_dedup";
+
+/// A file of the input.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    pub path: PathBuf,
+    /// The path in records.
+    pub shown: String,
+    /// The path of its output, below the output folder; and as it is shown.
+    pub output: PathBuf,
+    pub shown_output: String,
+    pub stamp: Stamp,
+}
+
+/// What tells whether a file has changed: its length in bytes and its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub bytes: u64,
+    /// Seconds since 1970, with nine decimals; empty if the system does not know it.
+    pub modified: String,
+}
+
+impl Stamp {
+    pub fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = modified.map(|time| format!("{}.{:09}", time.as_secs(), time.subsec_nanos()));
+        Stamp { bytes: metadata.len(), modified: modified.unwrap_or_default() }
+    }
+}
+
+/// A further name of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Same {
+    pub shown: String,
+    /// The file.
+    pub of: usize,
+}
+
+/// The files of the input, in its order.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    pub files: Vec<File>,
+    pub same: Vec<Same>,
+}
+
+impl Inputs {
+    /// The files of a listing; those of a reference have no output.
+    ///
+    /// # Errors
+    /// Two files would have one output.
+    pub fn new(listed: Vec<Listed>, is_reference: bool) -> Result<Self, Error> {
+        let mut inputs = Inputs::default();
+        let mut known: HashMap<FileId, usize> = HashMap::new();
+        for Listed { path, shown, below, metadata } in listed {
+            let number = inputs.files.len();
+            if let Some(id) = FileId::of(&path, &metadata) {
+                match known.entry(id) {
+                    Entry::Vacant(place) => _ = place.insert(number),
+                    Entry::Occupied(place) => {
+                        inputs.same.push(Same { shown, of: *place.get() });
+                        continue;
+                    }
+                }
+            }
+            let shown_output = display_path(&below);
+            inputs.files.push(File { path, shown, output: below, shown_output, stamp: Stamp::of(&metadata) });
+        }
+        if !is_reference {
+            inputs.refuse_equal_outputs()?;
+        }
+        Ok(inputs)
+    }
+
+    fn refuse_equal_outputs(&self) -> Result<(), Error> {
+        let mut outputs: HashMap<&Path, &File> = HashMap::new();
+        for file in &self.files {
+            if let Some(other) = outputs.insert(&file.output, file) {
+                return Err(Error::Usage(format!(
+                    "{} and {} would both be written to {}: clean them in separate runs, or name the folder that holds both",
+                    other.shown, file.shown, file.shown_output
+                )));
+            }
+            if file.output.components().next() == Some(Component::Normal(OWN.as_ref())) {
+                let what =
+                    format!("{}: its output would be in {OWN}, which describes the output: rename it", file.shown);
+                return Err(Error::Usage(what));
+            }
+        }
+        for file in &self.files {
+            if let Some((folder, other)) =
+                file.output.ancestors().skip(1).find_map(|above| Some((above, outputs.get(above)?)))
+            {
+                return Err(Error::Usage(format!(
+                    "{} would be written to {}, which is the folder of the output of {}: clean them in separate runs",
+                    other.shown,
+                    folder.display(),
+                    file.shown
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The paths in records.
+    pub fn names(&self) -> Vec<&str> {
+        self.files.iter().map(|file| file.shown.as_str()).collect()
+    }
+
+    /// The number of the file with this path in records.
+    pub fn numbers(&self) -> HashMap<&str, usize> {
+        self.files.iter().zip(0..).map(|(file, number)| (file.shown.as_str(), number)).collect()
+    }
+
+    /// Refuses an output folder that holds a file of the input, or is in a folder that is read.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub fn refuse_output(&self, paths: &[PathBuf], output: &Path) -> Result<(), Error> {
+        let shown = output.display();
+        let Some(output) = real(output) else { return Ok(()) };
+        let refused = |what: String| Err(Error::Usage(format!("{shown}: {what}")));
+        for path in paths {
+            if path.is_dir() && path.canonicalize().is_ok_and(|path| output.starts_with(path)) {
+                return refused(format!("it is in {}, which is read: choose another folder", path.display()));
+            }
+        }
+        for file in &self.files {
+            if file.path.canonicalize().is_ok_and(|path| path.starts_with(&output)) {
+                return refused(format!(
+                    "{} is in it, and would be an input and an output: choose another folder",
+                    file.shown
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path without links, of which only the beginning may exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let (exists, real) = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    Some(real.join(absolute.strip_prefix(exists).ok()?))
+}
+
+/// Fails if a file is not as it was listed.
+///
+/// # Errors
+/// It has changed, or cannot be read.
+pub(super) fn check_unchanged(file: &File) -> Result<(), Error> {
+    let found = fs::metadata(&file.path).map(|found| Stamp::of(&found));
+    match found {
+        Ok(stamp) if stamp == file.stamp => Ok(()),
+        Ok(_) => {
+            let why = "it changed since its records were read: run again with another output folder";
+            Err(Error::input(file.shown.as_str(), io::Error::other(why)))
+        }
+        Err(error) => Err(Error::input(format!("cannot read {}", file.shown), error)),
+    }
+}

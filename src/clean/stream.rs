@@ -1,0 +1,144 @@
+//! The kept records as one stream.
+
+use super::decisions::{self, Condition, Conditions, Watch};
+use super::request::Options;
+use crate::algorithm::AlgorithmFactory;
+use crate::engine::{self, KeptOutcome, Observer, Report};
+use crate::error::Error;
+use crate::source::rest::{Failure, Form, Heading, Original, copy_without, heading};
+use crate::source::{Format, Input, Source};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Scans as [`engine::scan_to_keep`] does, and writes the kept records to a stream, byte for byte and not compressed:
+/// JSON lines, lines, CSV or TSV with one header row, or WARC. With a `reference`, documents are compared with it alone.
+/// Returns the report of the scan, and the number of kept records or why they were not all written.
+///
+/// # Errors
+/// Those of the scan. In the second result: [`Error::Usage`] if the input has several formats, different header rows or
+/// files that are one document; [`Error::Input`] if a file changes meanwhile, or [`OnError::Fail`](super::OnError::Fail)
+/// applies; [`Error::Output`] if the stream cannot be written.
+///
+/// # Cost
+/// That of the scan, and one more reading. The copy of standard input is kept until then.
+pub fn write_kept(
+    input: &mut Input,
+    reference: Option<&mut dyn Source>,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+    out: &mut (dyn Write + Send),
+) -> Result<(Report, Result<u64, Error>), Error> {
+    let watch = Watch::new(observer);
+    input.keep_for_second_read();
+    let outcome = engine::scan_to_keep(input, reference, factory, &options.engine, &watch, options.keep)?;
+    let written = write(input, &outcome, &watch.conditions(), options, out);
+    Ok((outcome.report().clone(), written))
+}
+
+fn write(
+    input: &mut Input,
+    outcome: &KeptOutcome,
+    conditions: &Conditions,
+    options: &Options,
+    out: &mut (dyn Write + Send),
+) -> Result<u64, Error> {
+    decisions::check_failed(options.on_error, outcome.report().counts.failed)?;
+    let kept = outcome.kept();
+    let mut headings: Vec<(String, Heading)> = Vec::new();
+    input.each_original(&mut |shown, original| {
+        if let Ok(heading) = heading(original, &options.source) {
+            headings.push((shown.to_string(), heading));
+        }
+        Ok(())
+    })?;
+    let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
+    let decided = decisions::decide(&kept, &names, conditions, options.on_error, &mut io::sink());
+    let mut files = decided.map_err(|error| Error::output("cannot write results", error))?;
+    decisions::without_damaged(&kept, &names, &mut files);
+    // Files without records, such as pictures, take no part.
+    let with_records = |(_, of_file): &(&(String, Heading), &decisions::OfFile)| of_file.counts.records > 0;
+    refuse_mixed(headings.iter().zip(&files).filter(with_records).map(|(heading, _)| heading))?;
+    let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    let mut stream = Joined { out, format: Format::Auto, has_begun: false, last: b'\n' };
+    input.each_original(&mut |shown, original| {
+        let Some(&number) = numbers.get(shown) else { return Ok(()) };
+        let of_file = &files[number];
+        if of_file.counts.records == 0 {
+            return Ok(());
+        }
+        stream.format = headings[number].1.format;
+        let is_damaged = of_file.counts.condition != Condition::Whole;
+        match stream.add(original, &of_file.left_out, &options.source) {
+            Err(Failure::Write(error)) => Err(Error::output("cannot write results", error)),
+            Err(Failure::Read(error)) if !is_damaged => Err(Error::input(format!("cannot read {shown} again"), error)),
+            _ => Ok(()),
+        }
+    })?;
+    stream.out.flush().map_err(|error| Error::output("cannot write results", error))?;
+    Ok(files.iter().map(|file| file.counts.records - file.counts.removed).sum())
+}
+
+/// Refuses files that cannot be joined.
+fn refuse_mixed<'a>(headings: impl Iterator<Item = &'a (String, Heading)>) -> Result<(), Error> {
+    let mut first: Option<&(String, Heading)> = None;
+    let to_files = "write files instead of a stream";
+    for this in headings {
+        let (name, heading) = this;
+        if heading.format == Format::Parquet {
+            return Err(Error::Usage(format!(
+                "{name} is a Parquet file, which cannot be part of a stream: {to_files}"
+            )));
+        }
+        if matches!(heading.format, Format::Text | Format::Html | Format::Auto) {
+            return Err(Error::Usage(format!("{name} is one document, which cannot be part of a stream: {to_files}")));
+        }
+        let Some((other, known)) = first else {
+            first = Some(this);
+            continue;
+        };
+        if known.format != heading.format {
+            let (known, here) = (known.format.name(), heading.format.name());
+            return Err(Error::Usage(format!("{other} is {known}, and {name} is {here}: {to_files}")));
+        }
+        if known.row != heading.row {
+            return Err(Error::Usage(format!("the header rows of {other} and {name} differ: {to_files}")));
+        }
+    }
+    Ok(())
+}
+
+/// Files one after the other.
+struct Joined<'a> {
+    out: &'a mut (dyn Write + Send),
+    format: Format,
+    has_begun: bool,
+    last: u8,
+}
+
+impl Joined<'_> {
+    fn add(
+        &mut self,
+        original: &mut dyn Original,
+        left_out: &[u64],
+        options: &crate::source::Options,
+    ) -> Result<(), Failure> {
+        if self.last != b'\n' && self.format != Format::Warc {
+            self.write_all(b"\n").map_err(Failure::Write)?;
+        }
+        let form = Form::Joined { is_first: !std::mem::replace(&mut self.has_begun, true) };
+        copy_without(original, options, left_out, form, self)
+    }
+}
+
+impl Write for Joined<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.last = bytes[..n].last().copied().unwrap_or(self.last);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

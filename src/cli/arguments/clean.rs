@@ -1,0 +1,134 @@
+//! The arguments of `dedup clean`.
+
+use super::input::{self, Input, OnError};
+use super::method::{self, Method};
+use super::run::{self, Run};
+use super::tokens;
+use super::values::{Defaulted, choice, chosen, path, switch, values};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::engine::{KEEP_POLICIES, KeepPolicy};
+use std::path::PathBuf;
+
+/// The parsed arguments.
+pub struct Arguments {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// `--output`; `None` with `--dry-run` alone.
+    pub output: Option<PathBuf>,
+    /// `--dry-run`.
+    pub is_dry: bool,
+    /// `--link`.
+    pub link: bool,
+    /// `--against`.
+    pub against: Vec<PathBuf>,
+    /// Algorithm, preset, parameters and tokens.
+    pub method: Method,
+    /// `--keep`.
+    pub keep: KeepPolicy,
+    /// Options of the input.
+    pub input: Input,
+    /// `--on-error`.
+    pub on_error: Defaulted<OnError>,
+    /// Options of the run.
+    pub run: Run,
+    /// `--stats`.
+    pub stats: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Takes the values from what clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        Arguments {
+            paths: input::paths(given),
+            output: path(given, "output"),
+            is_dry: switch(given, "dry-run"),
+            link: switch(given, "link"),
+            against: values(given, "against"),
+            method: Method::new(given),
+            keep: chosen(given, "keep", KEEP_POLICIES).expect("has a default"),
+            input: Input::new(given),
+            on_error: input::on_error(given),
+            run: Run::new(given),
+            stats: path(given, "stats"),
+        }
+    }
+}
+
+/// `dedup clean`.
+pub fn command() -> Command {
+    Command::new("clean")
+        .about("Writes a corpus without its near-duplicates")
+        .long_about(
+            "Writes a corpus without its near-duplicates: every file of the input again, at its path below the output folder, in its \
+             format and compression, without the records that are near-duplicates of kept ones. All other bytes are those of the input.\n\n\
+             DIR/_dedup/removed.jsonl has a line for each record that is left out, with the kept record that it duplicates. \
+             DIR/_dedup/summary.json states what was run. If a run is interrupted, the same command continues it.",
+        )
+        .after_help(
+            "Examples:\n  dedup clean shards/ --output clean/\n  dedup clean shards/ --dry-run\n  \
+             dedup clean train.jsonl.zst --output clean/ --text-field body --keep longest\n  \
+             dedup clean new/ --against old/ --output new-only/\n  dedup clean notes/ --output unique/ --link",
+        )
+        .arg(
+            Arg::new("path")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .num_args(1..)
+                .required(true)
+                .help("Files and folders"),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .required_unless_present("dry-run")
+                .help("Folder of the output: new, empty, or that of an interrupted run"),
+        )
+        .arg(
+            Arg::new("dry-run")
+                .long("dry-run")
+                .action(ArgAction::SetTrue)
+                .help("Write nothing; only report how many records would be left out"),
+        )
+        .arg(
+            Arg::new("link")
+                .long("link")
+                .action(ArgAction::SetTrue)
+                .help("Make files of which nothing is left out further names (hard links) of their inputs")
+                .long_help(
+                    "Make files of which nothing is left out further names (hard links) of their inputs where the system allows it, and \
+                     copies elsewhere. A program that changes such a file in its place changes the input too.",
+                ),
+        )
+        .arg(method::algorithm())
+        .arg(method::preset())
+        .arg(
+            choice(
+                "keep",
+                "WHICH",
+                KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
+                "Which of several near-duplicates is kept",
+            )
+            .default_value("first"),
+        )
+        .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("REF")
+                .value_parser(value_parser!(PathBuf))
+                .help("Also leave out near-duplicates of records in this file or folder, which is not written; may be repeated")
+                .action(ArgAction::Append)
+                .long_help(
+                    "Also leave out near-duplicates of records in this file or folder, which counts as earlier and kept, and is not written. \
+                     Near-duplicates among the paths are left out as without it. May be repeated.",
+                ),
+        )
+        .args(tokens::args())
+        .args(method::parameters())
+        .args(input::args())
+        .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
+        .args(run::args())
+        .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))
+}

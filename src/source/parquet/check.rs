@@ -1,0 +1,127 @@
+//! Checks a column before another decoder reads it: every page, level and value is decoded by our own, which refuses what
+//! is damaged. Decoders that trust their input would end the program.
+
+use std::fs;
+
+use ::parquet::basic::{Compression, Type};
+use ::parquet::file::metadata::ColumnChunkMetaData;
+
+use super::fault::{Damage, Fault};
+use super::footer::{Chunk, Physical};
+use super::page::{Expansion, Page, Pages};
+use super::values::{Runs, Values};
+use crate::source::Options;
+
+/// What is known of a column.
+struct Column {
+    physical: Type,
+    width: usize,
+    max_definition: u32,
+    max_repetition: u32,
+}
+
+/// Checks the column of a row group with this many rows, in a file whose metadata begins at `end`.
+pub(super) fn column(
+    file: &fs::File,
+    end: u64,
+    rows: u64,
+    metadata: &ColumnChunkMetaData,
+    options: &Options,
+) -> Result<(), Fault> {
+    let size = |value: i64| u64::try_from(value).map_err(|_| Damage::from("a size in its metadata is negative"));
+    let dictionary = metadata.dictionary_page_offset().filter(|&offset| offset != 0);
+    let start = size(dictionary.map_or(metadata.data_page_offset(), |first| first.min(metadata.data_page_offset())))?;
+    let (length, mut left) = (size(metadata.compressed_size())?, size(metadata.num_values())?);
+    if start < 4 || start.checked_add(length).is_none_or(|column| column > end) {
+        return Err(Damage::from("a column is outside the file").into());
+    }
+    let description = metadata.column_descr();
+    let width = match description.physical_type() {
+        Type::BOOLEAN | Type::BYTE_ARRAY => 0,
+        Type::INT32 | Type::FLOAT => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(description.type_length()).unwrap_or(0),
+    };
+    let column = Column {
+        physical: description.physical_type(),
+        width,
+        max_definition: description.max_def_level().unsigned_abs().into(),
+        max_repetition: description.max_rep_level().unsigned_abs().into(),
+    };
+    if column.physical == Type::FIXED_LEN_BYTE_ARRAY && width == 0 {
+        return Err(Damage::from("a column has values of no length").into());
+    }
+    let codec = match metadata.compression() {
+        Compression::UNCOMPRESSED => 0,
+        Compression::SNAPPY => 1,
+        Compression::GZIP(_) => 2,
+        Compression::LZO => 3,
+        Compression::BROTLI(_) => 4,
+        Compression::LZ4 => 5,
+        Compression::ZSTD(_) => 6,
+        Compression::LZ4_RAW => 7,
+    };
+    let chunk = Chunk { codec, values: left, start, length };
+    let (mut pages, mut expansion, mut found) = (Pages::new(file, chunk)?, Expansion::default(), 0);
+    while left > 0 {
+        let page = pages.next(&mut expansion, options)?;
+        left = left.checked_sub(page.rows()).ok_or(Damage::from("a column has more values than it claims"))?;
+        found += column.check(&page, pages.dictionary.as_deref())?;
+    }
+    if found != rows {
+        return Err(Damage::from("a column has more or fewer rows than its row group").into());
+    }
+    pages.finish(&mut expansion, options)
+}
+
+impl Column {
+    /// Checks a page, and counts its rows.
+    fn check(&self, page: &Page, dictionary: Option<&Page>) -> Result<u64, Damage> {
+        let content = page.levels_and_values(self.max_repetition, self.max_definition)?;
+        let levels = |bytes, max: u32| Runs::new(bytes, u32::BITS - max.leading_zeros());
+        let mut repetition = levels(content.repetition, self.max_repetition)?;
+        let mut definition = levels(content.definition, self.max_definition)?;
+        let (mut rows, mut present) = (0, 0);
+        for _ in 0..page.rows() {
+            let repeats = if self.max_repetition == 0 { 0 } else { repetition.next()? };
+            let defined = if self.max_definition == 0 { 0 } else { definition.next()? };
+            if repeats > self.max_repetition || defined > self.max_definition {
+                return Err("a page has a level that its column does not have".into());
+            }
+            rows += u64::from(repeats == 0);
+            present += u64::from(defined == self.max_definition);
+        }
+        page.check_counts(rows, page.rows() - present)?;
+        if self.physical == Type::BOOLEAN {
+            self.check_booleans(page.encoding(), content.values, present)?;
+        } else {
+            self.check_values(page, content.values, present, dictionary)?;
+        }
+        Ok(rows)
+    }
+
+    fn check_booleans(&self, encoding: i64, mut values: &[u8], present: u64) -> Result<(), Damage> {
+        match encoding {
+            0 if present.div_ceil(8) <= values.len() as u64 => Ok(()),
+            0 => Err("a page holds fewer values than it claims".into()),
+            3 if present == 0 => Ok(()),
+            3 => {
+                let length = super::values::length(&mut values)?;
+                let mut runs = Runs::new(values.get(..length).ok_or("a page is shorter than its values")?, 1)?;
+                (0..present).try_for_each(|_| runs.next().map(drop))
+            }
+            _ => Err(format!("a page has the encoding {encoding}, which does not suit its column").into()),
+        }
+    }
+
+    fn check_values(&self, page: &Page, values: &[u8], present: u64, dictionary: Option<&Page>) -> Result<(), Damage> {
+        let physical = if self.physical == Type::BYTE_ARRAY { Physical::Bytes } else { Physical::Fixed(self.width) };
+        let dictionary = dictionary.map(|dictionary| dictionary.dictionary(physical)).transpose()?;
+        if present == 0 {
+            return Ok(());
+        }
+        let mut values = Values::new(page.encoding(), values, physical, dictionary, page.rows())?;
+        (0..present).try_for_each(|_| values.next().map(drop))
+    }
+}

@@ -1,0 +1,341 @@
+//! Copies of a file without some of its rows, with all columns.
+//!
+//! Values are read and written as they are stored, column by column, with the schema of the file itself: no type is
+//! translated on the way, so none is changed. That includes types that Arrow does not have, and the description of
+//! Arrow's own types in the metadata.
+
+use std::fs;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use ::parquet::basic::LogicalType;
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::DataType;
+use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::Type;
+
+use super::check;
+use crate::source::Options;
+
+/// The number of rows that are copied at once.
+const BATCH: usize = 256;
+
+/// The program, in the metadata of a copy.
+const CREATED_BY: &str = concat!("neardups version ", env!("CARGO_PKG_VERSION"));
+
+/// Writes all rows of a file but those with these numbers, which count from 1 and ascend. Schema, metadata, row groups and
+/// the compression of each column are those of the file; a row group of which nothing is left is left out. The bytes
+/// depend on the file and the numbers alone. Bloom filters are not copied. Memory is bounded by the pages of a column, not by
+/// the file, which is decoded twice: every page is checked first.
+///
+/// # Errors
+/// The file is damaged or encrypted, or has a logical type that is not known; there is no such row; `out` fails. What was
+/// written by then is not a valid file.
+pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: impl Write + Send) -> io::Result<()> {
+    let options = Options { max_record: *Options::MAX_RECORD.end(), ..Options::default() };
+    let (end, _) = super::metadata(input, &options).map_err(|fault| refused(fault.message))?;
+    let reader = SerializedFileReader::new(input.try_clone()?)?;
+    let metadata = reader.metadata();
+    let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
+    check_types(&schema)?;
+    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(metadata)))?;
+    let (mut first, mut dropped) = (1u64, dropped);
+    for (index, group) in metadata.row_groups().iter().enumerate() {
+        let rows = u64::try_from(group.num_rows()).map_err(|_| damaged("a number of rows is negative"))?;
+        let next = first.checked_add(rows).ok_or_else(|| damaged("there are too many rows"))?;
+        let (here, later) = dropped.split_at(dropped.partition_point(|&row| row < next));
+        let kept = kept(first, rows, here)?;
+        (first, dropped) = (next, later);
+        if kept.is_empty() {
+            continue;
+        }
+        let from = reader.get_row_group(index)?;
+        let mut to = writer.next_row_group()?;
+        let mut column = 0;
+        while let Some(mut writer) = to.next_column()? {
+            check::column(input, end, rows, group.column(column), &options).map_err(|fault| refused(fault.message))?;
+            copy_column(from.get_column_reader(column)?, &mut writer, &kept)?;
+            writer.close()?;
+            column += 1;
+        }
+        to.close()?;
+    }
+    if let Some(row) = dropped.first() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no row {row}")));
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn refused(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+fn damaged(what: &str) -> io::Error {
+    refused(format!("damaged Parquet file: {what}"))
+}
+
+/// A logical type that is not known would be written as another.
+fn check_types(schema: &Type) -> io::Result<()> {
+    if let Some(LogicalType::_Unknown { .. }) = schema.get_basic_info().logical_type_ref() {
+        let message = format!("the column '{}' has a logical type that is not known", schema.name());
+        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+    }
+    match schema {
+        Type::GroupType { fields, .. } => fields.iter().try_for_each(|field| check_types(field)),
+        Type::PrimitiveType { .. } => Ok(()),
+    }
+}
+
+/// How a copy is written. Each column is compressed as in the first row group.
+fn properties(metadata: &ParquetMetaData) -> WriterProperties {
+    let file = metadata.file_metadata();
+    let mut builder = WriterProperties::builder()
+        .set_created_by(CREATED_BY.into())
+        .set_key_value_metadata(file.key_value_metadata().cloned())
+        .set_max_row_group_row_count(None);
+    if let Some(group) = metadata.row_groups().first() {
+        builder = builder.set_sorting_columns(group.sorting_columns().cloned());
+        for column in group.columns() {
+            let has_dictionary = column.dictionary_page_offset().is_some();
+            builder = builder
+                .set_column_compression(column.column_path().clone(), column.compression())
+                .set_column_dictionary_enabled(column.column_path().clone(), has_dictionary);
+        }
+    }
+    builder.build()
+}
+
+/// Rows to leave out, and rows to keep after them.
+struct Stretch {
+    dropped: usize,
+    kept: usize,
+}
+
+/// The rows of a row group that are kept, without stretches that keep none.
+fn kept(first: u64, rows: u64, dropped: &[u64]) -> io::Result<Vec<Stretch>> {
+    let mut stretches = Vec::new();
+    let (mut next, mut lost) = (first, 0);
+    for &row in dropped.iter().chain([&(first + rows)]) {
+        let Some(kept) = row.checked_sub(next) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the rows to leave out do not ascend from 1"));
+        };
+        if kept > 0 {
+            stretches.push(Stretch { dropped: lost, kept: kept as usize });
+            lost = 0;
+        }
+        lost += 1;
+        next = row + 1;
+    }
+    Ok(stretches)
+}
+
+fn copy_column(reader: ColumnReader, writer: &mut SerializedColumnWriter, kept: &[Stretch]) -> io::Result<()> {
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::Int32ColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::Int64ColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::Int96ColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::FloatColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::DoubleColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::ByteArrayColumnReader(reader) => copy_values(reader, writer, kept),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => copy_values(reader, writer, kept),
+    }
+}
+
+fn copy_values<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    writer: &mut SerializedColumnWriter,
+    kept: &[Stretch],
+) -> io::Result<()> {
+    let writer = writer.typed::<T>();
+    let (has_nulls, has_lists) = {
+        let column = writer.get_descriptor();
+        (column.max_def_level() > 0, column.max_rep_level() > 0)
+    };
+    let short = || damaged("a column has fewer values than its row group has rows");
+    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+    for stretch in kept {
+        if reader.skip_records(stretch.dropped)? < stretch.dropped {
+            return Err(short());
+        }
+        let mut left = stretch.kept;
+        while left > 0 {
+            values.clear();
+            definition.clear();
+            repetition.clear();
+            let most = left.min(BATCH);
+            let (rows, ..) = reader.read_records(most, Some(&mut definition), Some(&mut repetition), &mut values)?;
+            if rows == 0 {
+                return Err(short());
+            }
+            let levels = (has_nulls.then_some(&definition[..]), has_lists.then_some(&repetition[..]));
+            writer.write_batch(&values, levels.0, levels.1)?;
+            left -= rows;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::basic::{Compression, ZstdLevel};
+    use ::parquet::data_type::{ByteArray, ByteArrayType};
+    use ::parquet::record::Row;
+    use ::parquet::schema::parser::parse_message_type;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/parquet");
+    const FILES: [&str; 4] =
+        ["types.parquet", "int96.parquet", "docs/train-00000-of-00002.parquet", "docs/train-00001-of-00002.parquet"];
+
+    fn file(bytes: &[u8]) -> fs::File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn copy(input: &fs::File, dropped: &[u64]) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        copy_without(input, dropped, &mut out).map(|()| out)
+    }
+
+    /// The rows, as text because a NaN is not equal to itself.
+    fn rows(file: &SerializedFileReader<fs::File>) -> Vec<String> {
+        file.get_row_iter(None).unwrap().map(|row: Result<Row, _>| format!("{:?}", row.unwrap())).collect()
+    }
+
+    /// Compares a copy with the input, row by row.
+    fn check(input: &fs::File, dropped: &[u64]) -> Vec<u8> {
+        let bytes = copy(input, dropped).unwrap();
+        let open = |file: &fs::File| SerializedFileReader::new(file.try_clone().unwrap()).unwrap();
+        let (before, after) = (open(input), open(&file(&bytes)));
+        let mut expected = rows(&before);
+        for row in dropped.iter().rev() {
+            expected.remove(*row as usize - 1);
+        }
+        assert_eq!(rows(&after), expected, "without {dropped:?}");
+        let (before, after) = (before.metadata(), after.metadata());
+        assert_eq!(before.file_metadata().schema(), after.file_metadata().schema());
+        assert_eq!(before.file_metadata().key_value_metadata(), after.file_metadata().key_value_metadata());
+        assert_eq!(after.file_metadata().num_rows() as usize, expected.len());
+        let codecs = |group: &::parquet::file::metadata::RowGroupMetaData| -> Vec<Compression> {
+            group.columns().iter().map(|column| column.compression()).collect()
+        };
+        for group in after.row_groups() {
+            assert_eq!(codecs(group), codecs(before.row_group(0)));
+            assert!(group.num_rows() > 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn every_type_of_another_implementation() {
+        for name in FILES {
+            let input = fs::File::open(Path::new(FIXTURES).join(name)).unwrap();
+            let count =
+                SerializedFileReader::new(input.try_clone().unwrap()).unwrap().metadata().file_metadata().num_rows();
+            let all: Vec<u64> = (1..=count as u64).collect();
+            let some = |keep: &dyn Fn(u64) -> bool| all.iter().copied().filter(|&row| keep(row)).collect::<Vec<u64>>();
+            check(&input, &[]);
+            check(&input, &all);
+            check(&input, &[1]);
+            check(&input, &some(&|row| row % 3 == 0));
+            check(&input, &some(&|row| row % 3 > 0));
+            // The first row group of `types.parquet`, and one row more.
+            check(&input, &some(&|row| row <= 8));
+            check(&input, &some(&|row| row == count as u64));
+        }
+    }
+
+    /// A file of one column, compressed like this, in row groups of `group` rows.
+    fn written(count: usize, group: usize, compression: Compression) -> fs::File {
+        let schema = Arc::new(parse_message_type("message m { optional binary text (UTF8); }").unwrap());
+        let properties = WriterProperties::builder().set_compression(compression).set_data_page_size_limit(200).build();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+        for rows in (0..count).collect::<Vec<_>>().chunks(group) {
+            let mut to = writer.next_row_group().unwrap();
+            let mut column = to.next_column().unwrap().unwrap();
+            let present: Vec<ByteArray> =
+                rows.iter().filter(|&row| row % 5 > 0).map(|row| format!("text {row}").as_str().into()).collect();
+            let levels: Vec<i16> = rows.iter().map(|row| i16::from(row % 5 > 0)).collect();
+            column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None).unwrap();
+            column.close().unwrap();
+            to.close().unwrap();
+        }
+        file(&writer.into_inner().unwrap())
+    }
+
+    #[test]
+    fn many_rows_in_each_compression() {
+        use Compression::*;
+        let zstd = ZSTD(ZstdLevel::default());
+        for codec in [UNCOMPRESSED, SNAPPY, GZIP(Default::default()), BROTLI(Default::default()), LZ4, LZ4_RAW, zstd] {
+            let input = written(3000, 700, codec);
+            let dropped: Vec<u64> = (1..=3000).filter(|row| row % 7 < 3 || (700..1500).contains(row)).collect();
+            let bytes = check(&input, &dropped);
+            assert_eq!(bytes, check(&input, &dropped), "the same bytes again");
+            let copied = SerializedFileReader::new(file(&bytes)).unwrap();
+            // The second row group is gone.
+            assert_eq!(copied.metadata().num_row_groups(), 4);
+        }
+    }
+
+    #[test]
+    fn rows_that_cannot_be_left_out() {
+        let input = written(10, 4, Compression::UNCOMPRESSED);
+        for (dropped, message) in [
+            (&[0][..], "the rows to leave out do not ascend from 1"),
+            (&[3, 2], "the rows to leave out do not ascend from 1"),
+            (&[2, 2], "the rows to leave out do not ascend from 1"),
+            (&[5, 4], "the rows to leave out do not ascend from 1"),
+            (&[11], "there is no row 11"),
+        ] {
+            assert_eq!(copy(&input, dropped).unwrap_err().to_string(), message, "{dropped:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_written_is_an_error() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let input = written(1000, 400, Compression::SNAPPY);
+        let length = copy(&input, &[1]).unwrap().len();
+        assert!(copy_without(&input, &[1], Full(length)).is_ok());
+        for room in [0, 100, length / 2, length - 1] {
+            assert!(copy_without(&input, &[1], Full(room)).is_err(), "{room}");
+        }
+    }
+
+    proptest! {
+        /// No panic, and the same outcome twice.
+        #[test]
+        fn damaged_files_are_errors_or_copied(
+            name in proptest::sample::select(&FILES),
+            changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), any::<bool>()), 1..4),
+            row in 1u64..5,
+        ) {
+            let mut bytes = fs::read(Path::new(FIXTURES).join(name)).unwrap();
+            for (at, byte, is_bit) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = if is_bit { bytes[at] ^ 1 << (byte % 8) } else { byte };
+            }
+            let input = file(&bytes);
+            let outcome = || copy(&input, &[row]).map_err(|error| error.to_string());
+            prop_assert_eq!(outcome(), outcome());
+        }
+    }
+}

@@ -1,0 +1,579 @@
+//! A file without some of its records: every other byte unchanged, in the compression that the file has.
+//!
+//! Records are identified as in a [`Place`](super::Place): by the line on which they start, or by their number in an
+//! archive. No record is held: it is copied, or passed over, as it is read.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::iter::{Copied, Peekable};
+use std::path::Path;
+use std::rc::Rc;
+use std::slice::Iter;
+
+use encoding_rs::{UTF_16BE, UTF_16LE};
+
+use super::compress::Encoder;
+use super::csv::RecordCut;
+use super::cut::{Cut, LineCut};
+use super::decompress::Compression;
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::reader::Reader;
+#[cfg(feature = "warc")]
+use super::warc::Archive;
+use super::{Format, Options, decode, decompress, file};
+
+/// The number of bytes that are read at once; even, for encodings in units of two bytes.
+const BLOCK: usize = 256 << 10;
+
+/// Why a file was not copied.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It cannot be read to its end, or is not the file whose records were read.
+    Read(io::Error),
+    /// The copy cannot be written.
+    Write(io::Error),
+}
+
+/// How a file is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// In its own compression, with everything that is not a record.
+    Whole,
+    /// Not compressed. A file that is not the first continues the others: without a byte order mark or a header row.
+    Joined { is_first: bool },
+}
+
+/// What is copied, and can be read several times.
+pub(crate) trait Original {
+    /// The name that determines the format; standard input has none.
+    fn name(&self) -> Option<&OsStr>;
+
+    /// Its size in bytes, if known.
+    fn size(&self) -> Option<u64>;
+
+    /// Its bytes, from the start.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn reopen(&mut self) -> io::Result<Box<dyn Read + '_>>;
+
+    /// The file, if it is one on disk.
+    #[cfg(feature = "parquet")]
+    fn on_disk(&self) -> Option<&fs::File> {
+        None
+    }
+}
+
+/// A file on disk.
+pub(crate) struct OnDisk<'a> {
+    path: &'a Path,
+    file: fs::File,
+    size: u64,
+}
+
+impl<'a> OnDisk<'a> {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(path: &'a Path) -> io::Result<Self> {
+        let file = fs::File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok(OnDisk { path, file, size })
+    }
+}
+
+impl Original for OnDisk<'_> {
+    fn name(&self) -> Option<&OsStr> {
+        self.path.file_name()
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn reopen(&mut self) -> io::Result<Box<dyn Read + '_>> {
+        self.file.rewind()?;
+        Ok(Box::new(&self.file))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn on_disk(&self) -> Option<&fs::File> {
+        Some(&self.file)
+    }
+}
+
+/// The bytes of an original, decompressed, with its format and compression.
+fn open<'o>(
+    original: &'o mut dyn Original,
+    options: &Options,
+) -> Result<(Reader<'o>, Format, Option<Compression>), Failure> {
+    let (name, size) = (original.name().map(OsStr::to_os_string), original.size());
+    let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), options));
+    let (reader, compression) = opened.map_err(Failure::Read)?;
+    let mut reader = Reader::new(reader);
+    reader.fill_head(size);
+    let format = file::format(options.format, name.as_deref(), &reader.head);
+    Ok((reader, format, compression))
+}
+
+/// The beginning of a file of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Heading {
+    /// [`Format::Auto`] for standard input without content.
+    pub format: Format,
+    /// The header row, if the format has one, without a byte order mark and a line end.
+    pub row: Vec<u8>,
+}
+
+/// The longest header row that is compared.
+const MOST_HEADING: usize = 1 << 20;
+
+/// The format of a file, and its header row.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn heading(original: &mut dyn Original, options: &Options) -> Result<Heading, Failure> {
+    let (mut reader, format, _) = open(original, options)?;
+    let delimiter = match format {
+        Format::Csv => b',',
+        Format::Tsv => b'\t',
+        _ => return Ok(Heading { format, row: Vec::new() }),
+    };
+    let mut start = std::mem::take(&mut reader.head);
+    let units = Units::of(&start);
+    start.drain(..units.mark(&start));
+    let mut rest = start.len();
+    while rest < MOST_HEADING
+        && !reader.is_ended()
+        && RecordCut::new(delimiter).first_end(&units.narrow(&start)).is_none()
+    {
+        reader.fill(&mut start, BLOCK);
+        rest = start.len();
+    }
+    let row = super::csv::records(delimiter, 1, &start).next().map_or(Vec::new(), |(_, row)| row.to_vec());
+    Ok(Heading { format, row })
+}
+
+/// Copies a file without these records, ascending. It must have been read with the same options.
+///
+/// # Errors
+/// See [`Failure`]. A part of the copy may have been written.
+pub(crate) fn copy_without(
+    original: &mut dyn Original,
+    options: &Options,
+    records: &[u64],
+    form: Form,
+    out: impl Write + Send,
+) -> Result<(), Failure> {
+    let (reader, format, compression) = open(original, options)?;
+    #[cfg(feature = "parquet")]
+    if let Format::Parquet = format {
+        drop(reader);
+        return copy_rows(original, records, out);
+    }
+    let compression = compression.filter(|_| form == Form::Whole);
+    let encoder = Encoder::new(compression, out).map_err(Failure::Write)?;
+    let mut copy = Copy { encoder, left_out: records.iter().copied().peekable() };
+    match format {
+        Format::Jsonl => copy.records(reader, LineCut, form, false)?,
+        Format::Lines => copy.records(reader, LineCut, form, false)?,
+        Format::Csv => copy.records(reader, RecordCut::new(b','), form, true)?,
+        Format::Tsv => copy.records(reader, RecordCut::new(b'\t'), form, true)?,
+        #[cfg(feature = "warc")]
+        Format::Warc => {
+            let starts = Archive::starts(reader, BLOCK, options.max_record);
+            copy.archive(open(original, options)?.0, &starts)?;
+        }
+        _ => return Err(Failure::Read(io::Error::other("it is one document"))),
+    }
+    match copy.left_out.next() {
+        Some(_) => Err(Failure::Read(io::Error::other("it changed since its records were read"))),
+        None => copy.encoder.finish().map_err(Failure::Write),
+    }
+}
+
+/// Copies a Parquet file without these rows.
+#[cfg(feature = "parquet")]
+fn copy_rows(original: &dyn Original, rows: &[u64], out: impl Write + Send) -> Result<(), Failure> {
+    let file = original.on_disk().ok_or_else(|| Failure::Read(io::Error::other("it is not a file on disk")))?;
+    let mut out = Watched { out, has_failed: false };
+    let copied = parquet::copy_without(file, rows, &mut out);
+    copied.map_err(|error| if out.has_failed { Failure::Write(error) } else { Failure::Read(error) })
+}
+
+/// Notes whether writing failed.
+#[cfg(feature = "parquet")]
+struct Watched<W> {
+    out: W,
+    has_failed: bool,
+}
+
+#[cfg(feature = "parquet")]
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes).inspect_err(|error| self.has_failed |= error.kind() != io::ErrorKind::Interrupted)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush().inspect_err(|_| self.has_failed = true)
+    }
+}
+
+struct Copy<'r, W: Write> {
+    encoder: Encoder<W>,
+    /// The records that are still to be left out.
+    left_out: Peekable<Copied<Iter<'r, u64>>>,
+}
+
+impl<W: Write> Copy<'_, W> {
+    /// Copies records that end where `cut` says.
+    fn records(&mut self, mut reader: Reader, mut cut: impl Cut, form: Form, has_header: bool) -> Result<(), Failure> {
+        let continues = form == Form::Joined { is_first: false };
+        let mut block = std::mem::take(&mut reader.head);
+        let units = Units::of(&block);
+        let mark = units.mark(&block);
+        if !continues {
+            self.write(&block[..mark])?;
+        }
+        block.drain(..mark);
+        let mut line = 1;
+        let mut skips_header = has_header && continues;
+        // Whether the record that has begun is left out.
+        let mut is_left_out = None;
+        loop {
+            let is_copying = is_left_out != Some(true) && !skips_header && self.left_out.peek().is_none();
+            if is_copying {
+                self.write(&block)?;
+                block.clear();
+            }
+            let narrow = units.narrow(&block);
+            let (mut at, mut kept) = (0, 0);
+            while at < narrow.len() {
+                let leaves_out = match is_left_out {
+                    Some(leaves_out) => leaves_out,
+                    None if skips_header && !matches!(narrow[at], b'\n' | b'\r') => {
+                        skips_header = false;
+                        true
+                    }
+                    None => self.left_out.next_if_eq(&line).is_some(),
+                };
+                if leaves_out && is_left_out.is_none() {
+                    self.write(&block[units.bytes(kept)..units.bytes(at)])?;
+                }
+                is_left_out = Some(leaves_out);
+                let end = cut.first_end(&narrow[at..]).map(|end| at + end);
+                let next = end.unwrap_or(narrow.len());
+                line += cut.line_ends(&narrow[at..next]);
+                at = next;
+                if leaves_out {
+                    kept = at;
+                }
+                if end.is_some() {
+                    is_left_out = None;
+                }
+            }
+            // An odd byte at the end belongs to the last record.
+            let end = if is_left_out == Some(true) { units.bytes(kept) } else { block.len() };
+            self.write(&block[units.bytes(kept)..end])?;
+            if let Some(error) = reader.failure.take() {
+                return Err(Failure::Read(error));
+            }
+            if reader.is_ended() {
+                return Ok(());
+            }
+            block.clear();
+            reader.fill(&mut block, BLOCK);
+        }
+    }
+
+    /// Copies the records of an archive, which start at these positions.
+    #[cfg(feature = "warc")]
+    fn archive(&mut self, mut reader: Reader, starts: &[(u64, u64)]) -> Result<(), Failure> {
+        let mut block = std::mem::take(&mut reader.head);
+        let mut starts = starts.iter().peekable();
+        let (mut position, mut is_left_out) = (0, false);
+        loop {
+            let mut rest = &block[..];
+            while !rest.is_empty() {
+                let next = starts.peek().map_or(u64::MAX, |&&(_, start)| start);
+                if next <= position {
+                    let number = starts.next().map_or(0, |&(number, _)| number);
+                    is_left_out = self.left_out.next_if_eq(&number).is_some();
+                    self.encoder.begin_member();
+                    continue;
+                }
+                let here = rest.len().min(usize::try_from(next - position).unwrap_or(usize::MAX));
+                if !is_left_out {
+                    self.write(&rest[..here])?;
+                }
+                (position, rest) = (position + here as u64, &rest[here..]);
+            }
+            if let Some(error) = reader.failure.take() {
+                return Err(Failure::Read(error));
+            }
+            if reader.is_ended() {
+                return Ok(());
+            }
+            block.clear();
+            reader.fill(&mut block, BLOCK);
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.encoder.write_all(bytes).map_err(Failure::Write)
+    }
+}
+
+/// The units of an encoding, as far as the ends of records depend on them. In every encoding that is guessed, the bytes
+/// of ASCII that end lines and fields are no part of another character.
+#[derive(Clone, Copy)]
+enum Units {
+    Bytes,
+    Utf16 { is_big_endian: bool },
+}
+
+impl Units {
+    fn of(start: &[u8]) -> Self {
+        match decode::utf16_by_mark(start) {
+            Some(encoding) if encoding == UTF_16BE => Units::Utf16 { is_big_endian: true },
+            Some(encoding) if encoding == UTF_16LE => Units::Utf16 { is_big_endian: false },
+            _ => Units::Bytes,
+        }
+    }
+
+    /// The length of the byte order mark.
+    fn mark(self, start: &[u8]) -> usize {
+        match self {
+            Units::Bytes => start.len() - decode::without_utf8_mark(start).len(),
+            Units::Utf16 { .. } => 2,
+        }
+    }
+
+    /// The length of this many units, in bytes.
+    fn bytes(self, units: usize) -> usize {
+        match self {
+            Units::Bytes => units,
+            Units::Utf16 { .. } => 2 * units,
+        }
+    }
+
+    /// One byte for each unit: that of ASCII, or one that ends nothing.
+    fn narrow(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        let Units::Utf16 { is_big_endian } = self else { return Cow::Borrowed(bytes) };
+        let narrow = |unit: &[u8]| {
+            let unit = [unit[0], unit[1]];
+            let unit = if is_big_endian { u16::from_be_bytes(unit) } else { u16::from_le_bytes(unit) };
+            u8::try_from(unit).ok().filter(u8::is_ascii).unwrap_or(0x80)
+        };
+        bytes.chunks_exact(2).map(narrow).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decompress::tests::{ALL, gzip};
+    use super::super::{Input, Source};
+    use super::*;
+    use proptest::prelude::*;
+    use std::ops::ControlFlow;
+
+    /// The documents of a file, as `LINE|TEXT`.
+    fn documents(path: &Path, options: &Options) -> Vec<(u64, String)> {
+        let mut found = Vec::new();
+        Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
+            batch.documents(&mut |result| {
+                if let Ok(document) = result {
+                    found.push((document.place.line.unwrap(), document.text.into_owned()));
+                }
+            });
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    fn copied(path: &Path, options: &Options, records: &[u64], form: Form) -> Vec<u8> {
+        let mut out = Vec::new();
+        copy_without(&mut OnDisk::open(path).unwrap(), options, records, form, &mut out).unwrap();
+        out
+    }
+
+    /// Leaves out some documents, and reads the rest.
+    fn check(name: &str, content: &[u8], options: &Options, choose: impl Fn(usize) -> bool) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join(name), folder.path().join(format!("copy-{name}")));
+        fs::write(&path, content).unwrap();
+        let all = documents(&path, options);
+        let (left_out, kept): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(number, _)| choose(*number));
+        let records: Vec<u64> = left_out.into_iter().map(|(_, (line, _))| line).collect();
+        let out = copied(&path, options, &records, Form::Whole);
+        fs::write(&copy, &out).unwrap();
+        let texts = |documents: Vec<(u64, String)>| documents.into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(texts(documents(&copy, options)), texts(kept.into_iter().map(|(_, document)| document).collect()));
+        out
+    }
+
+    #[test]
+    fn lines_are_left_out_and_other_bytes_stay() {
+        let options = Options::default();
+        let out =
+            check("a.jsonl", b"{\"text\":\"a\"}\r\n\n{\"text\":\"b\"}\n not json\n{\"text\":\"c\"}", &options, |n| {
+                n == 1
+            });
+        assert_eq!(out, b"{\"text\":\"a\"}\r\n\n not json\n{\"text\":\"c\"}");
+        let out = check("a.jsonl", b"\xef\xbb\xbf{\"text\":\"a\"}\n{\"text\":\"b\"}\n", &options, |_| true);
+        assert_eq!(out, b"\xef\xbb\xbf");
+    }
+
+    #[test]
+    fn rows_with_line_ends_are_left_out_whole() {
+        let content = b"\xef\xbb\xbf\"text\",id\r\n\n\"a\nb\",1\r\nc,2\rd,3\n\"e\",\"4\n\"";
+        let options = Options::default();
+        assert_eq!(check("a.csv", content, &options, |n| n != 1), b"\xef\xbb\xbf\"text\",id\r\n\nc,2\r");
+        assert_eq!(
+            check("a.csv", content, &options, |n| n == 0),
+            b"\xef\xbb\xbf\"text\",id\r\n\nc,2\rd,3\n\"e\",\"4\n\""
+        );
+        assert_eq!(check("a.tsv", b"text\tid\na\t1\nb\t2\n", &options, |n| n == 0), b"text\tid\nb\t2\n");
+    }
+
+    #[test]
+    fn what_continues_other_rows_has_no_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv.gz");
+        fs::write(&path, gzip(b"\xef\xbb\xbf\n\"te\"\"xt\nof\",text\n1,a\n2,b\n")).unwrap();
+        let options = Options::default();
+        let joined = |is_first, records: &[u64]| copied(&path, &options, records, Form::Joined { is_first });
+        assert_eq!(joined(true, &[4]), b"\xef\xbb\xbf\n\"te\"\"xt\nof\",text\n2,b\n");
+        assert_eq!(joined(false, &[]), b"\n1,a\n2,b\n");
+        assert_eq!(joined(false, &[4, 5]), b"\n");
+    }
+
+    #[test]
+    fn a_record_that_is_not_there_means_that_the_file_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        fs::write(&path, "{}\n{}\n").unwrap();
+        let original = &mut OnDisk::open(&path).unwrap();
+        let result = copy_without(original, &Options::default(), &[3], Form::Whole, io::sink());
+        assert!(matches!(result, Err(Failure::Read(error)) if error.to_string().contains("changed")));
+    }
+
+    #[test]
+    fn utf16_is_cut_by_its_units() {
+        for is_big_endian in [false, true] {
+            let encode = |text: &str| -> Vec<u8> {
+                let unit = |unit: u16| if is_big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
+                text.encode_utf16().flat_map(unit).collect()
+            };
+            // ਊ has the byte of a line feed twice; Ģ has that of a quote.
+            let content = encode("\u{feff}text,id\n\"ਊĢ\n\u{10000}\",1\nĢ\"Ģ,2\r\nc,3\n");
+            let out = check("a.csv", &content, &Options::default(), |n| n == 1);
+            assert_eq!(out, encode("\u{feff}text,id\n\"ਊĢ\n\u{10000}\",1\nc,3\n"));
+            let odd = [&content[..], b"x"].concat();
+            let out = check("a.csv", &odd, &Options::default(), |n| n == 0);
+            assert_eq!(out, [encode("\u{feff}text,id\nĢ\"Ģ,2\r\nc,3\n"), b"x".to_vec()].concat());
+        }
+    }
+
+    #[test]
+    fn the_compression_stays() {
+        let line = |n: u32| format!("{{\"id\":{n},\"text\":\"{:x}\"}}\n", n.wrapping_mul(2654435761));
+        let content: String = (0..50_000).map(line).collect();
+        let kept: String = (0..50_000).filter(|n| n % 3 != 0).map(line).collect();
+        for (name, compress) in ALL {
+            // The compression is that of the bytes, not of the name.
+            let out = check("a.jsonl.gz", &compress(content.as_bytes()), &Options::default(), |n| n % 3 == 0);
+            assert!(out == compress(kept.as_bytes()) || out.len() < kept.len() / 2, "{name}: {}", out.len());
+            assert_eq!(out[..3], compress(b"x")[..3], "{name}");
+            let out = check("a.jsonl", &compress(content.as_bytes()), &Options::default(), |_| true);
+            assert_eq!(out[..3], compress(b"x")[..3], "{name}");
+        }
+    }
+
+    fn warc_record(number: usize, kind: &str, text: &str) -> String {
+        format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://a/{number}\r\nContent-Type: text/plain\r\n\
+             Content-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    }
+
+    #[test]
+    fn records_of_an_archive_are_left_out_whole() {
+        let records = [
+            warc_record(1, "warcinfo", "software: x"),
+            warc_record(2, "conversion", &"one text\nof lines".repeat(9)),
+            warc_record(3, "metadata", "about it"),
+            warc_record(4, "conversion", "another"),
+            "no record\r\n\r\n".to_string(),
+            warc_record(5, "conversion", "a third"),
+        ];
+        let content = records.concat();
+        let options = Options::default();
+        let rest = |left_out: &[usize]| -> String {
+            records
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| !left_out.contains(n))
+                .map(|(_, record)| record.as_str())
+                .collect()
+        };
+        assert_eq!(check("a.warc", content.as_bytes(), &options, |n| n == 1), rest(&[3]).as_bytes());
+        assert_eq!(check("a.warc", content.as_bytes(), &options, |_| true), rest(&[1, 3, 5]).as_bytes());
+        let short = Options { max_record: 200, ..options.clone() };
+        assert_eq!(check("a.warc", content.as_bytes(), &short, |n| n == 0), rest(&[3]).as_bytes());
+        // Each record is a member of its own, from which readers can begin.
+        let out = check("a.warc.gz", &gzip(content.as_bytes()), &options, |n| n == 2);
+        let members: Vec<u8> = records[..5].iter().flat_map(|record| gzip(record.as_bytes())).collect();
+        assert_eq!(sizes_of_members(&out), sizes_of_members(&members));
+        assert_eq!(out, members);
+    }
+
+    /// The length of the content of each member of gzip.
+    fn sizes_of_members(mut bytes: &[u8]) -> Vec<usize> {
+        let mut sizes = Vec::new();
+        while !bytes.is_empty() {
+            let mut decoder = flate2::bufread::GzDecoder::new(bytes);
+            sizes.push(io::copy(&mut decoder, &mut io::sink()).unwrap() as usize);
+            bytes = decoder.into_inner();
+        }
+        sizes
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_but_some(input in "(\\{\"text\":\"[ab]\"\\}|x|\u{feff}|)(\r?\n(\\{\"text\":\"[ab]\"\\}|x|))*", which: u64) {
+            let chosen = |n: usize| which >> (n % 64) & 1 == 1;
+            let out = check("a.jsonl", input.as_bytes(), &Options::default(), chosen);
+            // What stays is in its order.
+            let mut number = 0;
+            let lines = input.split_inclusive('\n').filter(|line| {
+                let is_document = line.trim_end().trim_start_matches('\u{feff}').starts_with('{');
+                number += usize::from(is_document);
+                !is_document || !chosen(number - 1)
+            });
+            let expected: String = lines.collect();
+            let mark = if input.starts_with('\u{feff}') && !expected.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+            prop_assert_eq!(String::from_utf8(out).unwrap(), mark.to_string() + &expected);
+        }
+
+        #[test]
+        fn any_rows_but_some(input in "text,id\n[ab,\"\n\r]{0,40}", which: u64) {
+            check("a.csv", input.as_bytes(), &Options::default(), |n| which >> (n % 64) & 1 == 1);
+        }
+
+        #[test]
+        fn with_nothing_left_out_all_bytes_stay(input: Vec<u8>, format in 0usize..3, mark in 0usize..4) {
+            let input = [[&b""[..], b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"][mark], &input[..]].concat();
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a");
+            fs::write(&path, &input).unwrap();
+            let options = Options { format: [Format::Jsonl, Format::Csv, Format::Warc][format], ..Options::default() };
+            prop_assert_eq!(copied(&path, &options, &[], Form::Whole), input);
+        }
+    }
+}

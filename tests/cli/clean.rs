@@ -1,0 +1,263 @@
+//! `dedup clean`: every record is in the output or in the list of what was left out, whatever happens on the way.
+
+use super::records;
+use super::shell::Shell;
+use crate::support::random::Random;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+/// A record: its id and its text, if it can be read, and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Record {
+    document: Option<(String, String)>,
+    bytes: String,
+}
+
+/// Texts of which half are much like an earlier one.
+fn texts(random: &mut Random, count: usize) -> Vec<String> {
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    let word = |random: &mut Random| format!("w{}", random.below(5_000));
+    for number in 0..count {
+        let mut words: Vec<String> = (0..30 + random.below(40)).map(|_| word(random)).collect();
+        if number > 0 && random.below(2) == 0 {
+            words.clone_from(&texts[random.below(number)]);
+            let at = random.below(words.len());
+            words[at] = word(random);
+        }
+        texts.push(words);
+    }
+    texts.into_iter().map(|words| words.join(" ")).collect()
+}
+
+/// The compressed bytes of a file that `name` ends in.
+fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
+    match name.rsplit('.').next() {
+        Some("gz") => {
+            let mut out = Vec::new();
+            flate2::read::GzEncoder::new(bytes, flate2::Compression::new(1)).read_to_end(&mut out).unwrap();
+            out
+        }
+        Some("zst") => zstd::encode_all(bytes, 1).unwrap(),
+        _ => bytes.to_vec(),
+    }
+}
+
+fn decompressed(name: &str, bytes: &[u8]) -> Vec<u8> {
+    match name.rsplit('.').next() {
+        Some("gz") => {
+            let mut out = Vec::new();
+            flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
+            out
+        }
+        Some("zst") => zstd::decode_all(bytes).unwrap(),
+        _ => bytes.to_vec(),
+    }
+}
+
+/// Writes a corpus of several formats, with records that cannot be read.
+fn corpus(folder: &Path, seed: u64, files: usize) {
+    let mut random = Random::new(seed);
+    let mut texts = texts(&mut random, 40 * files).into_iter();
+    for file in 0..files {
+        let name = format!("{}/{file:03}.{}", file % 3, ["jsonl", "jsonl.gz", "csv", "jsonl.zst", "csv.gz"][file % 5]);
+        let mut content = if name.contains("csv") { "id,text\n".to_string() } else { String::new() };
+        for (record, text) in texts.by_ref().take(40).enumerate() {
+            let end = if random.below(5) == 0 { "\r\n" } else { "\n" };
+            let bad = random.below(20);
+            content += &match (name.contains("csv"), bad) {
+                (true, 0) => format!("only-an-id{end}"),
+                (true, 1) => end.to_string(),
+                (true, _) => format!("{file}-{record},\"{text},\n\"\"\"{end}"),
+                (false, 0) => format!("{{\"id\":\"{file}-{record}\"}}{end}"),
+                (false, 1) => format!("not JSON{end}"),
+                (false, _) => format!("{{\"text\":\"{text}\",\"more\":[{bad}],\"id\":\"{file}-{record}\"}}{end}"),
+            };
+        }
+        let path = folder.join(&name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, compressed(&name, content.as_bytes())).unwrap();
+    }
+    // Files that are documents, and one that holds none.
+    fs::write(folder.join("note.txt"), "a note of its own").unwrap();
+    fs::write(folder.join("same-note.txt"), "A note of its own.").unwrap();
+    fs::write(folder.join("zero.bin"), [0; 100]).unwrap();
+}
+
+/// All files below a folder but its own description, by their paths.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap) {
+        let below = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_string();
+        if entry.file_type().is_file() && !below.starts_with("_dedup") {
+            found.insert(below, fs::read(entry.path()).unwrap());
+        }
+    }
+    found
+}
+
+/// The records of a file with the lines on which they start, cut by other means than those of the program.
+fn records_of(name: &str, bytes: &[u8]) -> Vec<(u64, Record)> {
+    let bytes = decompressed(name, bytes);
+    if name.contains("csv") {
+        let (mut found, mut start, mut line, mut next, mut is_quoted) = (Vec::new(), 0, 1, 1, false);
+        for (at, &byte) in bytes.iter().enumerate() {
+            is_quoted ^= byte == b'"';
+            next += u64::from(byte == b'\n');
+            if byte == b'\n' && !is_quoted {
+                let own = &bytes[start..=at];
+                let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(own);
+                let row = reader.records().next().map(Result::unwrap).unwrap_or_default();
+                let document = row.get(1).map(|text| (row[0].to_string(), text.to_string()));
+                found.push((line, Record { document, bytes: String::from_utf8_lossy(own).into_owned() }));
+                (start, line) = (at + 1, next);
+            }
+        }
+        return found;
+    }
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').zip(1..);
+    let record = |(line, number): (&[u8], u64)| {
+        let value: Option<Value> = serde_json::from_slice(line).ok();
+        let field = |name: &str| Some(value.as_ref()?.get(name)?.as_str()?.to_string());
+        (number, Record { document: field("id").zip(field("text")), bytes: String::from_utf8_lossy(line).into_owned() })
+    };
+    lines.map(record).collect()
+}
+
+/// The words of a text, as sets of runs of five.
+fn shingles(text: &str) -> BTreeSet<Vec<String>> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.windows(5).map(<[String]>::to_vec).collect()
+}
+
+/// Checks a whole output against its input. Returns the number of records that were left out.
+fn check(input: &Path, output: &Path, threshold: f64) -> usize {
+    let (before, after) = (files(input), files(output));
+    let removed = fs::read_to_string(output.join("_dedup/removed.jsonl")).unwrap();
+    assert!(!records::removed(&removed).is_empty());
+    let removed: Vec<Value> = removed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let place = |value: &Value| {
+        let file = value["file"].as_str().unwrap();
+        (file.strip_prefix("in/").unwrap().to_string(), value["record"].as_u64())
+    };
+    let gone: BTreeSet<_> = removed.iter().map(place).collect();
+    assert_eq!(gone.len(), removed.len(), "each is left out once");
+    let mut texts = BTreeMap::new();
+    for (name, bytes) in &before {
+        if !name.contains("jsonl") && !name.contains("csv") {
+            let is_gone = gone.contains(&(name.clone(), None));
+            assert_eq!(after.get(name), Some(bytes).filter(|_| !is_gone), "{name}");
+            texts.insert((name.clone(), None), String::from_utf8_lossy(bytes).into_owned());
+            continue;
+        }
+        let all = records_of(name, bytes);
+        let kept: Vec<_> = all.iter().filter(|(line, _)| !gone.contains(&(name.clone(), Some(*line)))).collect();
+        let found: Vec<_> = records_of(name, &after[name]).into_iter().map(|(_, record)| record).collect();
+        let kept: Vec<_> = kept.into_iter().map(|(_, record)| record.clone()).collect();
+        let different = found.iter().zip(&kept).find(|(found, kept)| found != kept);
+        assert_eq!((different, found.len()), (None, kept.len()), "{name}");
+        for (line, record) in all {
+            if let Some((_, text)) = record.document {
+                texts.insert((name.clone(), Some(line)), text);
+            }
+        }
+    }
+    assert!(after.keys().all(|name| before.contains_key(name)));
+    for record in &removed {
+        let partner = place(&record["duplicate_of"]);
+        assert!(!gone.contains(&partner), "{record}: the partner is kept");
+        let similarity = record["similarity"].as_f64().unwrap();
+        assert!(similarity >= threshold, "{record}");
+        let (a, b) = (shingles(&texts[&place(record)]), shingles(&texts[&partner]));
+        if !a.is_empty() {
+            let jaccard = a.intersection(&b).count() as f64 / a.union(&b).count() as f64;
+            assert!((jaccard - similarity).abs() < 1e-9, "{record}: {jaccard}");
+        }
+    }
+    removed.len()
+}
+
+#[test]
+fn every_record_is_kept_or_listed() {
+    let shell = Shell::new();
+    corpus(&shell.folder().join("in"), 1, 15);
+    let mut first = None;
+    for (number, flags) in ["-j1", "-j4 --memory 16M", "-j2 --link"].into_iter().enumerate() {
+        let output = format!("out-{number}");
+        let run = shell.sh(&format!("dedup clean in --output {output} --shingle 5 -q {flags}"));
+        assert_eq!(run.status, 3, "{}", run.stderr);
+        let folder = shell.folder().join(&output);
+        assert!(check(&shell.folder().join("in"), &folder, 0.8) > 100);
+        let found = (files(&folder), fs::read(folder.join("_dedup/removed.jsonl")).unwrap());
+        assert!(*first.get_or_insert(found.clone()) == found, "{flags}");
+    }
+}
+
+#[test]
+fn nothing_is_left_to_leave_out() {
+    let shell = Shell::new();
+    corpus(&shell.folder().join("in"), 2, 10);
+    shell.sh("dedup clean in --output out --shingle 5 -q");
+    let pairs = shell.sh("dedup scan out --shingle 5 --hidden -q");
+    let of_files = |line: &&str| !line.contains("_dedup");
+    assert_eq!(pairs.stdout.lines().filter(of_files).count(), 0, "{}", pairs.stdout);
+}
+
+#[test]
+fn a_killed_run_is_continued() {
+    let shell = Shell::new();
+    let input = shell.folder().join("in");
+    corpus(&input, 3, 150);
+    let expected =
+        || (files(&shell.folder().join("whole")), fs::read(shell.folder().join("whole/_dedup/removed.jsonl")));
+    shell.sh("dedup clean in --output whole --shingle 5 -q");
+    check(&input, &shell.folder().join("whole"), 0.8);
+    let (expected, removed) = expected();
+    let (mut random, mut continued) = (Random::new(9), 0);
+    for round in 0..12 {
+        let output = shell.folder().join(format!("out-{round}"));
+        let arguments = format!("clean in --output out-{round} --shingle 5 -q");
+        for _ in 0..4 {
+            let mut command = shell.command(&arguments);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            // Half of the kills wait until files are written.
+            let waits = random.below(2) == 0;
+            let state = output.join("_dedup/state.json");
+            while waits && !state.exists() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_micros(100));
+            }
+            thread::sleep(Duration::from_micros(random.below(if waits { 5_000 } else { 60_000 }) as u64));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            continued += usize::from(state.exists());
+        }
+        let run = shell.sh(&format!("dedup {arguments}"));
+        assert!([0, 3].contains(&run.status), "{}", run.stderr);
+        assert!(files(&output) == expected, "round {round}");
+        assert_eq!(fs::read(output.join("_dedup/removed.jsonl")).unwrap(), *removed.as_ref().unwrap());
+        let own = fs::read_dir(output.join("_dedup")).unwrap().map(|entry| entry.unwrap().file_name());
+        let own: BTreeSet<_> = own.collect();
+        assert_eq!(own, [".lock", "removed.jsonl", "summary.json"].map(Into::into).into());
+    }
+    assert!(continued > 0, "no run was killed while it wrote");
+}
+
+#[test]
+fn two_runs_do_not_share_a_folder() {
+    let shell = Shell::new();
+    corpus(&shell.folder().join("in"), 4, 3);
+    fs::create_dir_all(shell.folder().join("out/_dedup")).unwrap();
+    let lock = fs::File::create(shell.folder().join("out/_dedup/.lock")).unwrap();
+    lock.lock().unwrap();
+    let run = shell.sh("dedup clean in --output out");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("another run writes to this folder"), "{}", run.stderr);
+    drop(lock);
+    assert_eq!(shell.sh("dedup clean in --output out -q").status, 3);
+}
