@@ -27,7 +27,7 @@ pub use stream::write_kept;
 use crate::algorithm::{AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
 use crate::error::Error;
-use crate::source::{self, Input, Source};
+use crate::source::{self, Input, RankBy, Source};
 use decisions::{Counts, OfFile, Watch};
 use folder::{Folder, Found, Request, State, records};
 use inputs::{File, Inputs};
@@ -194,7 +194,9 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         let derived = derived.iter().filter(|row| row.provenance.origin == crate::algorithm::Origin::Derived);
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
-    let source::Options { format, text_field, id_field, page_text, max_record, hidden, .. } = &options.source;
+    let source::Options {
+        format, text_field, id_field, page_text, max_record, hidden, include, exclude, ranking, ..
+    } = &options.source;
     let keep = KEEP_POLICIES.iter().find(|(_, policy, _)| *policy == options.keep).map_or("", |&(name, ..)| name);
     let on_error = match options.on_error {
         OnError::Drop => "drop",
@@ -208,14 +210,25 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         .iter()
         .map(|File { shown, stamp, .. }| Value::from(format!("{shown}, {} bytes of {}", stamp.bytes, stamp.modified)));
     let against = against.collect();
-    let rows: [(&str, Value); 9] = [
+    let rank = match &ranking.by {
+        RankBy::Newest => "newest".to_string(),
+        RankBy::Oldest => "oldest".to_string(),
+        RankBy::Greatest(field) => format!("max:{field}"),
+        RankBy::Least(field) => format!("min:{field}"),
+        _ => keep.to_string(),
+    };
+    let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
+    let rows: [(&str, Value); 12] = [
         ("format", format.name().into()),
         ("text field", text_field.name().into()),
         ("id field", id_field.name().into()),
         ("content", content.into()),
         ("longest record", (*max_record).into()),
         ("choice of hidden files", (*hidden).into()),
-        ("keep", keep.into()),
+        ("include", include.typed().into()),
+        ("exclude", exclude.typed().into()),
+        ("keep", rank.into()),
+        ("prefer", Value::Array(prefer)),
         ("on error", on_error.into()),
         ("against", Value::Array(against)),
     ];

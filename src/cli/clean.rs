@@ -49,9 +49,9 @@ impl Request {
         }
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         let options = Options {
-            source: input::source_options(input, run.temp_dir.as_deref())?,
+            source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
             engine: input::engine_options(run, &tokens),
-            keep: arguments.keep,
+            keep: arguments.keep.policy(),
             against: arguments.against.clone(),
             on_error: arguments.on_error.value.into(),
             link: arguments.link,

@@ -176,7 +176,7 @@ fn scan(
     terminal.done();
     let checked = terminal.finish_rejects(outcome).and_then(|outcome| {
         let Counts { documents, failed, skipped, .. } = outcome.report.counts;
-        input::check_not_empty(request.allow_empty, documents, failed, skipped)?;
+        input::check_not_empty(request.allow_empty, documents, (failed, skipped), source.counts().excluded)?;
         if outcome.report.counts.repeated_ids > 0 {
             outcome.report.warnings.iter().for_each(|warning| terminal.warning(&spelled(warning)));
             return Err(usage_error(

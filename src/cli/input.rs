@@ -1,10 +1,11 @@
 //! Resolves options that are common to all commands that read documents.
 
+use super::arguments::keep::Keep;
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
-use crate::readable::count;
-use neardups::source::{FieldPath, Format, PageText};
+use crate::readable::{count, counted};
+use neardups::source::{FieldPath, Format, Globs, PageText};
 use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,17 @@ use std::path::{Path, PathBuf};
 pub const FELL_BACK: &str = "without a recognised main text, read completely";
 
 /// Makes it an error that no document was read, unless that is allowed: a mistyped path must not look like a clean corpus.
-pub fn check_not_empty(allowed: bool, documents: u64, failed: u64, skipped: u64) -> Result<(), Error> {
+pub fn check_not_empty(
+    allowed: bool,
+    documents: u64,
+    (failed, skipped): (u64, u64),
+    excluded: u64,
+) -> Result<(), Error> {
     if documents > 0 || allowed {
         return Ok(());
     }
     let why = match (failed, skipped) {
+        (0, 0) if excluded > 0 => format!("--include and --exclude leave out {}", counted(excluded, "file")),
         (0, 0) => "the input has none".to_string(),
         (1, 0) => "the only file or record failed".to_string(),
         (0, 1) => "the only file or record was skipped".to_string(),
@@ -78,11 +85,28 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         max_window: typed.max_window,
         keep_rejected: typed.rejects.is_some(),
         hidden: typed.hidden,
+        include: Globs::new("include", &typed.include)?,
+        exclude: Globs::new("exclude", &typed.exclude)?,
         temp_dir: temp_dir.map(Path::to_path_buf),
         ..source::Options::default()
     };
     options.validate()?;
     Ok(options)
+}
+
+/// How documents are read of which only some are kept.
+pub fn ranked_source_options(
+    typed: &arguments::Input,
+    keep: &Keep,
+    temp_dir: Option<&Path>,
+) -> Result<source::Options, Error> {
+    let ranking = keep.ranking()?;
+    if let (format @ ("text" | "lines" | "html" | "warc"), Some(field)) = (typed.format.as_str(), ranking.by.field()) {
+        return Err(usage_error(format!(
+            "--keep by the field '{field}' has no effect with --format {format}: that format has no fields"
+        )));
+    }
+    Ok(source::Options { ranking, ..source_options(typed, temp_dir)? })
 }
 
 /// The options of the engine, with this tokenizer.

@@ -26,7 +26,8 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     let counting = engine::count_terms(&mut input, &options, &terminal);
     terminal.done();
     let (terms, counts) = terminal.finish_rejects(counting)?;
-    input::check_not_empty(arguments.input.allow_empty, counts.documents, counts.failed, counts.skipped)?;
+    let (failed, excluded) = ((counts.failed, counts.skipped), input.counts().excluded);
+    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, excluded)?;
 
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = terms.write(&options.tokenizer.name(), arguments.min_df, &mut out);

@@ -58,7 +58,7 @@ impl Request {
         let Arguments { input, run, .. } = arguments;
         let method = Method::resolve(&arguments.method)?;
         let (_, factory) = method.factory()?;
-        let source = input::source_options(input, run.temp_dir.as_deref())?;
+        let source = input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?;
         let paths = input::paths(&arguments.paths, &arguments.against)?;
         refuse_without_effect(arguments)?;
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
@@ -72,7 +72,7 @@ impl Request {
             engine: input::engine_options(run, &tokens),
             tokens,
             emit: arguments.emit,
-            keep: arguments.keep.unwrap_or_default(),
+            keep: arguments.keep.policy(),
             host_depth: arguments.host_depth.unwrap_or_default() as usize,
             on_error: arguments.on_error.value,
             rejects: input.rejects.clone(),
@@ -85,10 +85,12 @@ impl Request {
 /// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
-    if keep.is_some() && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept) {
+    if let Some(flag) = keep.typed()
+        && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept)
+    {
         let what = emit.name();
         return Err(usage_error(format!(
-            "--keep has no effect on {what}: use --emit clusters, --emit verdicts or --emit kept"
+            "{flag} has no effect on {what}: use --emit clusters, --emit verdicts or --emit kept"
         )));
     }
     if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
@@ -97,8 +99,10 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     if arguments.host_depth.is_some() && *emit != Emit::Hosts {
         return Err(usage_error("--host-depth has an effect only on hosts: add --emit hosts"));
     }
-    if keep.is_some() && !arguments.against.is_empty() {
-        return Err(usage_error("--keep has no effect with --against: the reference is kept"));
+    if let Some(flag) = keep.typed()
+        && !arguments.against.is_empty()
+    {
+        return Err(usage_error(format!("{flag} has no effect with --against: the reference is kept")));
     }
     if on_error.is_typed && on_error.value != OnError::Fail && !matches!(emit, Emit::Verdicts | Emit::Kept) {
         return Err(usage_error(
@@ -184,7 +188,8 @@ fn scan(
     let Counts { documents, failed, skipped, .. } = report.counts;
     let (written, closed, failure) = match written {
         Ok(written) => {
-            let failure = input::check_not_empty(request.allow_empty, documents, failed, skipped).err();
+            let excluded = input.counts().excluded;
+            let failure = input::check_not_empty(request.allow_empty, documents, (failed, skipped), excluded).err();
             (written, false, failure)
         }
         // The reader closed the output early. That is not an error, but statistics and status still count.
@@ -434,16 +439,18 @@ fn summarise(
 /// Reports what was not read, or not as it was stored.
 fn left_out(terminal: &Terminal, report: &Report, input: source::Counts) {
     let Counts { repaired, skipped, failed, fell_back, .. } = report.counts;
-    let source::Counts { hidden, textless, .. } = input;
+    let source::Counts { hidden, textless, excluded, .. } = input;
     let skipped = skipped.saturating_sub(input.same);
     let names = if input.same == 1 { "further name of a file left out" } else { "further names of files left out" };
     let entries = if hidden == 1 { "hidden entry left out" } else { "hidden entries left out" };
     let records = if textless == 1 { "record without text left out" } else { "records without text left out" };
+    let files = if excluded == 1 { "file left out by globs" } else { "files left out by globs" };
     let left_out = [
         (failed, "failed"),
         (skipped, "skipped"),
         (input.same, names),
         (hidden, entries),
+        (excluded, files),
         (textless, records),
         (repaired, "repaired"),
         (fell_back, input::FELL_BACK),
@@ -502,6 +509,9 @@ pub struct Stats<'a> {
     /// Further names of files that were read, which count as skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same: Option<u64>,
+    /// Files that `--include` and `--exclude` leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
@@ -536,6 +546,7 @@ impl<'a> Stats<'a> {
             preset,
             textless: None,
             same: None,
+            excluded: None,
             error: None,
         }
     }
@@ -556,6 +567,7 @@ fn stats<'a>(
         dropped: written.dropped,
         textless: Some(input.textless).filter(|&count| count > 0),
         same: Some(input.same).filter(|&count| count > 0),
+        excluded: Some(input.excluded).filter(|&count| count > 0),
         ..Stats::of(&ran)
     }
 }

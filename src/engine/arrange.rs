@@ -11,6 +11,7 @@ use crate::run::ordered::workers;
 use crate::similarity::Similarity;
 use crate::source::Source;
 use crate::union_find::UnionFind;
+use rayon::prelude::*;
 use std::fmt;
 #[cfg(feature = "report")]
 use std::ops::Range;
@@ -325,29 +326,20 @@ impl Outcome {
         for edge in &self.edges {
             clusters.union(edge.a, edge.b);
         }
-        let decisions = self.decide(policy);
-        let later = self.decide_copies(policy, &decisions);
-        Kept { outcome: self, clusters: clusters.into_labels(), decisions, later, policy }
+        let turns = Turns::new(&self.corpus, policy);
+        let decisions = self.decide(&turns);
+        let later = self.decide_copies(&turns, &decisions);
+        Kept { outcome: self, clusters: clusters.into_labels(), decisions, later, turns }
     }
 
     /// Returns the copies, ascending, whose best kept neighbour differs from that of their group, with the group of
     /// that neighbour. Copies of a document that is not kept come after it in the order of the policy; in between, a
     /// more similar document may have been kept.
-    fn decide_copies(&self, policy: KeepPolicy, decisions: &[Decision]) -> Vec<(u32, u32, Similarity)> {
+    fn decide_copies(&self, turns: &Turns<'_>, decisions: &[Decision]) -> Vec<(u32, u32, Similarity)> {
         // The reference is kept before any document is decided on.
         if self.corpus.against() {
             return Vec::new();
         }
-        let corpus = &self.corpus;
-        let turn = |document: u32| {
-            let turn = match policy {
-                KeepPolicy::First => (0, document),
-                KeepPolicy::Last => (0, !document),
-                KeepPolicy::Longest => (!corpus.length(document), document),
-                KeepPolicy::Shortest => (corpus.length(document), document),
-            };
-            (!corpus.is_reference(document), turn)
-        };
         let (mut later, mut kept, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for group in 0..decisions.len() as u32 {
             let Decision::Dropped { by, .. } = decisions[group as usize] else { continue };
@@ -359,12 +351,12 @@ impl Outcome {
                 let edge = &self.edges[number as usize];
                 let other = if edge.a == group { edge.b } else { edge.a };
                 if matches!(decisions[other as usize], Decision::Kept) {
-                    kept.push((turn(leader(&self.corpus, other, policy)), other, edge.similarity));
+                    kept.push((turns.turn(turns.leader(other)), other, edge.similarity));
                 }
             }
             kept.sort_unstable_by_key(|&(turn, ..)| turn);
             copies.clear();
-            copies.extend(self.corpus.members(group).iter().map(|&document| (turn(document), document)));
+            copies.extend(self.corpus.members(group).iter().map(|&document| (turns.turn(document), document)));
             copies.sort_unstable();
             let (mut next, mut best) = (0, None::<(u32, Similarity)>);
             for &(turn, document) in &copies {
@@ -383,9 +375,9 @@ impl Outcome {
         later
     }
 
-    fn decide(&self, policy: KeepPolicy) -> Vec<Decision> {
+    fn decide(&self, turns: &Turns<'_>) -> Vec<Decision> {
         let corpus = &self.corpus;
-        let order = order_of_choice(corpus, policy);
+        let order = turns.order();
         let mut rank = vec![0u32; order.len()];
         for (position, &group) in order.iter().enumerate() {
             rank[group as usize] = position as u32;
@@ -421,26 +413,62 @@ impl Outcome {
     }
 }
 
-/// The groups in the order in which a policy decides on them; those of the reference, which are kept, come first.
-pub(super) fn order_of_choice(corpus: &Corpus, policy: KeepPolicy) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..corpus.distinct() as u32).collect();
-    let leader = |group: u32| leader(corpus, group, policy);
-    match policy {
-        KeepPolicy::First => {}
-        KeepPolicy::Last => order.sort_by_key(|&g| std::cmp::Reverse(leader(g))),
-        KeepPolicy::Longest => order.sort_by_key(|&g| (std::cmp::Reverse(corpus.length(leader(g))), leader(g))),
-        KeepPolicy::Shortest => order.sort_by_key(|&g| (corpus.length(leader(g)), leader(g))),
-    }
-    order.sort_by_key(|&group| !corpus.is_reference(corpus.first(group)));
-    order
+/// The order of the choice: documents of the reference first, then by rank, then by the policy.
+pub(super) struct Turns<'a> {
+    corpus: &'a Corpus,
+    policy: KeepPolicy,
+    /// The document with the first turn of each group, if there are ranks. Without them it is the first or the last one.
+    leaders: Vec<u32>,
 }
 
-/// The document that represents its group under a policy. All copies are equally long.
-fn leader(corpus: &Corpus, group: u32, policy: KeepPolicy) -> u32 {
-    let members = corpus.members(group);
-    // A document of the reference comes first, because it is always kept.
-    let last = policy == KeepPolicy::Last && !corpus.is_reference(members[0]);
-    if last { members[members.len() - 1] } else { members[0] }
+impl<'a> Turns<'a> {
+    pub fn new(corpus: &'a Corpus, policy: KeepPolicy) -> Self {
+        let mut turns = Turns { corpus, policy, leaders: Vec::new() };
+        if corpus.has_ranks() {
+            let groups = (0..corpus.distinct() as u32).into_par_iter();
+            turns.leaders = groups.map(|group| turns.first_of(corpus.members(group))).collect();
+        }
+        turns
+    }
+
+    /// What a document is sorted by.
+    fn turn(&self, document: u32) -> (bool, u32, u32, u32) {
+        let (key, place) = match self.policy {
+            KeepPolicy::First => (0, document),
+            KeepPolicy::Last => (0, !document),
+            KeepPolicy::Longest => (!self.corpus.length(document), document),
+            KeepPolicy::Shortest => (self.corpus.length(document), document),
+        };
+        (!self.corpus.is_reference(document), self.corpus.rank(document), key, place)
+    }
+
+    fn first_of(&self, members: &[u32]) -> u32 {
+        let by_turn = || members.iter().copied().min_by_key(|&document| self.turn(document));
+        // A document of the reference comes first, because it is always kept.
+        let first = members[0];
+        if self.corpus.is_reference(first) { first } else { by_turn().unwrap_or(first) }
+    }
+
+    /// The document that represents a group.
+    fn leader(&self, group: u32) -> u32 {
+        if let Some(&leader) = self.leaders.get(group as usize) {
+            return leader;
+        }
+        // All copies are equally long.
+        let members = self.corpus.members(group);
+        let is_last = self.policy == KeepPolicy::Last && !self.corpus.is_reference(members[0]);
+        if is_last { members[members.len() - 1] } else { members[0] }
+    }
+
+    /// The groups in their order.
+    pub fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.corpus.distinct() as u32).collect();
+        // Groups are numbered in the order of their first members.
+        if self.policy != KeepPolicy::First || self.corpus.has_ranks() {
+            order.par_sort_by_cached_key(|&group| self.turn(self.leader(group)));
+        }
+        order
+    }
 }
 
 /// The result of a scan that looked only for what decides which documents are kept, by one policy. Its pairs are not all
@@ -488,12 +516,12 @@ pub struct Kept<'a> {
     decisions: Vec<Decision>,
     /// Copies whose reason differs from that of their group, ascending.
     later: Vec<(u32, u32, Similarity)>,
-    policy: KeepPolicy,
+    turns: Turns<'a>,
 }
 
 impl fmt::Debug for Kept<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("Kept").field("policy", &self.turns.policy).finish_non_exhaustive()
     }
 }
 
@@ -521,10 +549,10 @@ impl<'a> Kept<'a> {
             Decision::Dropped { by, similarity } => {
                 let own = self.later.binary_search_by_key(&document, |&(document, ..)| document);
                 let (by, similarity) = own.map_or((by, similarity), |at| (self.later[at].1, self.later[at].2));
-                (false, Some((leader(&self.outcome.corpus, by, self.policy), similarity)))
+                (false, Some((self.turns.leader(by), similarity)))
             }
             _ => {
-                let leader = leader(&self.outcome.corpus, group, self.policy);
+                let leader = self.turns.leader(group);
                 // Copies among the new documents are not compared with each other, unless the reference has one too.
                 let kept = leader == document || (corpus.against() && !corpus.is_reference(leader));
                 (kept, (!kept).then_some((leader, Similarity::ONE)))

@@ -3,6 +3,7 @@
 use super::Counts;
 use super::documents::{At, Documents, Places, Rejections};
 use crate::error::Error;
+use crate::source::Rank;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,6 +23,10 @@ pub(super) struct Corpus {
     id_ends: Vec<usize>,
     /// Length in tokens.
     lengths: Vec<u32>,
+    /// The rank of each document, as its position among all different ones; empty if all are equal.
+    ranks: Vec<u32>,
+    /// The number of documents without the value that ranks them.
+    unranked: usize,
     /// Documents below this number are of the reference.
     references: u32,
     /// Whether there is a reference.
@@ -63,7 +68,10 @@ impl Corpus {
         if read.lengths.len() as u64 > MOST_DOCUMENTS {
             return Err(Error::TooManyDocuments(MOST_DOCUMENTS));
         }
+        let ranks = positions(&read.ranks, read.lengths.len());
         let mut corpus = Corpus {
+            ranks,
+            unranked: read.ranks.iter().filter(|rank| rank.is_last()).count(),
             ids: read.ids,
             id_ends: read.id_ends,
             lengths: read.lengths,
@@ -201,7 +209,7 @@ impl Corpus {
     /// Bytes of memory, without records and features.
     pub fn bytes_held(&self) -> u64 {
         let a_document = size_of::<(usize, u32, u32, u32, u128)>() as u64;
-        let words = self.sizes.len() + self.members.len() + self.group_ends.len();
+        let words = self.sizes.len() + self.ranks.len() + self.members.len() + self.group_ends.len();
         self.rejections.bytes_held() + self.ids.len() as u64 + a_document * self.lengths.len() as u64 + 4 * words as u64
     }
 
@@ -261,6 +269,25 @@ impl Corpus {
         &self.ids[start..self.id_ends[document as usize]]
     }
 
+    /// How much a document is preferred: smaller ranks more. All are 0 if nothing ranks them.
+    pub fn rank(&self, document: u32) -> u32 {
+        self.ranks.get(document as usize).copied().unwrap_or(0)
+    }
+
+    /// The warning about documents without the value that ranks them, if any.
+    pub fn unranked(&self) -> Option<String> {
+        match self.unranked {
+            0 => None,
+            1 => Some("1 document has no value that `keep` goes by: it comes last".into()),
+            count => Some(format!("{count} documents have no value that `keep` goes by: they come last")),
+        }
+    }
+
+    /// Whether some documents are preferred to others.
+    pub fn has_ranks(&self) -> bool {
+        !self.ranks.is_empty()
+    }
+
     /// Length in tokens.
     pub fn length(&self, document: u32) -> u32 {
         self.lengths[document as usize]
@@ -313,6 +340,23 @@ impl Corpus {
         let across = |a, b| self.is_reference(self.first(a)) && !self.sides(b).1.is_empty();
         !self.against || across(a, b) || across(b, a)
     }
+}
+
+/// The positions of `count` ranks among all different ones. Those that are missing at the end are the default.
+fn positions(ranks: &[Rank], count: usize) -> Vec<u32> {
+    let mut different = ranks.to_vec();
+    if ranks.len() < count {
+        different.push(Rank::default());
+    }
+    different.par_sort_unstable();
+    different.dedup();
+    if different.len() < 2 {
+        return Vec::new();
+    }
+    let position = |rank: &Rank| different.partition_point(|other| other < rank) as u32;
+    let mut positions: Vec<u32> = ranks.par_iter().map(position).collect();
+    positions.resize(count, position(&Rank::default()));
+    positions
 }
 
 /// Calls `each` with the documents, ascending, of every run of two or more whose hashes agree in some forty bits. A run

@@ -8,7 +8,7 @@ use crate::algorithm::{Algorithm, Features};
 use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::sign::{self, TooLarge};
-use crate::source::{Place, Problem, Severity};
+use crate::source::{Place, Problem, Rank, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -45,6 +45,8 @@ pub(super) struct Part {
     pub sizes: Vec<u32>,
     /// The parities of the features, if keys are free and features are compared.
     pub parities: Vec<Parities>,
+    /// The ranks of the documents; those that are missing at the end are the default.
+    pub ranks: Vec<Rank>,
     /// The number of each document's record in the batch; empty if every record is a document.
     pub records_of: Vec<u32>,
     /// Feature hashes as the algorithm gave them, if they are compared and fit the budget.
@@ -69,6 +71,14 @@ impl Part {
     /// The length of each document in tokens of the requested tokenizer.
     pub fn asked_lengths(&self) -> &[u32] {
         if self.measured.is_empty() { &self.lengths } else { &self.measured }
+    }
+
+    /// Notes the rank of the next document, before its length.
+    pub fn rank(&mut self, rank: Rank) {
+        if rank != Rank::default() {
+            self.ranks.resize(self.lengths.len(), Rank::default());
+            self.ranks.push(rank);
+        }
     }
 
     /// Keeps the features of the next document, unless those of the part are too many.
@@ -105,6 +115,7 @@ pub(super) struct Documents {
     pub parities: Vec<Parities>,
     pub features: Vec<u64>,
     pub feature_ends: Vec<usize>,
+    pub ranks: Vec<Rank>,
     /// Documents below this number are of the reference.
     pub references: u32,
     /// The `records_of` of each part.
@@ -156,6 +167,10 @@ impl Documents {
             for &(before, problem) in &part.rejected {
                 self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
             }
+        }
+        if !part.ranks.is_empty() {
+            self.ranks.resize(self.lengths.len(), Rank::default());
+            self.ranks.extend_from_slice(&part.ranks);
         }
         append(&mut self.id_ends, &part.id_ends, self.ids.len());
         self.ids.push_str(&part.ids);
@@ -215,7 +230,12 @@ impl Documents {
         let a_document = size_of::<(usize, u32, u128, u32, bool)>();
         let words = self.measured.len() + self.sizes.len();
         let long = self.record_ends.len() + self.records.len();
-        (self.ids.len() + size_of_val(&*self.parities) + a_document * self.lengths.len() + 4 * words + 8 * long) as u64
+        (self.ids.len()
+            + size_of_val(&*self.parities)
+            + size_of_val(&*self.ranks)
+            + a_document * self.lengths.len()
+            + 4 * words
+            + 8 * long) as u64
             + self.rejections.bytes_held()
     }
 }

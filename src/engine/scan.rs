@@ -1,6 +1,6 @@
 //! A scan, stage by stage, as in the diagram at the top of [`engine`](super).
 
-use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome, order_of_choice};
+use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome, Turns};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::group::{self, Keys};
@@ -293,7 +293,7 @@ impl<'a> Run<'a> {
             let search = Search::new(algorithm, keys, corpus, tables);
             self.report.counts.compared += match self.goal {
                 Goal::Keep(policy) | Goal::KeepAmongAll(policy) if portion.whole => {
-                    let order = order_of_choice(corpus, policy);
+                    let order = Turns::new(corpus, policy).order();
                     let (deciding, compared) = self.pool.install(|| search.deciding_edges(&evidence, &order));
                     edges = deciding;
                     compared
@@ -335,6 +335,7 @@ impl<'a> Run<'a> {
         let Counts { documents, references, featureless, .. } = report.counts;
         report.warnings.extend(algorithm.warnings(documents + references, featureless));
         report.warnings.extend(corpus.repeated_ids());
+        report.warnings.extend(corpus.unranked());
         report.counts.pairs = matches!(goal, Goal::Pairs).then(|| arrange::count_pairs(&corpus, &edges));
         report.timings = clock.laps;
         Outcome::new(corpus, edges, prepared, report)

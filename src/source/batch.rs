@@ -7,6 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 #[cfg(feature = "files")]
+use super::Number;
+#[cfg(feature = "files")]
 use super::Options;
 #[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
@@ -17,7 +19,7 @@ use super::options::display_size;
 use super::parquet;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Place, Problem, ProblemKind, Severity, jsonl};
+use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
 #[cfg(feature = "html")]
 use super::{PageText, html};
 
@@ -31,6 +33,8 @@ const PART_COST: usize = 256;
 pub struct Batch {
     bytes_read: u64,
     parts: Vec<Part>,
+    /// The rank of the documents of each part, beside their own; empty if all are the default.
+    ranks: Vec<Rank>,
 }
 
 /// Receives documents and problems, one after the other, with the number of the record in the batch.
@@ -104,6 +108,8 @@ pub(super) struct Records {
 pub(super) struct JsonFields {
     pub text: FieldPath,
     pub id: FieldPath,
+    /// What ranks records; only fields matter.
+    pub rank_by: RankBy,
     /// Whether the first record is the first of input that may be lines of text: no format was given.
     pub may_be_text: bool,
 }
@@ -149,18 +155,31 @@ impl Batch {
 
     /// Adds a document.
     pub fn push(&mut self, id: String, text: String) {
+        self.push_ranked(id, text, Rank::default());
+    }
+
+    /// Adds a document with a [rank](Document::rank).
+    pub fn push_ranked(&mut self, id: String, text: String, rank: Rank) {
         self.bytes_read += text.len() as u64;
-        self.parts.push(Part::Document { id, text });
+        self.push_part(Part::Document { id, text }, rank);
+    }
+
+    fn push_part(&mut self, part: Part, rank: Rank) {
+        if rank != Rank::default() || !self.ranks.is_empty() {
+            self.ranks.resize(self.parts.len(), Rank::default());
+            self.ranks.push(rank);
+        }
+        self.parts.push(part);
     }
 
     /// Adds a record that could not be read, or a warning about the next document.
     pub fn reject(&mut self, problem: Problem) {
-        self.parts.push(Part::Problem(problem));
+        self.push_part(Part::Problem(problem), Rank::default());
     }
 
     /// A batch of one part, which was not compressed.
     pub(super) fn of_part(part: Part) -> Self {
-        let mut batch = Batch { bytes_read: 0, parts: vec![part] };
+        let mut batch = Batch { parts: vec![part], ..Batch::default() };
         batch.bytes_read = batch.raw().len() as u64;
         batch
     }
@@ -197,8 +216,13 @@ impl Batch {
         each: &mut dyn FnMut(u32, Result<Document<'_>, Problem>),
     ) {
         let mut selection = Selection { next: 0, wanted };
-        for part in &self.parts {
-            part.documents(&mut selection, each);
+        for (at, part) in self.parts.iter().enumerate() {
+            match self.ranks.get(at).copied().unwrap_or_default() {
+                rank if rank == Rank::default() => part.documents(&mut selection, each),
+                file => part.documents(&mut selection, &mut |number, read| {
+                    each(number, read.map(|document| Document { rank: document.rank.of_file(file), ..document }));
+                }),
+            }
         }
     }
 }
@@ -219,14 +243,15 @@ impl Part {
             Part::Document { id, text } => {
                 if let Some(number) = selection.next() {
                     let place = Place { path: id.as_str().into(), line: None };
-                    each(number, Ok(Document { id: Cow::Borrowed(id), text: Cow::Borrowed(text), place }));
+                    let (id, text) = (Cow::Borrowed(&**id), Cow::Borrowed(&**text));
+                    each(number, Ok(Document { id, text, place, rank: Rank::default() }));
                 }
             }
             #[cfg(feature = "files")]
             Part::Text { path, bytes } => {
                 if let Some(number) = selection.next() {
                     let place = Place { path: path.clone(), line: None };
-                    emit(number, each, place, Cow::Borrowed(path), decode::whole(bytes));
+                    emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decode::whole(bytes));
                 }
             }
             #[cfg(feature = "html")]
@@ -237,7 +262,8 @@ impl Part {
                     if fell_back {
                         each(number, Err(without_main_text(place.clone())));
                     }
-                    emit(number, each, place, Cow::Borrowed(path), Decoded { text: Cow::Owned(text), repair });
+                    let decoded = Decoded { text: Cow::Owned(text), repair };
+                    emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decoded);
                 }
             }
             Part::Lines(records) => records.each_line(selection, each),
@@ -258,10 +284,10 @@ fn each_parquet_row(path: &Arc<str>, rows: &parquet::Rows, max_record: usize, se
     rows.visit(&mut || selection.next(), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
         match read {
-            Ok((_, text)) if text.len() > max_record => each(number, Err(too_long(path, row, max_record))),
-            Ok((id, text)) => {
+            Ok(record) if record.text.len() > max_record => each(number, Err(too_long(path, row, max_record))),
+            Ok(parquet::Record { id, rank, text }) => {
                 let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
-                emit(number, each, place, id, decode::utf8_value(text));
+                emit(number, each, place, (id, rank), decode::utf8_value(text));
             }
             Err(parquet::Refused { kind, message, id }) => {
                 let id = id.map(Cow::into_owned);
@@ -288,7 +314,7 @@ impl Records {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
-            emit(number, each, place, self.name(line, &mut id), decode::fragment(bytes));
+            emit(number, each, place, (self.name(line, &mut id), Rank::default()), decode::fragment(bytes));
         }
     }
 
@@ -313,7 +339,12 @@ impl Records {
                 }
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
-                    emit(number, each, self.place(line), id, Decoded { text: record.text, repair: json.repair });
+                    let rank = match fields.rank_by.field() {
+                        Some(field) => fields.rank_by.rank(jsonl::number(&json.text, field)),
+                        None => Rank::default(),
+                    };
+                    let decoded = Decoded { text: record.text, repair: json.repair };
+                    emit(number, each, self.place(line), (id, rank), decoded);
                 }
             }
         }
@@ -354,7 +385,9 @@ impl Records {
                 continue;
             }
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
-            emit(number, each, self.place(line), id, decode::fragment(text));
+            let value = || Number::parse(&decode::fragment(fields.get(columns.rank?)?).text);
+            let rank = if columns.rank_by.field().is_some() { columns.rank_by.rank(value()) } else { Rank::default() };
+            emit(number, each, self.place(line), (id, rank), decode::fragment(text));
         }
     }
 
@@ -380,7 +413,7 @@ impl Records {
                         each(number, Err(without_main_text(place.clone())));
                     }
                     let id = page.id.unwrap_or_else(|| self.name(*line, &mut name));
-                    emit(number, each, place, id, page.content);
+                    emit(number, each, place, (id, Rank::default()), page.content);
                     continue;
                 }
                 Some(Err(Trouble::Coding(coding))) => {
@@ -413,11 +446,11 @@ impl Records {
 }
 
 /// A document, after the problem that its text was changed, if it was.
-fn emit(number: u32, each: Each, place: Place, id: Cow<str>, decoded: Decoded) {
+fn emit(number: u32, each: Each, place: Place, (id, rank): (Cow<str>, Rank), decoded: Decoded) {
     if let Some(message) = decoded.repair {
         each(number, Err(Problem::at(place.clone(), Severity::Repaired, ProblemKind::Replaced, message)));
     }
-    each(number, Ok(Document { id, text: decoded.text, place }));
+    each(number, Ok(Document { id, text: decoded.text, place, rank }));
 }
 
 /// The problem that all text of a page is read because its main text was not found.
@@ -442,12 +475,21 @@ pub(super) struct Assembler<'d> {
     full: usize,
     /// The number of bytes read that are already assigned to a part.
     bytes_read: u64,
+    /// The rank of the documents in the next parts.
+    pub rank: Rank,
 }
 
 #[cfg(feature = "files")]
 impl<'d> Assembler<'d> {
     pub fn new(options: &Options, deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        Assembler { deliver, batch: Batch::default(), size: 0, full: options.batch_bytes, bytes_read: 0 }
+        Assembler {
+            deliver,
+            batch: Batch::default(),
+            size: 0,
+            full: options.batch_bytes,
+            bytes_read: 0,
+            rank: Rank::default(),
+        }
     }
 
     /// Adds a part. `bytes_read` is the total number of bytes read.
@@ -457,7 +499,7 @@ impl<'d> Assembler<'d> {
             // The bytes read for this part belong to it.
             self.flush(self.bytes_read)?;
         }
-        self.batch.parts.push(part);
+        self.batch.push_part(part, self.rank);
         self.size += size;
         self.batch.bytes_read += bytes_read - self.bytes_read;
         self.bytes_read = bytes_read;
@@ -481,7 +523,7 @@ mod tests {
     /// Documents as `id|text`, problems as `severity place: message`.
     fn shown(part: Part) -> Vec<String> {
         let mut out = Vec::new();
-        Batch { bytes_read: 0, parts: vec![part] }.documents(&mut |result| {
+        Batch::of_part(part).documents(&mut |result| {
             out.push(match result {
                 Ok(document) => format!("{}|{}", document.id, document.text),
                 Err(problem) => format!("{:?} {problem}", problem.severity),
@@ -496,7 +538,7 @@ mod tests {
 
     fn json_fields() -> Arc<JsonFields> {
         let Options { text_field, id_field, .. } = Options::default();
-        Arc::new(JsonFields { text: text_field, id: id_field, may_be_text: false })
+        Arc::new(JsonFields { text: text_field, id: id_field, rank_by: RankBy::Nothing, may_be_text: false })
     }
 
     fn is_send<T: Send>() {}
@@ -551,7 +593,7 @@ mod tests {
 
     #[test]
     fn rows_with_too_few_fields_and_without_id() {
-        let columns = Columns { delimiter: b',', text: 1, id: Some(2), count: 4 };
+        let columns = Columns { delimiter: b',', text: 1, id: Some(2), rank_by: RankBy::Nothing, rank: None, count: 4 };
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
             "1|x\ny",

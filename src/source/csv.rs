@@ -9,7 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr2_iter, memchr3};
 
 use super::cut::Cut;
-use super::{FieldPath, Options};
+use super::{FieldPath, Options, RankBy};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -167,11 +167,14 @@ impl Fields {
 }
 
 /// The positions of the text and the id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
     pub text: usize,
     pub id: Option<usize>,
+    /// What ranks records, and the column of its field.
+    pub rank_by: RankBy,
+    pub rank: Option<usize>,
     /// The number of columns.
     pub count: usize,
 }
@@ -183,7 +186,14 @@ impl Columns {
         fields.split(header);
         let position = |field: &FieldPath| fields.iter().position(|name| name == field.name().as_bytes());
         match position(&options.text_field) {
-            Some(text) => Ok(Columns { delimiter, text, id: position(&options.id_field), count: fields.len() }),
+            Some(text) => Ok(Columns {
+                delimiter,
+                text,
+                id: position(&options.id_field),
+                rank_by: options.ranking.by.clone(),
+                rank: options.ranking.by.field().and_then(position),
+                count: fields.len(),
+            }),
             None => {
                 let names = fields.iter().map(String::from_utf8_lossy);
                 let here = super::jsonl::display_names(names, fields.len());
@@ -250,11 +260,11 @@ mod tests {
         let options = Options::default();
         assert_eq!(
             Columns::find(b',', b"id,\"text\",x", &options),
-            Ok(Columns { delimiter: b',', text: 1, id: Some(0), count: 3 })
+            Ok(Columns { delimiter: b',', text: 1, id: Some(0), rank_by: RankBy::Nothing, rank: None, count: 3 })
         );
         assert_eq!(
             Columns::find(b'\t', b"text\tx", &options),
-            Ok(Columns { delimiter: b'\t', text: 0, id: None, count: 2 })
+            Ok(Columns { delimiter: b'\t', text: 0, id: None, rank_by: RankBy::Nothing, rank: None, count: 2 })
         );
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");

@@ -22,7 +22,7 @@ use super::parquet;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
-use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Severity, decode, decompress};
+use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Rank, Severity, decode, decompress};
 
 /// A NUL among this many first bytes makes a file binary.
 const BINARY_BYTES: usize = 8 << 10;
@@ -51,7 +51,12 @@ pub(super) struct File<'a> {
 
 impl<'a> Pass<'a> {
     pub fn new(options: &'a Options, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        let fields = JsonFields { text: options.text_field.clone(), id: options.id_field.clone(), may_be_text: false };
+        let fields = JsonFields {
+            text: options.text_field.clone(),
+            id: options.id_field.clone(),
+            rank_by: options.ranking.by.clone(),
+            may_be_text: false,
+        };
         let assembler = Assembler::new(options, deliver);
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
     }
@@ -89,6 +94,18 @@ impl<'a> Pass<'a> {
         outcome
     }
 
+    /// The rank of the documents of a file, beside their own.
+    fn rank(&self, file: &File, format: Format) -> Rank {
+        let ranking = &self.options.ranking;
+        if ranking.is_empty() {
+            return Rank::default();
+        }
+        let metadata = file.random_access.and_then(|file| file.metadata().ok());
+        let rank = ranking.of_file(file.path, metadata.as_ref());
+        let has_fields = matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet);
+        if ranking.by.field().is_some() && !has_fields { rank.with_least(None) } else { rank }
+    }
+
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         #[cfg(feature = "parquet")]
         let before = self.bytes_read.get();
@@ -113,6 +130,7 @@ impl<'a> Pass<'a> {
             return self.fail(ProblemKind::Unreadable, file.path, None, message);
         }
         counts.files += 1;
+        self.assembler.rank = self.rank(file, format);
         match format {
             // Empty standard input is not a document, while an empty file is one.
             Format::Auto if reader.failure.is_none() => ControlFlow::Continue(()),
@@ -203,7 +221,7 @@ impl<'a> Pass<'a> {
             Some(other) => return self.piece(path, other, &Part::Lines),
         };
         match columns {
-            Ok(columns) => self.drain(path, &mut cutter, |records| Part::Csv(records, columns))?,
+            Ok(columns) => self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?,
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)

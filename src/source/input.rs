@@ -35,6 +35,8 @@ pub struct Counts {
     pub special: u64,
     /// Records of archives left out because they are pages of another type than HTML or plain text.
     pub textless: u64,
+    /// Files that the globs leave out; those in excluded folders are not counted.
+    pub excluded: u64,
     /// Further names of files that were already read.
     pub same: u64,
 }
@@ -49,6 +51,7 @@ impl Add for Counts {
             hidden: self.hidden + other.hidden,
             special: self.special + other.special,
             textless: self.textless + other.textless,
+            excluded: self.excluded + other.excluded,
             same: self.same + other.same,
         }
     }
@@ -142,7 +145,7 @@ impl Input {
     pub fn files(&self) -> Files {
         let mut files = Files::new();
         for path in self.paths.iter().filter(|path| path.as_os_str() != STDIN) {
-            _ = walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+            _ = walk(path, &self.options, &mut Counts::default(), &mut |found, _| {
                 if let Found::File(entry) = found
                     && entry.file_type().is_file()
                     && let Some(id) = entry.metadata().ok().and_then(|metadata| FileId::of(entry.path(), &metadata))
@@ -176,7 +179,7 @@ impl Input {
                 let Some(rewind) = once.get_mut(&index) else { continue };
                 _ = pass(STDIN, &mut Kept { rewind, name: None });
             } else {
-                _ = walk(&paths[index], options.hidden, &mut Counts::default(), &mut |found, _| {
+                _ = walk(&paths[index], options, &mut Counts::default(), &mut |found, _| {
                     let Found::File(entry) = found else { return ControlFlow::Continue(()) };
                     let shown = display_path(entry.path());
                     if !entry.file_type().is_file() {
@@ -211,7 +214,7 @@ impl Input {
                 return Err(refused("standard input"));
             }
             let mut special = false;
-            _ = walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+            _ = walk(path, &self.options, &mut Counts::default(), &mut |found, _| {
                 let Found::File(entry) = found else { return ControlFlow::Continue(()) };
                 special |= !entry.file_type().is_file();
                 if let Ok(metadata) = entry.metadata() {
@@ -251,7 +254,7 @@ impl Input {
             return self.read_stdin(index, pass);
         }
         let Input { paths, options, counts, keep, once, elsewhere, failed_copy, .. } = self;
-        walk(&paths[index], options.hidden, counts, &mut |found, counts| match found {
+        walk(&paths[index], options, counts, &mut |found, counts| match found {
             Found::Problem(problem) => pass.problem(problem),
             Found::File(entry) if entry.file_type().is_file() => {
                 read_file(entry.path(), (elsewhere, seen), pass, counts)
@@ -338,7 +341,7 @@ impl Input {
             if path.as_os_str() == STDIN {
                 return ControlFlow::Break(());
             }
-            walk(path, self.options.hidden, &mut Counts::default(), &mut |found, _| {
+            walk(path, &self.options, &mut Counts::default(), &mut |found, _| {
                 if let Found::File(entry) = found {
                     if !entry.file_type().is_file() {
                         return ControlFlow::Break(());

@@ -9,7 +9,7 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{FieldPath, ProblemKind};
+use super::{FieldPath, Number, ProblemKind};
 
 mod flat;
 
@@ -70,6 +70,19 @@ fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Reco
     let here = field_names(line).unwrap_or_default();
     let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
     Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
+}
+
+/// The number in a field of a line that is JSON, if it is one; a string may hold it.
+pub(super) fn number(line: &str, field: &FieldPath) -> Option<Number> {
+    let mut found = Found::default();
+    let wanted = Wanted { text: None, id: Some(field.steps()) };
+    let mut json = serde_json::Deserializer::from_str(line);
+    Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
+    match found.id {
+        Slot::Number(number) => Number::parse(number),
+        Slot::Text(text) => Number::parse(&text),
+        _ => None,
+    }
 }
 
 /// Each line is parsed separately, so the line number of serde_json is useless.

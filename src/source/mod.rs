@@ -39,6 +39,8 @@ mod decompress;
 mod documents;
 #[cfg(feature = "files")]
 mod file;
+#[cfg(feature = "files")]
+mod globs;
 #[cfg(feature = "html")]
 pub(crate) mod html;
 pub(crate) mod identity;
@@ -51,6 +53,7 @@ mod opaque;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod rank;
 #[cfg(feature = "files")]
 mod reader;
 mod records;
@@ -65,6 +68,8 @@ mod warc;
 
 pub use batch::Batch;
 pub use documents::Documents;
+#[cfg(feature = "files")]
+pub use globs::Globs;
 #[cfg(feature = "html")]
 pub use html::page_text;
 pub use identity::FileId;
@@ -75,6 +80,7 @@ pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
+pub use rank::{Number, Rank, RankBy, Ranking};
 pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;
@@ -124,6 +130,8 @@ pub struct Document<'a> {
     pub text: Cow<'a, str>,
     /// Its location.
     pub place: Place,
+    /// How much it is preferred over its near-duplicates.
+    pub rank: Rank,
 }
 
 /// The location of a record: a file, and a line in it (in an archive: a record; in Parquet: a row) unless it is the whole

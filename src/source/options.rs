@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+#[cfg(feature = "files")]
+use super::Globs;
+use super::Ranking;
 use crate::error::Error;
 
 /// How files are cut into documents.
@@ -187,6 +190,14 @@ pub struct Options {
     pub keep_rejected: bool,
     /// Whether files and folders whose name starts with a dot are read when found inside a folder.
     pub hidden: bool,
+    /// The files that are read: those that match, if there are any globs. Folders are walked in any case.
+    #[cfg(feature = "files")]
+    pub include: Globs,
+    /// The files and folders that are not read.
+    #[cfg(feature = "files")]
+    pub exclude: Globs,
+    /// Which documents are preferred over their near-duplicates.
+    pub ranking: Ranking,
     /// The approximate size of a batch, in bytes of records. Affects the speed, never the documents.
     pub batch_bytes: usize,
     /// The folder for a copy of large standard input that is read twice; `None` is the system's folder.
@@ -205,6 +216,11 @@ impl Default for Options {
             max_window: 128 << 20,
             keep_rejected: false,
             hidden: false,
+            #[cfg(feature = "files")]
+            include: Globs::default(),
+            #[cfg(feature = "files")]
+            exclude: Globs::default(),
+            ranking: Ranking::default(),
             batch_bytes: 1 << 20,
             temp_dir: None,
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Counts, Problem, ProblemKind, Severity};
+use super::{Counts, Options, Problem, ProblemKind, Severity};
 
 /// An item found by a walk.
 pub(super) enum Found {
@@ -15,10 +15,11 @@ pub(super) enum Found {
     Problem(Problem),
 }
 
-/// Walks the files under a path, following symbolic links, and counts those left out.
+/// Walks the files under a path, following symbolic links, and counts those left out: hidden ones, and those that globs
+/// exclude.
 pub(super) fn walk(
     root: &Path,
-    hidden: bool,
+    options: &Options,
     counts: &mut Counts,
     each: &mut dyn FnMut(Found, &mut Counts) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -28,9 +29,18 @@ pub(super) fn walk(
             Ok(entry) => (Some(entry.file_name()), entry.depth()),
             Err(error) => (error.path().and_then(Path::file_name), error.depth()),
         };
-        if depth > 0 && !hidden && name.is_some_and(is_hidden) {
+        if depth > 0 && !options.hidden && name.is_some_and(is_hidden) {
             counts.hidden += 1;
             if entry.is_ok_and(|entry| entry.file_type().is_dir()) {
+                entries.skip_current_dir();
+            }
+            continue;
+        }
+        if let Ok(entry) = &entry
+            && is_excluded(root, entry, options)
+        {
+            counts.excluded += u64::from(!entry.file_type().is_dir());
+            if entry.file_type().is_dir() {
                 entries.skip_current_dir();
             }
             continue;
@@ -51,6 +61,19 @@ pub(super) fn walk(
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Whether globs leave out a file, or a folder with all that is in it. Standard input is no file.
+fn is_excluded(root: &Path, entry: &DirEntry, options: &Options) -> bool {
+    let is_folder = entry.file_type().is_dir();
+    let path = entry.path();
+    let below = match entry.depth() {
+        0 if is_folder => Path::new(""),
+        0 => Path::new(entry.file_name()),
+        _ => path.strip_prefix(root).unwrap_or(path),
+    };
+    let is_included = is_folder || options.include.is_empty() || options.include.matches_below(path, below);
+    !is_included || options.exclude.matches_below(path, below)
 }
 
 fn is_hidden(name: &OsStr) -> bool {
@@ -153,7 +176,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         let mut found = 0;
-        let walked = walk(folder.path(), false, &mut Counts::default(), &mut |_, _| {
+        let walked = walk(folder.path(), &Options::default(), &mut Counts::default(), &mut |_, _| {
             found += 1;
             ControlFlow::Break(())
         });

@@ -76,6 +76,7 @@ cases!(
     check_report,
     check_since,
     check_words,
+    choice,
     clean,
     common,
     compare,

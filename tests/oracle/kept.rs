@@ -8,6 +8,8 @@ use neardups::engine::{
     KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Report, Stage, deduplicate, scan, scan_to_keep,
 };
 use neardups::report::JsonLines;
+use neardups::source::{Batch, Number, Rank, Source};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
@@ -79,6 +81,100 @@ fn a_keep_set_needs_no_list_of_pairs() {
     }
 }
 
+/// Documents with ranks, some of them the same. Their batches have both or neither.
+struct Ranked<'a> {
+    documents: &'a [Text],
+    ranks: &'a [Rank],
+    size: usize,
+}
+
+impl Source for Ranked<'_> {
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
+        let ranked: Vec<_> = self.documents.iter().zip(self.ranks).collect();
+        for chunk in ranked.chunks(self.size) {
+            let mut batch = Batch::default();
+            for ((id, text), rank) in chunk {
+                batch.push_ranked(id.clone(), text.clone(), **rank);
+            }
+            if deliver(batch).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+/// Three classes, and numbers in one of them.
+fn any_rank(random: &mut Random) -> Rank {
+    match random.below(5) {
+        0 => Rank::of_class(1),
+        1 => Rank::of_class(2).with_least(None),
+        2 => Rank::of_class(1).with_greatest(Some(Number::Integer(random.below(3) as i128 - 1))),
+        _ => Rank::default(),
+    }
+}
+
+/// The documents in the order of the choice.
+fn turns(documents: &[Text], from: usize, policy: KeepPolicy, ranks: &[Rank]) -> Vec<usize> {
+    let length = |document: &usize| documents[*document].1.split_whitespace().count();
+    let mut turns: Vec<usize> = (from..documents.len()).collect();
+    match policy {
+        KeepPolicy::Last => turns.reverse(),
+        KeepPolicy::Longest => turns.sort_by_key(|document| std::cmp::Reverse(length(document))),
+        KeepPolicy::Shortest => turns.sort_by_key(length),
+        _ => {}
+    }
+    turns.sort_by_key(|&document| ranks[document]);
+    turns
+}
+
+/// Documents with smaller ranks are decided on first; decided here by a list of all pairs.
+#[test]
+fn ranks_come_before_the_policy() {
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let all = with_articles(related(&mut random, 240, 30));
+        let ranks: Vec<Rank> = all.iter().map(|_| any_rank(&mut random)).collect();
+        for (name, settings) in ALGORITHMS {
+            let factory = factory(name, settings);
+            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
+            let outcome = scan(&mut side(), None, &factory, &options, &()).unwrap();
+            let mut similar = vec![Vec::new(); all.len()];
+            for pair in outcome.pairs() {
+                let ((a, b), similarity) = (pair.indices, pair.similarity.value());
+                similar[a].push((b, similarity));
+                similar[b].push((a, similarity));
+            }
+            for (policy_name, policy, _) in KEEP_POLICIES {
+                let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
+                let turns = turns(&all, 0, *policy, &ranks);
+                let mut position = vec![0; all.len()];
+                turns.iter().enumerate().for_each(|(turn, &document)| position[document] = turn);
+                let mut best: Vec<Option<(usize, f64)>> = vec![None; all.len()];
+                for &turn in &turns {
+                    let earlier = similar[turn]
+                        .iter()
+                        .filter(|&&(other, _)| position[other] < position[turn] && best[other].is_none());
+                    let key = |&&(other, similarity): &&(usize, f64)| (similarity, std::cmp::Reverse(position[other]));
+                    best[turn] = earlier.max_by(|a, b| key(a).partial_cmp(&key(b)).unwrap()).copied();
+                }
+                let found = scan_to_keep(&mut side(), None, &factory, &options, &(), *policy).unwrap();
+                assert_eq!(
+                    written(&found.kept(), found.report()),
+                    written(&outcome.keep(*policy), &outcome.report),
+                    "{what}"
+                );
+                for verdict in found.kept().verdicts() {
+                    let document = verdict.index.unwrap();
+                    let of =
+                        verdict.duplicate_of_index.zip(verdict.duplicate_of.map(|(_, similarity)| similarity.value()));
+                    assert_eq!((verdict.keep, of), (best[document].is_none(), best[document]), "{what}: {document}");
+                }
+            }
+        }
+    }
+}
+
 /// With a reference, each document in its turn is kept unless one of the reference, or one that was kept before it, is
 /// similar; decided here by a list of all pairs.
 #[test]
@@ -86,6 +182,9 @@ fn documents_are_also_compared_with_each_other() {
     for seed in 0..2 {
         let all = with_articles(related(&mut Random::new(seed), 220, 30));
         let (reference, documents) = all.split_at(70);
+        let mut random = Random::new(seed + 10);
+        let ranks: Vec<Rank> =
+            all.iter().map(|_| if seed == 0 { Rank::default() } else { any_rank(&mut random) }).collect();
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
             let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
@@ -96,15 +195,8 @@ fn documents_are_also_compared_with_each_other() {
                 similar[a].push((b, similarity));
                 similar[b].push((a, similarity));
             }
-            let length = |document: usize| all[document].1.split_whitespace().count();
             for (policy_name, policy, _) in KEEP_POLICIES {
-                let mut turns: Vec<usize> = (reference.len()..all.len()).collect();
-                match policy {
-                    KeepPolicy::Last => turns.reverse(),
-                    KeepPolicy::Longest => turns.sort_by_key(|&document| std::cmp::Reverse(length(document))),
-                    KeepPolicy::Shortest => turns.sort_by_key(|&document| length(document)),
-                    _ => {}
-                }
+                let turns = turns(&all, reference.len(), *policy, &ranks);
                 let mut kept: Vec<bool> = (0..all.len()).map(|document| document < reference.len()).collect();
                 let mut best = vec![None; all.len()];
                 for turn in turns {
@@ -112,8 +204,9 @@ fn documents_are_also_compared_with_each_other() {
                     best[turn] = others.map(|&(_, similarity)| similarity).max_by(f64::total_cmp);
                     kept[turn] = best[turn].is_none();
                 }
-                let (mut against, mut source) =
-                    (Batched { documents: reference, size: 17 }, Batched { documents, size: 13 });
+                let (of_reference, own) = ranks.split_at(reference.len());
+                let mut against = Ranked { documents: reference, ranks: of_reference, size: 17 };
+                let mut source = Ranked { documents, ranks: own, size: 13 };
                 let found = deduplicate(&mut source, Some(&mut against), &factory, &options, &(), *policy).unwrap();
                 let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
                 for verdict in found.kept().verdicts() {

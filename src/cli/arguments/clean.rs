@@ -1,12 +1,12 @@
 //! The arguments of `dedup clean`.
 
 use super::input::{self, Input, OnError};
+use super::keep::{self, Keep};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
-use super::values::{Defaulted, choice, chosen, path, switch, values};
+use super::values::{Defaulted, path, switch, values};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -23,8 +23,8 @@ pub struct Arguments {
     pub against: Vec<PathBuf>,
     /// Algorithm, preset, parameters and tokens.
     pub method: Method,
-    /// `--keep`.
-    pub keep: KeepPolicy,
+    /// `--keep` and `--prefer`.
+    pub keep: Keep,
     /// Options of the input.
     pub input: Input,
     /// `--on-error`.
@@ -45,7 +45,7 @@ impl Arguments {
             link: switch(given, "link"),
             against: values(given, "against"),
             method: Method::new(given),
-            keep: chosen(given, "keep", KEEP_POLICIES).expect("has a default"),
+            keep: Keep::new(given),
             input: Input::new(given),
             on_error: input::on_error(given),
             run: Run::new(given),
@@ -67,7 +67,7 @@ pub fn command() -> Command {
         .after_help(
             "Examples:\n  dedup clean shards/ --output clean/\n  dedup clean shards/ --dry-run\n  \
              dedup clean train.jsonl.zst --output clean/ --text-field body --keep longest\n  \
-             dedup clean new/ --against old/ --output new-only/\n  dedup clean notes/ --output unique/ --link",
+             dedup clean new/ --against old/ --output new-only/\n  dedup clean wiki/ crawl/ --output clean/ --prefer wiki/ --keep max:score\n  dedup clean notes/ --output unique/ --link",
         )
         .arg(
             Arg::new("path")
@@ -104,15 +104,7 @@ pub fn command() -> Command {
         )
         .arg(method::algorithm())
         .arg(method::preset())
-        .arg(
-            choice(
-                "keep",
-                "WHICH",
-                KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
-                "Which of several near-duplicates is kept",
-            )
-            .default_value("first"),
-        )
+        .args(keep::args("Which of several near-duplicates is kept"))
         .arg(
             Arg::new("against")
                 .long("against")

@@ -44,7 +44,8 @@ pub fn command() -> Command {
         Arg::new(name).value_name(name).required(true).value_parser(value_parser!(PathBuf)).help(help)
     };
     // Two files are named and kept in memory: flags about folders, threads and memory would have no effect.
-    let input_args = input::args().into_iter().filter(|arg| arg.get_id() != "hidden");
+    let input_args =
+        input::args().into_iter().filter(|arg| !matches!(arg.get_id().as_str(), "hidden" | "include" | "exclude"));
     Command::new("compare")
         .about("Compares two documents: the result of each algorithm, and the passages they share")
         .long_about(

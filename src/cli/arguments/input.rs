@@ -29,6 +29,10 @@ pub struct Input {
     pub max_window: u64,
     /// `--hidden`.
     pub hidden: bool,
+    /// `--include`.
+    pub include: Vec<String>,
+    /// `--exclude`.
+    pub exclude: Vec<String>,
     /// `--rejects`.
     pub rejects: Option<PathBuf>,
     /// `--allow-empty`.
@@ -49,6 +53,8 @@ impl Input {
             max_expansion: *value(given, "max-expansion").expect("has a default"),
             max_window: *value(given, "max-window").expect("has a default"),
             hidden: switch(given, "hidden"),
+            include: values(given, "include"),
+            exclude: values(given, "exclude"),
             rejects: path(given, "rejects"),
             allow_empty: switch(given, "allow-empty"),
         }
@@ -131,6 +137,20 @@ pub fn args() -> Vec<Arg> {
                  read further, and is reported and counted. Files made with zstd --long=31 need 2G. What is above 128M is needed beside --memory.",
             ),
         Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Also read hidden files in folders"),
+        Arg::new("include")
+            .long("include")
+            .value_name("GLOB")
+            .action(ArgAction::Append)
+            .help("Read only files that match a glob; may be repeated")
+            .long_help(
+                "Read only files that match a glob, such as '*.md', 'docs/**' or 'part-*'; may be repeated. A glob without a slash matches \
+                 the name of a file or of a folder around it, one with a slash the end of its path from any folder on.",
+            ),
+        Arg::new("exclude")
+            .long("exclude")
+            .value_name("GLOB")
+            .action(ArgAction::Append)
+            .help("Do not read files and folders that match a glob; may be repeated"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(INPUT_OPTIONS))

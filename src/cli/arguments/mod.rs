@@ -19,6 +19,7 @@ pub mod generate;
 pub mod help;
 pub mod index;
 mod input;
+pub mod keep;
 pub mod lexicon;
 mod method;
 pub mod plan;

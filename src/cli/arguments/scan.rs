@@ -1,12 +1,12 @@
 //! The arguments of `dedup scan`.
 
 use super::input::{self, Input, OnError};
+use super::keep::{self, Keep};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
 use super::values::{Defaulted, choice, chosen, path, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -19,8 +19,8 @@ pub struct Arguments {
     pub method: Method,
     /// `--emit`.
     pub emit: Emit,
-    /// `--keep`, if it was typed.
-    pub keep: Option<KeepPolicy>,
+    /// `--keep` and `--prefer`.
+    pub keep: Keep,
     /// `--host-depth`, if it was typed.
     pub host_depth: Option<u64>,
     /// Options of the input.
@@ -41,7 +41,7 @@ impl Arguments {
             against: values(given, "against"),
             method: Method::new(given),
             emit: chosen(given, "emit", EMITS).expect("has a default"),
-            keep: chosen(given, "keep", KEEP_POLICIES),
+            keep: Keep::new(given),
             host_depth: value(given, "host-depth").copied(),
             input: Input::new(given),
             on_error: input::on_error(given),
@@ -99,12 +99,7 @@ pub fn command() -> Command {
         .arg(method::algorithm())
         .arg(method::preset())
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("pairs"))
-        .arg(choice(
-            "keep",
-            "WHICH",
-            KEEP_POLICIES.iter().map(|&(name, _, help)| (name, help)),
-            "Which of several near-duplicates is kept, for clusters, verdicts and kept records [default: first]",
-        ))
+        .args(keep::args("Which of several near-duplicates is kept, for clusters, verdicts and kept records"))
         .arg(
             Arg::new("against")
                 .long("against")

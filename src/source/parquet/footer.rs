@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
 use crate::source::jsonl::display_names;
-use crate::source::{FieldPath, Options, ProblemKind};
+use crate::source::{FieldPath, Options, ProblemKind, RankBy};
 
 /// The maximum number of elements of a schema. It bounds memory.
 const MAX_ELEMENTS: u64 = 1 << 20;
@@ -32,6 +32,16 @@ pub(super) enum IdKind {
     Uuid,
 }
 
+/// How the values of a column of numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberKind {
+    /// In decimal notation.
+    Text,
+    Signed,
+    Unsigned,
+    Float,
+}
+
 /// A column that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
@@ -47,6 +57,9 @@ pub(super) struct Column {
 pub(super) struct Columns {
     pub text: Column,
     pub id: Option<(Column, IdKind)>,
+    /// The numbers that rank rows, and how.
+    pub rank: Option<(Column, NumberKind)>,
+    pub rank_by: RankBy,
     /// The message about a row without a text.
     pub null: String,
 }
@@ -65,6 +78,16 @@ pub(super) struct Group {
     pub rows: u64,
     pub text: Chunk,
     pub id: Option<Chunk>,
+    pub rank: Option<Chunk>,
+}
+
+impl Group {
+    /// The parts of the file where its columns are, each once.
+    pub fn chunks(&self) -> impl Iterator<Item = Chunk> {
+        let id = self.id.filter(|id| id.start != self.text.start);
+        let is_own = |rank: &Chunk| rank.start != self.text.start && self.id.is_none_or(|id| id.start != rank.start);
+        [Some(self.text), id, self.rank.filter(is_own)].into_iter().flatten()
+    }
 }
 
 /// The part of a file where a column of a row group is.
@@ -127,7 +150,7 @@ fn structures(thrift: &mut Thrift) -> Result<u64, Damage> {
 }
 
 fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
-    let (mut rows, mut text, mut id) = (None, None, None);
+    let (mut rows, mut text, mut id, mut rank) = (None, None, None, None);
     thrift.fields(&mut |thrift, number, kind| {
         match (number, kind) {
             (1, Kind::List) => {
@@ -139,6 +162,9 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
                     if columns.id.is_some_and(|(id, _)| id.ordinal == ordinal) {
                         id = chunk;
                     }
+                    if columns.rank.is_some_and(|(rank, _)| rank.ordinal == ordinal) {
+                        rank = chunk;
+                    }
                 }
             }
             (3, Kind::Int) => rows = u64::try_from(thrift.int()?).ok(),
@@ -147,13 +173,14 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
         Ok(true)
     })?;
     let Some(rows) = rows else { return Err("a row group has no number of rows".into()) };
-    let (Some(text), true) = (text, id.is_some() || columns.id.is_none()) else {
+    let has_all = id.is_some() == columns.id.is_some() && rank.is_some() == columns.rank.is_some();
+    let (Some(text), true) = (text, has_all) else {
         return Err("a column of a row group is missing, in another file, or encrypted".into());
     };
-    if text.values != rows || id.is_some_and(|id| id.values != rows) {
+    if [Some(text), id, rank].iter().flatten().any(|chunk| chunk.values != rows) {
         return Err("a column has more or fewer values than its row group has rows".into());
     }
-    Ok(Group { rows, text, id })
+    Ok(Group { rows, text, id, rank })
 }
 
 /// A column of a row group; `None` if it cannot be read from this file.
@@ -305,8 +332,8 @@ impl<'a> Schema<'a> {
 
     fn column(&self, element: &Element<'a>) -> Option<Column> {
         let physical = match (element.physical, element.length) {
-            (1, _) => Physical::Fixed(4),
-            (2, _) => Physical::Fixed(8),
+            (1 | 4, _) => Physical::Fixed(4),
+            (2 | 5, _) => Physical::Fixed(8),
             (6, _) => Physical::Bytes,
             (7, 16) => Physical::Fixed(16),
             _ => return None,
@@ -343,8 +370,21 @@ impl<'a> Schema<'a> {
                 return Err(refused(ProblemKind::Id, message));
             }
         };
+        let rank_by = options.ranking.by.clone();
+        let rank = match rank_by.field().and_then(|path| self.find(path).map(|found| (path, found))) {
+            None => None,
+            Some((path, element)) => match element.number_kind().zip(self.column(element)) {
+                Some((kind, column)) => Some((column, kind)),
+                None => {
+                    let kind = element.kind().map_or_else(|kind| kind, |_| "of another type");
+                    let message =
+                        format!("column '{path}' ranks rows, but is {kind}, not a number (columns here: {here})");
+                    return Err(refused(ProblemKind::Header, message));
+                }
+            },
+        };
         let null = format!("text column '{}' is null, not a string {advice}", options.text_field);
-        Ok(Columns { text, id, null })
+        Ok(Columns { text, id, rank, rank_by, null })
     }
 
     /// The paths of columns and lists, for a message.
@@ -366,6 +406,17 @@ impl<'a> Schema<'a> {
 impl Element<'_> {
     fn is_list(&self) -> bool {
         self.is_repeated || matches!(self.annotation, Annotation::List | Annotation::Map)
+    }
+
+    /// How its values are written, if they are numbers, times, or texts that may hold numbers.
+    fn number_kind(&self) -> Option<NumberKind> {
+        match (self.kind(), self.annotation, self.physical) {
+            (Ok(IdKind::Text), ..) => Some(NumberKind::Text),
+            (Ok(IdKind::Signed), ..) | (Err(_), Annotation::Time, 1 | 2) => Some(NumberKind::Signed),
+            (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
+            (Err(_), Annotation::None, 4 | 5) if !self.is_list() => Some(NumberKind::Float),
+            _ => None,
+        }
     }
 
     /// How its values are written as ids, or what it is instead.

@@ -44,7 +44,7 @@ pub(super) use fault::Fault;
 use footer::{Columns, Footer, Group};
 use page::{Expansion, Page, Pages};
 use rows::{Limits, Slice};
-pub(super) use rows::{Refused, Rows};
+pub(super) use rows::{Record, Refused, Rows};
 
 use super::options::{PARQUET_MAGIC as MAGIC, display_size};
 use super::{Options, ProblemKind};
@@ -119,9 +119,9 @@ impl<'f> File<'f> {
             };
             let first = group.first + group.done;
             match group.next(&mut self.expansion, self.options) {
-                Ok(Some((count, text, id))) => {
+                Ok(Some((count, text, id, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
-                    return Some(Piece::Rows(Rows { first, count, text, id, columns, limits }));
+                    return Some(Piece::Rows(Rows { first, count, text, id, rank, columns, limits }));
                 }
                 Ok(None) => self.group = None,
                 Err(fault) => {
@@ -156,7 +156,7 @@ impl<'f> File<'f> {
         if group.rows == 0 {
             return Ok(());
         }
-        for chunk in [Some(group.text), group.id.filter(|id| id.start != group.text.start)].into_iter().flatten() {
+        for chunk in group.chunks() {
             let is_within = chunk.start >= MAGIC.len() as u64
                 && chunk.start.checked_add(chunk.length).is_some_and(|end| end <= self.end);
             self.column_bytes = self.column_bytes.saturating_add(chunk.length);
@@ -218,12 +218,13 @@ struct Open<'f> {
     done: u64,
     text: Cursor<'f>,
     id: Option<Cursor<'f>>,
+    rank: Option<Cursor<'f>>,
     /// Why the rest cannot be read.
     fault: Option<Fault>,
 }
 
-/// A number of rows, their texts, and their ids.
-type Range = (u64, Slice, Option<Slice>);
+/// A number of rows, their texts, their ids, and the numbers that rank them.
+type Range = (u64, Slice, Option<Slice>, Option<Slice>);
 
 /// A column of a row group that is being read.
 struct Cursor<'f> {
@@ -237,8 +238,8 @@ struct Cursor<'f> {
 impl<'f> Open<'f> {
     fn new(file: &'f fs::File, group: &Group, first: u64) -> Result<Self, Damage> {
         let cursor = |chunk| Ok::<_, Damage>(Cursor { pages: Pages::new(file, chunk)?, page: None, left: group.rows });
-        let (text, id) = (cursor(group.text)?, group.id.map(cursor).transpose()?);
-        Ok(Open { first, rows: group.rows, done: 0, text, id, fault: None })
+        let (id, rank) = (group.id.map(cursor).transpose()?, group.rank.map(cursor).transpose()?);
+        Ok(Open { first, rows: group.rows, done: 0, text: cursor(group.text)?, id, rank, fault: None })
     }
 
     /// The next rows, about as many as are in a batch.
@@ -252,19 +253,21 @@ impl<'f> Open<'f> {
             self.fault = self.text.extend(&mut text, most, bytes, (expansion, options)).err();
         }
         let mut rows = text.rows();
-        let mut id = self.id.is_some().then(Slice::default);
-        if let (Some(cursor), Some(slice)) = (&mut self.id, &mut id) {
+        let [id, rank] = [&mut self.id, &mut self.rank].map(|cursor| {
+            let cursor = cursor.as_mut()?;
+            let mut slice = Slice::default();
             while slice.rows() < rows {
-                if let Err(fault) = cursor.extend(slice, rows, u64::MAX, (expansion, options)) {
+                if let Err(fault) = cursor.extend(&mut slice, rows, u64::MAX, (expansion, options)) {
                     self.fault = Some(fault);
                     rows = slice.rows();
                 }
             }
-        }
+            Some(slice)
+        });
         self.done += rows;
         match self.fault.take_if(|_| rows == 0) {
             Some(fault) => Err(fault),
-            None => Ok((rows > 0).then_some((rows, text, id))),
+            None => Ok((rows > 0).then_some((rows, text, id, rank))),
         }
     }
 }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::fault::{Damage, Fault};
-use super::footer::{Column, Columns, IdKind, Physical};
+use super::footer::{Column, Columns, IdKind, NumberKind, Physical};
 use super::page::Page;
 use super::values::{Runs, Values};
-use crate::source::{Options, ProblemKind};
+use crate::source::{Number, Options, ProblemKind, Rank};
 
 /// A range of rows of a file.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ pub(in crate::source) struct Rows {
     pub(super) count: u64,
     pub(super) text: Slice,
     pub(super) id: Option<Slice>,
+    pub(super) rank: Option<Slice>,
     pub(super) columns: Arc<Columns>,
     pub(super) limits: Limits,
 }
@@ -95,8 +96,12 @@ pub(in crate::source) struct Refused<'r> {
     pub id: Option<Cow<'r, str>>,
 }
 
-/// The id of a row, if it has one, and its text.
-type Record<'r> = (Option<Cow<'r, str>>, &'r [u8]);
+/// A row that can be read.
+pub(in crate::source) struct Record<'r> {
+    pub id: Option<Cow<'r, str>>,
+    pub rank: Rank,
+    pub text: &'r [u8],
+}
 
 /// A row, or why it cannot be read.
 type Read<'r> = Result<Record<'r>, Refused<'r>>;
@@ -104,17 +109,19 @@ type Read<'r> = Result<Record<'r>, Refused<'r>>;
 impl Rows {
     /// The memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        self.text.held + self.id.as_ref().map_or(0, |id| id.held)
+        self.text.held + [&self.id, &self.rank].into_iter().flatten().map(|slice| slice.held).sum::<u64>()
     }
 
     /// Decodes the wanted rows, in their order. `next` is called once for each row, and returns something for those that
     /// are wanted, which `each` receives with the number of the row in the file. Rows that cannot be read because of a
     /// damaged page are one.
     pub fn visit<W>(&self, next: &mut dyn FnMut() -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
-        let Columns { text: column, id: id_column, .. } = &*self.columns;
+        let Columns { text: column, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
         let mut texts = Cells::new(&self.text, column, self.limits);
         let ids = self.id.as_ref().zip(id_column.as_ref());
         let mut ids = ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
+        let ranks = self.rank.as_ref().zip(rank_column.as_ref());
+        let mut ranks = ranks.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
         let (mut row, mut scratch) = (0, String::new());
         while row < self.count {
             let number = self.first + row;
@@ -122,14 +129,18 @@ impl Rows {
             row += 1;
             let Some(wanted) = wanted else { continue };
             let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
-            let broken = match (id.transpose(), texts.at(at)) {
-                (Ok(id), Ok(text)) => {
-                    let id = id.flatten();
-                    let record = text.map(|text| (id.clone(), text)).ok_or_else(|| self.null(id));
+            let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.and_then(|value| ranking(value, *kind))));
+            let broken = match (id.transpose(), value.transpose(), texts.at(at)) {
+                (Ok(id), Ok(value), Ok(text)) => {
+                    let (id, rank) = (id.flatten(), rank_by.rank(value.flatten()));
+                    let record = match text {
+                        Some(text) => Ok(Record { id, rank, text }),
+                        None => Err(self.null(id)),
+                    };
                     each(wanted, number, record);
                     continue;
                 }
-                (Err(broken), _) | (_, Err(broken)) => broken,
+                (Err(broken), ..) | (_, Err(broken), _) | (.., Err(broken)) => broken,
             };
             let last = broken.last.min(self.count - 1);
             (row..=last).for_each(|_| _ = next());
@@ -147,6 +158,23 @@ impl Rows {
     fn null<'r>(&self, id: Option<Cow<'r, str>>) -> Refused<'r> {
         Refused { kind: ProblemKind::Text, message: self.columns.null.clone(), id }
     }
+}
+
+/// A value as a number.
+fn ranking(value: &[u8], kind: NumberKind) -> Option<Number> {
+    let mut bytes = [0; 8];
+    let length = value.len().min(8);
+    bytes[..length].copy_from_slice(&value[..length]);
+    let word = u64::from_le_bytes(bytes);
+    let is_short = value.len() == 4;
+    Some(match kind {
+        NumberKind::Text => Number::parse(std::str::from_utf8(value).ok()?)?,
+        NumberKind::Signed => Number::Integer(if is_short { i128::from(word as i32) } else { i128::from(word as i64) }),
+        NumberKind::Unsigned => Number::Integer(word.into()),
+        NumberKind::Float if is_short => Number::Float(f32::from_bits(word as u32).into()),
+        NumberKind::Float => Number::Float(f64::from_bits(word)),
+    })
+    .filter(|number| !matches!(number, Number::Float(float) if float.is_nan()))
 }
 
 /// A value as an id.

@@ -1,0 +1,98 @@
+//! Which of several near-duplicates is kept: `--keep` and `--prefer`.
+
+use super::values::{value, values};
+use clap::{Arg, ArgAction, ArgMatches};
+use neardups::Error;
+use neardups::engine::{KEEP_POLICIES, KeepPolicy};
+use neardups::source::{FieldPath, Globs, RankBy, Ranking};
+
+/// The choice, as typed.
+pub struct Keep {
+    /// `--keep`, if it was typed.
+    pub which: Option<Which>,
+    /// `--prefer`, in order.
+    pub prefer: Vec<String>,
+}
+
+/// A value of `--keep`.
+#[derive(Clone)]
+pub struct Which {
+    policy: KeepPolicy,
+    by: RankBy,
+}
+
+impl Keep {
+    /// Takes the values from what clap parsed.
+    pub fn new(given: &ArgMatches) -> Self {
+        Keep { which: value(given, "keep").cloned(), prefer: values(given, "prefer") }
+    }
+
+    /// What was typed.
+    pub fn typed(&self) -> Option<&'static str> {
+        let prefer = (!self.prefer.is_empty()).then_some("--prefer");
+        self.which.as_ref().map(|_| "--keep").or(prefer)
+    }
+
+    /// The policy among documents of equal rank.
+    pub fn policy(&self) -> KeepPolicy {
+        self.which.as_ref().map(|which| which.policy).unwrap_or_default()
+    }
+
+    /// What ranks documents before the policy.
+    ///
+    /// # Errors
+    /// A glob is invalid.
+    pub fn ranking(&self) -> Result<Ranking, Error> {
+        let by = self.which.as_ref().map(|which| which.by.clone()).unwrap_or_default();
+        let globs = self.prefer.iter().map(|glob| Globs::new("prefer", std::slice::from_ref(glob)));
+        Ok(Ranking { prefer: globs.collect::<Result<_, _>>()?, by })
+    }
+}
+
+/// The files whose time is compared.
+const BY_TIME: [(&str, RankBy, &str); 2] = [
+    ("newest", RankBy::Newest, "the one whose file was modified last"),
+    ("oldest", RankBy::Oldest, "the one whose file was modified first"),
+];
+
+fn parse(typed: &str) -> Result<Which, String> {
+    let by = |by| Which { policy: KeepPolicy::First, by };
+    if let Some(&(_, policy, _)) = KEEP_POLICIES.iter().find(|row| row.0 == typed) {
+        return Ok(Which { policy, by: RankBy::Nothing });
+    }
+    if let Some((_, time, _)) = BY_TIME.iter().find(|row| row.0 == typed) {
+        return Ok(by(time.clone()));
+    }
+    let field = |field: &str| FieldPath::parse("keep", field).map_err(|_| format!("'{field}' is no field"));
+    match typed.split_once(':') {
+        Some(("max", path)) => Ok(by(RankBy::Greatest(field(path)?))),
+        Some(("min", path)) => Ok(by(RankBy::Least(field(path)?))),
+        _ => {
+            let names = KEEP_POLICIES.iter().map(|row| row.0).chain(BY_TIME.iter().map(|row| row.0));
+            Err(format!("expected one of {}, max:FIELD, min:FIELD", names.collect::<Vec<_>>().join(", ")))
+        }
+    }
+}
+
+/// The flags.
+pub fn args(help: &'static str) -> [Arg; 2] {
+    let rows = KEEP_POLICIES.iter().map(|row| (row.0, row.2)).chain(BY_TIME.iter().map(|row| (row.0, row.2)));
+    let rows = rows.chain([
+        ("max:FIELD", "the one with the largest number in this field of JSON, CSV or Parquet"),
+        ("min:FIELD", "the one with the smallest number in it"),
+    ]);
+    let rows: String = rows.map(|(name, what)| format!("\n- {name}: {what}")).collect();
+    let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help} [default: first]")).long_help(format!(
+        "{help}; by default the first:{rows}\n\nAmong equal ones the earliest is kept. Records without a number come last, and so does standard input for newest and oldest."
+    ));
+    let prefer = Arg::new("prefer")
+        .long("prefer")
+        .value_name("GLOB")
+        .action(ArgAction::Append)
+        .help("Keep records of files that match, rather than of others; may be repeated, earlier ones first")
+        .long_help(
+            "Keep records of files that match, rather than near-duplicates of them in others. May be repeated: files that match an earlier \
+             glob are preferred to those that match a later one. Among equally preferred files --keep decides. Globs are as in --include.",
+        );
+    [keep, prefer]
+}
