@@ -425,7 +425,7 @@ fn summarise(
     ));
     let mut bounded = Vec::new();
     if report.spilled > 0 {
-        bounded.push(format!("{} of keys went to a temporary file", bytes(report.spilled as f64)));
+        bounded.push(format!("{} of keys and features went to a temporary file", bytes(report.spilled as f64)));
     }
     if report.rereadings > 1 {
         bounded.push(format!("candidates were read again in {} portions", count(report.rereadings)));

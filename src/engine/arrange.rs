@@ -3,6 +3,7 @@
 use super::corpus::Corpus;
 use super::documents::At;
 use super::read::Reader;
+use super::sets::Sets;
 use super::verify::{self, Edge};
 use super::{Options, Report, Side};
 use crate::algorithm::{Odds, PreparedAlgorithm};
@@ -302,10 +303,11 @@ impl Outcome {
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
         let reader = Reader::new(options, workers(options.threads), &());
         let sources = &mut [Side { reference: false, source }];
-        let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted);
+        let sets = Sets::new(self.corpus.distinct(), 0, None);
+        let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted, sets)?;
         let of = |&(a, b): &(usize, usize)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
-            if a.is_empty() || b.is_empty() { None } else { algorithm.odds(a, b) }
+            if a.is_empty() || b.is_empty() { None } else { algorithm.odds(&a, &b) }
         };
         Ok(pairs.iter().map(of).collect())
     }

@@ -3,11 +3,9 @@
 //! A block holds the keys of the documents of one part: `tables × documents` words, those of one table side by side.
 //! Grouping reads one table across all blocks; verification reads all keys of single documents.
 
+use super::spilled::{Buffer, Spilled};
 use crate::error::Error;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 /// The keys of every document, in input order.
 pub(super) struct Columns {
@@ -32,13 +30,6 @@ enum Words {
     Written(u64),
 }
 
-/// An unnamed file: it is removed when the process ends, even after a crash.
-struct Spilled {
-    file: Mutex<File>,
-    folder: PathBuf,
-    bytes: u64,
-}
-
 impl Columns {
     /// No documents yet.
     pub fn new(tables: usize) -> Self {
@@ -57,7 +48,7 @@ impl Columns {
 
     /// Bytes of keys in the temporary file.
     pub fn bytes_spilled(&self) -> u64 {
-        self.file.as_ref().map_or(0, |file| file.bytes)
+        self.file.as_ref().map_or(0, Spilled::bytes)
     }
 
     /// Adds the documents of a part, whose keys were put in order by [`transposed`]. After a call of
@@ -87,7 +78,7 @@ impl Columns {
         if self.file.is_some() {
             return Ok(());
         }
-        let mut file = Spilled::new(folder.map_or_else(std::env::temp_dir, Path::to_path_buf))?;
+        let mut file = Spilled::new("keys", folder)?;
         for block in &mut self.blocks {
             if let Words::Held(at) = block.words {
                 let length = self.tables * block.documents as usize;
@@ -142,62 +133,10 @@ impl Columns {
     ) -> Result<&'a [u64], Error> {
         match (&block.words, &self.file) {
             (Words::Held(at), _) => Ok(&self.held[at + from..][..count]),
-            (Words::Written(start), Some(spilled)) => {
-                let failed = |error| {
-                    Error::io(
-                        format!("cannot read keys back from a temporary file in {}", spilled.folder.display()),
-                        error,
-                    )
-                };
-                spilled.read(start + 8 * from as u64, count, buffer).map_err(failed)
-            }
+            (Words::Written(start), Some(spilled)) => spilled.read(start + 8 * from as u64, count, buffer),
             (Words::Written(_), None) => unreachable!("what was written is in the file"),
         }
     }
-}
-
-/// The size of the buffer for reading back.
-#[derive(Default)]
-struct Buffer {
-    bytes: Vec<u8>,
-    words: Vec<u64>,
-}
-
-impl Spilled {
-    fn new(folder: PathBuf) -> Result<Self, Error> {
-        match tempfile::tempfile_in(&folder) {
-            Ok(file) => Ok(Spilled { file: Mutex::new(file), folder, bytes: 0 }),
-            Err(error) => Err(cannot_write(&folder, error)),
-        }
-    }
-
-    /// Adds words at the end. Returns the byte where they start.
-    fn append(&mut self, words: &[u64]) -> Result<u64, Error> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&bytes).map_err(|error| cannot_write(&self.folder, error))?;
-        self.bytes += bytes.len() as u64;
-        Ok(self.bytes - bytes.len() as u64)
-    }
-
-    fn read<'b>(&self, start: u64, count: usize, buffer: &'b mut Buffer) -> io::Result<&'b [u64]> {
-        buffer.bytes.resize(8 * count, 0);
-        {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(&mut buffer.bytes)?;
-        }
-        buffer.words.clear();
-        buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
-        Ok(&buffer.words)
-    }
-}
-
-fn cannot_write(folder: &Path, error: io::Error) -> Error {
-    Error::io(
-        format!("cannot write keys to a temporary file in {} (choose another with `temp-dir`)", folder.display()),
-        error,
-    )
 }
 
 /// Reorders keys from one document after the other to the order of a block: one table after the other.

@@ -102,9 +102,9 @@ impl<'a> Turns<'a> {
     }
 
     /// The set of the group of a turn, where sets are compared.
-    fn set(&self, turn: u32) -> &'a [u64] {
+    fn set(&self, turn: u32) -> Cow<'a, [u64]> {
         match self.evidence {
-            Evidence::Fingerprints => &[],
+            Evidence::Fingerprints => Cow::Borrowed(&[]),
             Evidence::Sets(sets) => sets.get(self.order[turn as usize]),
         }
     }
@@ -130,9 +130,9 @@ impl Members {
 
     fn add(&mut self, turns: &Turns<'_>, turn: u32) {
         if let Some(families) = &mut self.families {
-            for family in families.of(turns.runs_of(turn).iter().map(|&run| run.into())) {
-                families.add(family, turn, turns.set(turn));
-            }
+            let of = families.of(turns.runs_of(turn).iter().map(|&run| run.into()));
+            let set = if of.is_empty() { Cow::Borrowed(&[][..]) } else { turns.set(turn) };
+            of.into_iter().for_each(|family| families.add(family, turn, &set));
         }
         for &run in turns.runs_of(turn) {
             let (start, length) = (turns.runs.starts[run as usize], &mut self.lengths[run as usize]);
@@ -140,7 +140,7 @@ impl Members {
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
             if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT) {
-                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn).into()));
+                let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn)));
             }
         }
     }
@@ -156,9 +156,11 @@ impl Members {
             }
         }
         let Some(families) = &self.families else { return };
-        for family in families.of(turns.runs_of(turn).iter().map(|&run| run.into())) {
+        let of = families.of(turns.runs_of(turn).iter().map(|&run| run.into()));
+        let set = if of.is_empty() { Cow::Borrowed(&[][..]) } else { turns.set(turn) };
+        for family in of {
             let is_ordered = families.is_ordered(family);
-            let found = families.find(family, turns.set(turn), |other| {
+            let found = families.find(family, &set, |other| {
                 if other >= from {
                     each(other);
                 }
@@ -389,13 +391,13 @@ impl<'a> Connection<'a> {
         let mut families = Families::new(jaccard);
         for run in 0..self.turns.runs.len() as u32 {
             if self.is_hot(run) && self.open_parts(run).is_some() {
-                let set = |group| Ok::<_, Infallible>(Cow::Borrowed(sets.get(group)));
+                let set = |group| Ok::<_, Infallible>(sets.get(group));
                 let Ok(()) = families.make_hot(run.into(), self.turns.runs.members(run), set);
             }
         }
         for family in 0..families.len() as u32 {
             for &group in &self.outside_largest_part(families.members(family)) {
-                self.connect_one(&families, family, group, sets.get(group));
+                self.connect_one(&families, family, group, &sets.get(group));
             }
         }
     }

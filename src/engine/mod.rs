@@ -12,8 +12,8 @@
 //! algorithm knows a prefix filter. Otherwise all its pairs are compared.
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
-//! fit are read again and verified in portions (portions.rs). What stays is some 70 bytes for each document, the runs of candidates,
-//! and the pairs found.
+//! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. What
+//! stays is some 70 bytes for each document, the runs of candidates, and the pairs found.
 //!
 //! It knows no algorithm: it asks for keys and calls `compare`. What it guarantees whatever the algorithm: the same result for
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
@@ -30,6 +30,8 @@ mod portions;
 mod read;
 mod request;
 mod scan;
+mod sets;
+mod spilled;
 mod table;
 mod verify;
 

@@ -6,6 +6,7 @@ use super::corpus::Corpus;
 use super::group::{self, Keys};
 use super::portions::Portions;
 use super::read::{Choice, Counted, Reader, Reading};
+use super::spilled::Spilled;
 use super::table::Table;
 use super::verify::{self, Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Options, Report, Side, Stage};
@@ -148,6 +149,8 @@ struct Groups<'a> {
     portions: Portions,
     /// Whether the features of candidates come from another reading.
     reread: bool,
+    /// Whether they go to a file.
+    spills: bool,
 }
 
 impl<'a> Run<'a> {
@@ -249,10 +252,14 @@ impl<'a> Run<'a> {
         // The rest is for the pairs found, and for the documents that are read again.
         let budget = (memory.saturating_sub(held) / 8 * 5).max(memory / 4);
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + keys.bytes_a_candidate() } else { 0 };
-        let portions = Portions::new(&candidates, &tables, bytes, budget);
+        // The choice of what is kept needs all candidates at once: their sets go to a file.
+        let needed: u64 =
+            (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| bytes(group)).sum();
+        let spills = !matches!(self.goal, Goal::Pairs) && needed > budget;
+        let portions = Portions::new(&candidates, &tables, bytes, if spills { u64::MAX } else { budget });
         self.report.rereadings = if reread { portions.len() as u64 } else { 0 };
         self.clock.lap("group");
-        Ok(Groups { keys, tables, portions, reread })
+        Ok(Groups { keys, tables, portions, reread, spills })
     }
 
     /// Candidates become pairs with their exact similarity, a portion at a time.
@@ -263,7 +270,7 @@ impl<'a> Run<'a> {
         groups: &mut Groups<'_>,
     ) -> Result<Vec<Edge>, Error> {
         let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
-        let Groups { keys, tables, portions, reread } = groups;
+        let Groups { keys, tables, portions, reread, spills } = groups;
         if let Goal::Pairs = self.goal {
             let most = verify::most_pairs(tables, corpus, MANY_PAIRS);
             if most > MANY_PAIRS {
@@ -278,7 +285,7 @@ impl<'a> Run<'a> {
             keys.load(&portion, corpus)?;
             let evidence = match algorithm.compare_on() {
                 CompareOn::Fingerprints => Evidence::Fingerprints,
-                _ if *reread => self.reread(prepared, corpus, &wanted, &mut changed),
+                _ if *reread => self.reread(prepared, corpus, (&wanted, *spills), &mut changed)?,
                 compare_on => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
             };
             self.reader.observer.stage(Stage::Verifying);
@@ -300,6 +307,7 @@ impl<'a> Run<'a> {
                 }
                 _ => self.pool.install(|| search.edges(&evidence, &portion, &mut edges)),
             };
+            evidence.check()?;
             if edges.len() > u32::MAX as usize {
                 return Err(Error::TooManyPairs(u32::MAX.into()));
             }
@@ -313,18 +321,23 @@ impl<'a> Run<'a> {
         Ok(edges)
     }
 
-    /// The features of these candidates, from another reading.
+    /// The features of these candidates, from another reading; in a file if they do not fit in memory.
     fn reread(
         &mut self,
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
-        wanted: &[bool],
+        (wanted, spills): (&[bool], bool),
         changed: &mut BTreeMap<u32, Problem>,
-    ) -> Evidence {
+    ) -> Result<Evidence, Error> {
         self.reader.observer.stage(Stage::Rereading);
-        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, changed);
+        let folder = self.reader.options.temp_dir.as_deref();
+        let file = if spills { Some(Spilled::new("features", folder)?) } else { None };
+        let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, file, changed)?;
+        if let Evidence::Sets(sets) = &evidence {
+            self.report.spilled += sets.bytes_spilled();
+        }
         self.clock.lap("reread");
-        evidence
+        Ok(evidence)
     }
 
     /// The result of the scan, from which pairs, clusters and verdicts are made on demand.

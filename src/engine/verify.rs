@@ -5,8 +5,11 @@ use super::corpus::Corpus;
 use super::group::Keys;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
+use super::sets::Sets;
+use super::spilled::Spilled;
 use super::table::Table;
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
+use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
 use crate::run::sign::{Scratch, Signer, evidence};
 use crate::similarity::{Similarity, Threshold};
@@ -39,52 +42,6 @@ pub(super) enum Evidence {
     Sets(Sets),
 }
 
-/// Ascending sets, back to back, with the position of each group's set.
-pub(super) struct Sets {
-    flat: Vec<u64>,
-    at: Vec<At>,
-    /// By group, the number of its set, from 1; 0 if it has no set.
-    number: Vec<u32>,
-}
-
-/// The position of a set, and a few bits of it.
-struct At {
-    start: usize,
-    length: u32,
-    parities: Parities,
-}
-
-impl Sets {
-    fn new(groups: usize, sets: usize) -> Self {
-        Sets { flat: Vec::new(), at: Vec::with_capacity(sets), number: vec![0; groups] }
-    }
-
-    #[inline]
-    fn at(&self, group: u32) -> Option<&At> {
-        self.number[group as usize].checked_sub(1).map(|set| &self.at[set as usize])
-    }
-
-    /// The set of a group; empty if it has none.
-    #[inline]
-    pub fn get(&self, group: u32) -> &[u64] {
-        self.at(group).map_or(&[], |at| &self.flat[at.start..][..at.length as usize])
-    }
-
-    /// Whether the sets of two groups can be at or above the threshold, judged by their sizes and bits alone.
-    #[inline]
-    fn can_reach(&self, jaccard: Option<Threshold>, a: u32, b: u32) -> bool {
-        let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
-        can_reach(jaccard, (a.length, &a.parities), (b.length, &b.parities))
-    }
-
-    /// Records the position of a group's set.
-    fn place(&mut self, group: u32, start: usize, length: usize, parities: Parities) {
-        let length = u32::try_from(length).expect("a document has fewer than 2³² features");
-        self.at.push(At { start, length, parities });
-        self.number[group as usize] = self.at.len() as u32;
-    }
-}
-
 /// The sets of the candidates of one part.
 #[derive(Default)]
 struct Chunk {
@@ -101,7 +58,6 @@ impl Evidence {
     /// Makes the sets from the features that reading kept.
     pub fn retained(compare_on: CompareOn, corpus: &mut Corpus, wanted: &[bool]) -> Self {
         let (mut flat, ends) = (std::mem::take(&mut corpus.features), std::mem::take(&mut corpus.feature_ends));
-        let mut sets = Sets::new(corpus.distinct(), 0);
         // Each is sorted in place.
         let (mut rest, mut start) = (&mut flat[..], 0);
         let mut own: Vec<(u32, usize, &mut [u64])> = Vec::new();
@@ -117,30 +73,49 @@ impl Evidence {
             (group, start, length, parities(&features[..length]))
         };
         let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
+        let mut sets = Sets::of(corpus.distinct(), flat);
         placed.into_iter().for_each(|(group, start, length, parities)| sets.place(group, start, length, parities));
-        sets.flat = flat;
         Evidence::Sets(sets)
     }
 
-    /// Reads everything again and makes the features of the wanted groups. A document that changed since the first
-    /// reading gets no set, so that no pair with it is reported; its problem is added.
+    /// Reads everything again and makes the features of the wanted groups, in memory or in a file. A document that changed
+    /// since the first reading gets no set, so that no pair with it is reported; its problem is added.
+    ///
+    /// # Errors
+    /// The file cannot be written.
     pub fn reread(
         reader: &Reader<'_>,
         sources: &mut [Side<'_>],
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
+        file: Option<Spilled>,
         problems: &mut BTreeMap<u32, Problem>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let compares = prepared.algorithm.compare_on();
-        let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted);
+        let sets = Sets::new(corpus.distinct(), wanted.iter().filter(|&&wanted| wanted).count(), file);
+        let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted, sets)?;
         problems.extend(changed);
-        Evidence::Sets(sets)
+        Ok(Evidence::Sets(sets))
+    }
+
+    /// Fails if some of it could not be read.
+    ///
+    /// # Errors
+    /// See [`Sets::check`].
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Evidence::Fingerprints => Ok(()),
+            Evidence::Sets(sets) => sets.check(),
+        }
     }
 }
 
-/// Reads everything again and makes the fingerprints, sets or multisets of the wanted groups. A document that changed
-/// since the first reading has none, and adds a problem.
+/// Reads everything again and adds the fingerprints, sets or multisets of the wanted groups to `sets`. A document that
+/// changed since the first reading has none, and adds a problem.
+///
+/// # Errors
+/// The file of the sets cannot be written.
 pub(super) fn recompute(
     reader: &Reader<'_>,
     sources: &mut [Side<'_>],
@@ -148,10 +123,9 @@ pub(super) fn recompute(
     made: CompareOn,
     corpus: &Corpus,
     wanted: &[bool],
-) -> (Sets, Vec<(u32, Problem)>) {
-    let wanted_count = wanted.iter().filter(|&&wanted| wanted).count();
-    let (mut sets, mut problems) = (Sets::new(corpus.distinct(), wanted_count), Vec::new());
-    let mut read = 0;
+    mut sets: Sets,
+) -> Result<(Sets, Vec<(u32, Problem)>), Error> {
+    let (mut problems, mut read) = (Vec::new(), 0);
     let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
@@ -196,30 +170,21 @@ pub(super) fn recompute(
         problems.extend(sought[found..].iter().map(|&(_, document, _)| (document, changed_since(corpus, document))));
         (bytes, chunk, problems)
     };
-    // The algorithm is given, so that beginning cannot fail.
-    let begun = reader.in_parallel(
+    reader.in_parallel(
         sources,
         |_| Ok(()),
         work,
         |(bytes, chunk, found): (u64, Chunk, _)| {
             reader.observer.progress(bytes, 0);
             read += 1;
-            let mut start = sets.flat.len();
-            for (group, end, parities) in chunk.ends {
-                let end = sets.flat.len() + end;
-                sets.place(group, start, end - start, parities);
-                start = end;
-            }
-            sets.flat.extend_from_slice(&chunk.flat);
             problems.extend::<Vec<(u32, Problem)>>(found);
-            Ok(())
+            sets.append(&chunk.flat, chunk.ends)
         },
-    );
-    debug_assert!(begun.is_ok());
+    )?;
     if let Some(missing) = corpus.first_document_of_part(read) {
         problems.push((missing, changed_since(corpus, missing)));
     }
-    (sets, problems)
+    Ok((sets, problems))
 }
 
 /// The problem of a document that changed between two readings.
@@ -645,7 +610,7 @@ impl<'a> Search<'a> {
             Evidence::Fingerprints => self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b)),
             Evidence::Sets(sets) => {
                 *compared += 1;
-                self.algorithm.compare(sets.get(a), sets.get(b))
+                self.algorithm.compare(&sets.get(a), &sets.get(b))
             }
         }
     }
@@ -670,7 +635,7 @@ impl<'a> Search<'a> {
                         return;
                     }
                     *count += 1;
-                    self.algorithm.compare(sets.get(a), sets.get(b))
+                    self.algorithm.compare(&sets.get(a), &sets.get(b))
                 }
             };
             found.extend(similarity.map(|similarity| Edge { a, b, similarity }));

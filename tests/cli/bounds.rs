@@ -139,6 +139,19 @@ fn long_records_of_a_stream_are_not_multiplied_by_threads() {
     assert!(run.stderr.contains("error: memory: the index is full"), "{}", run.stderr);
 }
 
+/// Pages of one template, whose features do not fit: eight million pairs would take 256 MB.
+#[test]
+fn pages_of_one_template_are_not_paired_with_each_other() {
+    let common: String = (0..300).map(|word| format!("c{word} ")).collect();
+    let page = |number: u64| format!("{common}w{number} x{number}\n").into_bytes();
+    let pages: Vec<Vec<u8>> = (0..4000).map(page).collect();
+    for emit in ["verdicts", "clusters"] {
+        let run = check(&format!("scan - --emit {emit} --shingle 1"), &pages, 4000, 0);
+        assert!(run.stderr.contains(" 3,999 documents not kept") || emit == "clusters", "{}", run.stderr);
+        assert!(run.stderr.contains("temporary file"), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn a_long_token_is_not_multiplied() {
     let token = |n: u8| [vec![b'x'; 2 << 20], vec![b'0' + n / 2, b'\n']].concat();

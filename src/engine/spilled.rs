@@ -1,0 +1,90 @@
+//! Words that go to a temporary file because they do not fit in memory.
+
+use crate::error::Error;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// An unnamed file: it is removed when the process ends, even after a crash.
+pub(super) struct Spilled {
+    /// What the words are, in errors.
+    what: &'static str,
+    file: Mutex<File>,
+    folder: PathBuf,
+    bytes: u64,
+}
+
+/// The memory for reading back.
+#[derive(Default)]
+pub(super) struct Buffer {
+    bytes: Vec<u8>,
+    words: Vec<u64>,
+}
+
+impl Spilled {
+    /// An empty file in `folder`, or in the system's.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn new(what: &'static str, folder: Option<&Path>) -> Result<Self, Error> {
+        let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
+        match tempfile::tempfile_in(&folder) {
+            Ok(file) => Ok(Spilled { what, file: Mutex::new(file), folder, bytes: 0 }),
+            Err(error) => Err(cannot_write(what, &folder, error)),
+        }
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds words at the end. Returns the byte where they start.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn append(&mut self, words: &[u64]) -> Result<u64, Error> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
+        self.bytes += bytes.len() as u64;
+        Ok(self.bytes - bytes.len() as u64)
+    }
+
+    /// The words from a byte on.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read<'b>(&self, start: u64, count: usize, buffer: &'b mut Buffer) -> Result<&'b [u64], Error> {
+        self.fill(start, count, buffer).map_err(|error| {
+            let (what, folder) = (self.what, self.folder.display());
+            Error::io(format!("cannot read {what} back from a temporary file in {folder}"), error)
+        })?;
+        Ok(&buffer.words)
+    }
+
+    fn fill(&self, start: u64, count: usize, buffer: &mut Buffer) -> io::Result<()> {
+        buffer.bytes.resize(8 * count, 0);
+        {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut buffer.bytes)?;
+        }
+        buffer.words.clear();
+        buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        Ok(())
+    }
+}
+
+impl Buffer {
+    /// The words that were read last.
+    pub fn into_words(self) -> Vec<u64> {
+        self.words
+    }
+}
+
+fn cannot_write(what: &str, folder: &Path, error: io::Error) -> Error {
+    let folder = folder.display();
+    Error::io(format!("cannot write {what} to a temporary file in {folder} (choose another with `temp-dir`)"), error)
+}
