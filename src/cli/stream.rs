@@ -138,7 +138,7 @@ pub fn stop_on_signals() -> Arc<AtomicBool> {
 pub fn crowded(index: &Index) -> Option<String> {
     (index.capped() > 0).then(|| {
         format!(
-            "{} shared a key with more than {} others, of which only the latest were compared",
+            "{} shared a key with more than {} others, of which only the latest were compared (more with --max-candidates)",
             counted(index.capped(), "document"),
             count(index.most_of_a_key() as u64)
         )

@@ -94,9 +94,10 @@ impl HotKeys {
             if candidates.len() - start > most {
                 // In what order they were found depends on the memory.
                 candidates.truncate(start);
-                let latest = families.members(family).iter().rev().copied().filter(|&document| counts(document));
-                candidates.extend(latest.take(most));
-                is_capped = true;
+                let mut latest = families.members(family).iter().rev().copied().filter(|&document| counts(document));
+                candidates.extend(latest.by_ref().take(most));
+                // A document is found under each of its rare elements: there may be fewer documents than were found.
+                is_capped |= latest.next().is_some();
             }
         }
         Ok(is_capped)
@@ -202,6 +203,25 @@ mod tests {
                 let families = index.tables.hot.families.as_ref().unwrap();
                 assert!(!families.is_empty() && index.bytes_held() > index.tables.hot.bytes_held(), "no key is hot");
             }
+        }
+    }
+
+    /// All pages of a template are found under several elements each: no more documents than there are.
+    #[test]
+    fn documents_that_are_found_several_times_count_once() {
+        let plan = plan();
+        let common: String = (0..100).map(|word| format!(" c{word}")).collect();
+        let pages: Vec<String> = (0..300).map(|page| format!("{common} own{page}")).collect();
+        for (most, is_capped) in [(300, false), (299, true)] {
+            let mut index = Index::in_memory(&plan, Limits::default());
+            (index.tables.hot.from, index.mode) = (20, Mode::Add);
+            decisions(&mut index, &pages);
+            let asked = index.signer().sign(&format!("{common} asked"));
+            let mut candidates = Vec::new();
+            let found = index.tables.hot.find(&asked, most, |_| true, &mut candidates).unwrap();
+            candidates.sort_unstable();
+            candidates.dedup();
+            assert_eq!((found, candidates.len()), (is_capped, most));
         }
     }
 
