@@ -11,7 +11,7 @@ use crate::run::ordered::{self, Room, workers};
 use crate::source::rest::{Failure, Form, OnDisk, copy_without};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 /// What was written.
@@ -77,7 +77,9 @@ fn is_done(done: &BTreeMap<usize, u64>, number: usize, output: &Path) -> bool {
 }
 
 fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &Options) -> Copied {
-    if of_file.is_left_out || of_file.counts.condition == Condition::Unreadable {
+    // Its records are unknown, as in an encrypted file: its bytes are kept.
+    let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
+    if of_file.is_left_out || is_lost {
         return Ok(None);
     }
     check_unchanged(file)?;
@@ -111,6 +113,11 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &Options)
     let length = new.file().metadata().map_err(cannot)?.len();
     new.commit().map_err(cannot)?;
     Ok(Some(length))
+}
+
+/// Whether the bytes of a file can be read.
+fn has_bytes(file: &File) -> bool {
+    fs::File::open(&file.path).and_then(|mut file| file.read(&mut [0])).is_ok()
 }
 
 fn copy_whole(file: &File, out: &mut fs::File) -> io::Result<()> {

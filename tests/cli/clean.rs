@@ -261,3 +261,25 @@ fn two_runs_do_not_share_a_folder() {
     drop(lock);
     assert_eq!(shell.sh("dedup clean in --output out -q").status, 3);
 }
+
+/// They have no records that can be read, but bytes.
+#[test]
+fn files_that_are_not_read_are_copied() {
+    let shell = Shell::new();
+    shell.sh("mkdir in").done();
+    shell.write("in/encrypted.parquet", "PARE............PARE");
+    shell.write("in/packed.parquet", zstd::encode_all(&b"PAR1............PAR1"[..], 1).unwrap());
+    shell.write("in/text.txt", "a text that can be read");
+    let run = shell.sh("dedup clean in --output out -q");
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("encrypted Parquet file") && run.stderr.contains("compressed Parquet file"),
+        "{}",
+        run.stderr
+    );
+    for name in ["encrypted.parquet", "packed.parquet", "text.txt"] {
+        let read = |folder: &str| fs::read(shell.folder().join(folder).join(name)).unwrap();
+        assert!(read("in") == read("out"), "{name}");
+    }
+    assert_eq!(fs::read_to_string(shell.folder().join("out/_dedup/removed.jsonl")).unwrap(), "");
+}
