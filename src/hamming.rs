@@ -3,6 +3,7 @@
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
+pub(crate) mod cost;
 mod distribution;
 mod join;
 pub(crate) mod layout;

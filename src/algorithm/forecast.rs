@@ -2,7 +2,7 @@
 //! they replace.
 
 use super::factory::three_digits;
-use crate::hamming::layout::{CANDIDATE_NANOSECONDS, COMPARE_NANOSECONDS, LOOKUP_NANOSECONDS, SORT_NANOSECONDS};
+use crate::hamming::cost::{BATCH, INDEX};
 use crate::hamming::{Layout, binomial};
 
 /// A way to find the fingerprints within a distance of another.
@@ -40,7 +40,8 @@ pub struct SearchCost {
     pub bytes: f64,
     /// What an index with these tables takes besides; `None` for other designs.
     pub index: Option<IndexCost>,
-    /// The time of a query in nanoseconds, with that to enter its document and, for tables, that of false candidates.
+    /// The time of a query in nanoseconds; for tables with that of false candidates, or of comparing all fingerprints if that
+    /// is less ([`Layout::compares_all`]).
     pub query_nanoseconds: f64,
     /// The time to find all pairs among the documents, in nanoseconds.
     pub batch_nanoseconds: f64,
@@ -57,6 +58,10 @@ pub struct IndexCost {
     pub bytes_in_memory: f64,
     /// Bytes of memory to find keys in the tables once they are on the disk: 12 bits for each key of a document.
     pub bytes_of_filters: f64,
+    /// Whether queries [compare all fingerprints](Layout::compares_all).
+    pub compares_all: bool,
+    /// The time to enter all documents, in nanoseconds, without reading and signing them.
+    pub building_nanoseconds: f64,
 }
 
 /// The costs of the designs, for the fingerprints of an algorithm and a number of documents.
@@ -82,7 +87,7 @@ const KEY_BYTES: f64 = 8.0;
 
 /// The bytes of a key of a document in the tables of an index in memory: 8 of an entry and 8 of a slot, in arrays with free
 /// places. From one number of tables to the next, those of "Tables of an index" in `benches/README.md` are 27 to 39.
-const KEY_BYTES_IN_MEMORY: f64 = 30.0;
+const KEY_BYTES_IN_MEMORY: f64 = INDEX.bytes;
 
 /// The bytes of a key of a document in the filter that an index keeps in memory of tables on the disk.
 const KEY_BYTES_OF_FILTER: f64 = 12.0 / 8.0;
@@ -101,7 +106,7 @@ impl SearchForecast {
         }
         let n = documents as f64;
         let mut costs: Vec<SearchCost> = layouts.into_iter().map(|layout| of_tables(layout, n)).collect();
-        costs.extend([of_changes(bits, distance, n), of_copies(bits, distance, n), of_each(n)]);
+        costs.extend([of_changes(bits, distance, n), of_copies(bits, distance, n), of_each(bits, n)]);
         SearchForecast { chosen, of_index, documents, costs }
     }
 
@@ -136,6 +141,8 @@ fn of_tables(layout: Layout, documents: f64) -> SearchCost {
             false_candidates: layout.false_candidates(documents),
             bytes_in_memory: tables * documents * KEY_BYTES_IN_MEMORY,
             bytes_of_filters: tables * documents * KEY_BYTES_OF_FILTER,
+            compares_all: layout.compares_all(documents),
+            building_nanoseconds: layout.building_nanoseconds(documents),
         }),
         query_nanoseconds: layout.lookup_nanoseconds(documents),
         batch_nanoseconds: layout.batch_nanoseconds(documents),
@@ -150,7 +157,7 @@ fn of_changes(bits: usize, distance: usize, documents: f64) -> SearchCost {
     let probes = changes_within(bits, distance);
     let candidates_of_a_probe = documents * 0.5f64.powi(bits as i32);
     let candidates = probes * candidates_of_a_probe;
-    let query_nanoseconds = probes * LOOKUP_NANOSECONDS + candidates * CANDIDATE_NANOSECONDS;
+    let query_nanoseconds = probes * INDEX.look_up + candidates * INDEX.candidate;
     SearchCost {
         design: Design::Changes,
         tables: 1.0,
@@ -177,12 +184,12 @@ fn of_copies(bits: usize, distance: usize, documents: f64) -> SearchCost {
         candidates,
         bytes: copies * documents * KEY_BYTES,
         index: None,
-        query_nanoseconds: LOOKUP_NANOSECONDS + candidates * CANDIDATE_NANOSECONDS,
-        batch_nanoseconds: copies * documents * SORT_NANOSECONDS,
+        query_nanoseconds: INDEX.look_up + candidates * INDEX.candidate,
+        batch_nanoseconds: copies * documents * BATCH.enter,
     }
 }
 
-fn of_each(documents: f64) -> SearchCost {
+fn of_each(bits: usize, documents: f64) -> SearchCost {
     SearchCost {
         design: Design::EachWithEach,
         tables: 0.0,
@@ -192,8 +199,8 @@ fn of_each(documents: f64) -> SearchCost {
         candidates: documents,
         bytes: 0.0,
         index: None,
-        query_nanoseconds: documents * COMPARE_NANOSECONDS,
-        batch_nanoseconds: documents * (documents - 1.0) / 2.0 * COMPARE_NANOSECONDS,
+        query_nanoseconds: INDEX.comparing_all(bits, documents),
+        batch_nanoseconds: documents * INDEX.comparing_all(bits, (documents - 1.0) / 2.0),
     }
 }
 

@@ -55,7 +55,7 @@ impl Request {
             refuse_mark(&source, arguments)?;
         }
         Ok(Request {
-            plan: stream::plan(signing, &source, arguments.index.as_deref())?,
+            plan: stream::plan(signing, &source, arguments.index.as_deref(), false)?,
             source,
             index: arguments.index.clone(),
             limits: arguments.limits,

@@ -177,7 +177,11 @@ fn stream(
 ) -> Result<(Counts, Index, Status), Error> {
     let source = stream::source_options(signing)?;
     let live = Live::new(io::stdin(), "-", &source);
-    let plan = stream::plan(signing, &source, Some(path))?;
+    let only_reads = options.mode.only_reads();
+    let plan = stream::plan(signing, &source, Some(path), only_reads)?;
+    if only_reads && signing.expect.is_some() {
+        terminal.warning("--expect has no effect on queries, which take the tables that the index was made with");
+    }
     plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let options = index::Options { temp_dir: signing.run.temp_dir.clone(), ..options };
     let mut index = opened(path, &plan, &options, terminal)?;

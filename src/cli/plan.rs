@@ -118,6 +118,8 @@ struct OfIndex {
     false_candidates: f64,
     bytes_in_memory: f64,
     bytes_of_filters: f64,
+    compares_all: bool,
+    building_seconds: f64,
 }
 
 impl Search {
@@ -144,6 +146,8 @@ impl Search {
                     false_candidates: index.false_candidates,
                     bytes_in_memory: index.bytes_in_memory,
                     bytes_of_filters: index.bytes_of_filters,
+                    compares_all: index.compares_all,
+                    building_seconds: index.building_nanoseconds / 1e9,
                 }),
                 query_seconds: cost.query_nanoseconds / 1e9,
                 batch_seconds: cost.batch_nanoseconds / 1e9,
@@ -303,10 +307,15 @@ fn of_index(forecast: &SearchForecast) -> Vec<String> {
             "+ in memory: {in_memory} (about 30 bytes a document and table); once moved to the disk: {on_disk} there, and \
              {filters} in memory (12 bits)"
         ),
-        format!(
-            "+ distinguishes keys by 32 bits: a query compares {} more documents, which its time includes",
-            short(index.false_candidates)
-        ),
+        format!("+ made in: {}, besides reading and signing the documents", time(index.building_nanoseconds)),
+        match index.compares_all {
+            true => "+ compares all fingerprints with that of a query, which takes less time than those under its keys"
+                .into(),
+            false => format!(
+                "+ distinguishes keys by 32 bits: a query compares {} more documents, which its time includes",
+                short(index.false_candidates)
+            ),
+        },
     ];
     lines.extend(crowded_keys(layout, forecast.documents).map(|warning| format!("+ {warning}")));
     lines

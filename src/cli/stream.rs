@@ -29,12 +29,12 @@ pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
     Ok(options)
 }
 
-/// How documents of a stream are signed, for an index if there is one.
-pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> Result<Plan, Error> {
+/// How documents of a stream are signed, for an index if there is one, which is only read or not.
+pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>, only_reads: bool) -> Result<Plan, Error> {
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
-    let size = size(typed, entry.name, index)?;
+    let size = size(typed, entry.name, index, only_reads)?;
     let plan = Plan::sized(&factory, method.tokens.tokenizer, size)?.with_seed(seed)?;
     if typed.expect.is_some() && !plan.chooses_tables() {
         return Err(usage_error(format!(
@@ -50,13 +50,14 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>) -> 
 }
 
 /// What the tables are chosen for: the typed number of documents; otherwise they are as many as those of an existing index.
-fn size(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Size, Error> {
-    if let Some(documents) = typed.expect {
-        let given = typed.method.settings.given().find(|(name, _)| ["blocks", "tables"].contains(name));
-        return match given {
-            Some((name, _)) => Err(usage_error(format!("--expect chooses the tables: leave --{name} out"))),
-            None => Ok(Size::Documents(documents)),
-        };
+/// So are they if it is only read: making others takes longer than its queries.
+fn size(typed: &Signing, algorithm: &str, index: Option<&Path>, only_reads: bool) -> Result<Size, Error> {
+    let given = typed.method.settings.given().find(|(name, _)| ["blocks", "tables"].contains(name));
+    if let Some((name, _)) = given.filter(|_| typed.expect.is_some()) {
+        return Err(usage_error(format!("--expect chooses the tables: leave --{name} out")));
+    }
+    if let Some(documents) = typed.expect.filter(|_| !only_reads) {
+        return Ok(Size::Documents(documents));
     }
     let header = index.map(index::header).transpose()?.flatten();
     let header = header.filter(|header| header.algorithm == algorithm);
@@ -193,7 +194,9 @@ impl<'a> Verdict<'a> {
             _ => None,
         };
         let note = match decision {
-            Decision::Crowded | Decision::Duplicate { is_capped: true, .. } => Some("crowded keys"),
+            Decision::Crowded => Some("crowded keys"),
+            // No other document is more similar than an equal one.
+            Decision::Duplicate { is_capped: true, similarity, .. } if similarity.value() < 1.0 => Some("crowded keys"),
             Decision::Featureless => Some("no features"),
             _ => None,
         };

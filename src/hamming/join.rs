@@ -15,6 +15,7 @@
 //! **No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which follows from the
 //! two codes alone.
 
+use super::cost::JOIN;
 use super::{BlockTables, Layout, combinations};
 use crate::kernel::Level;
 use crate::kernel::near::{PADDING, ROWS, near};
@@ -71,20 +72,15 @@ pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + 
     Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit);
 }
 
-/// Nanoseconds to deal one code into buckets, of the first step or the second, and to reject one pair: measured on one
-/// core of the machine of `benches/README.md`. Only their ratio matters, and only for speed.
-const DEAL_NANOSECONDS: f64 = 5.0;
-const PASS_NANOSECONDS: f64 = 0.04;
-
 /// The number of blocks that costs least for this many codes; `None` if comparing each with each costs less.
 fn cheapest(codes: usize, distance: u32) -> Option<usize> {
     let (codes, distance) = (codes as f64, distance as usize);
-    let cost = |&blocks: &usize| {
-        let layout = Layout::one_level(64, distance, blocks);
-        (layout.tables() + distance as f64 + 1.0) * codes * DEAL_NANOSECONDS + layout.compared(codes) * PASS_NANOSECONDS
-    };
-    let blocks = (distance + 1..=64.min(distance + 16)).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    (cost(&blocks) < codes * codes / 2.0 * PASS_NANOSECONDS).then_some(blocks)
+    let blocks = distance + 1..=64.min(distance + 16);
+    let layout = JOIN.cheapest(blocks.map(|blocks| Layout::one_level(64, distance, blocks)), codes)?;
+    // Tables share the first step, which deals the codes by each block that can come first.
+    let first_step = (distance as f64 + 1.0) * codes * JOIN.enter;
+    let each_with_each = codes * JOIN.comparing_all(64, codes / 2.0);
+    (first_step + JOIN.all(&layout, codes) < each_with_each).then(|| layout.blocks())
 }
 
 /// The assignment of codes to buckets: by some of their bits, multiplied.

@@ -1,6 +1,7 @@
 //! Layouts of block tables: which bits of a fingerprint make the keys of which table, and what a search through them
 //! costs. Batch, index and plan choose among the same layouts.
 
+use super::cost::{BATCH, INDEX};
 use super::{binomial, combinations};
 use std::fmt;
 
@@ -24,10 +25,8 @@ pub struct Layout {
     again: Option<usize>,
 }
 
-/// The most tables of a layout that is chosen by cost, for a batch and for an index. In an index each takes 8 bytes a
-/// document.
+/// The most tables of a layout that is chosen by cost.
 const MOST_CHOSEN: f64 = 1024.0;
-const MOST_OF_AN_INDEX: f64 = 300.0;
 
 /// The most random documents under a key of a layout for an index, far below the number that is compared.
 const MOST_OF_A_KEY: f64 = 1024.0;
@@ -97,23 +96,25 @@ impl Layout {
         all
     }
 
-    /// The layout that costs least for this many documents, by [`batch_nanoseconds`](Self::batch_nanoseconds), among
-    /// those with up to 1,024 tables.
+    /// The layout of the least cost for a batch of this many documents, in time and memory, among those with up to 1,024
+    /// tables.
     pub fn cheapest(bits: usize, distance: usize, documents: f64) -> Self {
-        let cost = |layout: &Self| layout.batch_nanoseconds(documents);
-        let all = every(bits, distance, MOST_CHOSEN).into_iter();
-        all.min_by(|a, b| cost(a).total_cmp(&cost(b))).expect("there are always distance + 1 blocks")
+        BATCH.cheapest(every(bits, distance, MOST_CHOSEN), documents).expect("there are always distance + 1 blocks")
     }
 
-    /// The layout for an index of this many documents: that of the least [time of a
-    /// look-up](Self::lookup_nanoseconds) on the way to so many, among those with up to 300 tables under whose keys there
-    /// are at most 1,024 of them, if they are random. If there is none, that with the longest keys.
+    /// The layout of the least cost for an index that grows to this many documents, each of which is looked up once: the
+    /// time to enter and to find them, and the memory. Of those with up to 1,024 tables it is one whose queries
+    /// [compare all fingerprints](Self::compares_all), or under whose keys there are at most 1,024 documents, if they are random. If
+    /// there is none, that with the longest keys.
     pub fn for_index(bits: usize, distance: usize, documents: f64) -> Self {
-        let all = every(bits, distance, MOST_OF_AN_INDEX);
-        let fullest = |layout: &Self| layout.candidates_of_a_probe(documents).max(MOST_OF_A_KEY);
-        let cost = |layout: &Self| layout.lookup_nanoseconds(documents / 2.0);
-        let order = |a: &Self, b: &Self| fullest(a).total_cmp(&fullest(b)).then_with(|| cost(a).total_cmp(&cost(b)));
-        all.into_iter().min_by(order).expect("there are always distance + 1 blocks")
+        let all = every(bits, distance, MOST_CHOSEN);
+        let fullest = |layout: &Self| match layout.compares_all(documents) {
+            true => MOST_OF_A_KEY,
+            false => layout.candidates_of_a_probe(documents).max(MOST_OF_A_KEY),
+        };
+        let least = all.iter().map(fullest).fold(f64::INFINITY, f64::min);
+        let suitable = all.iter().copied().filter(|layout| fullest(layout) == least);
+        INDEX.cheapest(suitable, documents).expect("there are always distance + 1 blocks")
     }
 
     /// The number of bits of a fingerprint.
@@ -189,23 +190,33 @@ impl Layout {
         documents * documents / 2.0 * self.share()
     }
 
-    /// The estimated time of a self-join on one core: sorting every table, and comparing what shares a key.
+    /// The estimated time of a batch on one core: sorting every table, and comparing what shares a key.
     pub fn batch_nanoseconds(&self, documents: f64) -> f64 {
-        self.tables() * documents * SORT_NANOSECONDS + self.compared(documents) * COMPARE_NANOSECONDS
+        BATCH.all(self, documents)
     }
 
     /// The fingerprints that an index compares with one although they share no key with it, on average. An index keeps 32
     /// bits of the hash of each key, those of all tables together. So each look-up of a query, one a table, finds each
     /// entry, one a document and table, with probability 2⁻³²: `tables² · documents / 2³²` together.
     pub fn false_candidates(&self, documents: f64) -> f64 {
-        self.tables() * self.tables() * documents * 0.5f64.powi(TAG_BITS)
+        INDEX.false_candidates(self, documents)
     }
 
-    /// The estimated time to look up a document in an index of this many, and to enter it, on one core. Includes the
+    /// Whether a query of an index of this many documents compares all fingerprints, because that takes less time than
+    /// looking keys up and comparing the documents under them, if they are random.
+    pub fn compares_all(&self, documents: f64) -> bool {
+        documents < INDEX.compares_all_below(self)
+    }
+
+    /// The estimated time of a query of an index of this many documents, on one core. Includes the
     /// [false candidates](Self::false_candidates).
     pub fn lookup_nanoseconds(&self, documents: f64) -> f64 {
-        let candidates = self.candidates(documents) + self.false_candidates(documents);
-        self.tables() * LOOKUP_NANOSECONDS + candidates * CANDIDATE_NANOSECONDS
+        INDEX.query(self, documents)
+    }
+
+    /// The estimated time to enter this many documents in an index, on one core, without reading and signing them.
+    pub fn building_nanoseconds(&self, documents: f64) -> f64 {
+        self.tables() * documents * INDEX.enter
     }
 
     /// For each table, the bits that make its key, as one mask a word. The tables are in the order of Manku's: 012, 013,
@@ -236,19 +247,6 @@ impl fmt::Display for Layout {
         }
     }
 }
-
-/// The bits by which an index tells keys apart.
-const TAG_BITS: i32 = u32::BITS as i32;
-
-/// Nanoseconds to key and sort one document in one table, and to compare one pair: measured on one core of the machine of
-/// `benches/README.md`. Only their ratio matters, and only for speed: every layout finds the same pairs.
-pub(crate) const SORT_NANOSECONDS: f64 = 40.0;
-pub(crate) const COMPARE_NANOSECONDS: f64 = 3.0;
-
-/// Nanoseconds to look up one key in an index and to enter it, and to compare one document that a key returns: from
-/// "Tables of an index" in `benches/README.md`.
-pub(crate) const LOOKUP_NANOSECONDS: f64 = 200.0;
-pub(crate) const CANDIDATE_NANOSECONDS: f64 = 300.0;
 
 /// The most blocks of a level beyond the fewest, except where the number of blocks or tables is given.
 const MORE_BLOCKS: usize = 15;
@@ -370,16 +368,15 @@ mod tests {
     #[test]
     fn an_index_has_keys_that_are_long_enough() {
         let tables = |distance, documents| Layout::for_index(64, distance, documents).tables();
-        assert_eq!([1e4, 1e6, 1e8, 1e9, 4e9].map(|documents| tables(3, documents)), [4.0, 10.0, 16.0, 20.0, 20.0]);
-        assert_eq!([1e4, 1.3e6].map(|documents| tables(10, documents)), [286.0, 286.0]);
+        assert_eq!([1e4, 1e6, 1e8, 1e9, 4e9].map(|documents| tables(3, documents)), [4.0, 10.0, 10.0, 16.0, 16.0]);
         for (distance, documents) in [(3, 4e9), (6, 1e7), (8, 5e7), (10, 1.3e6)] {
             let layout = Layout::for_index(64, distance, documents);
-            assert!(layout.candidates_of_a_probe(documents) <= 1024.0, "{layout:?}");
+            let is_short = layout.candidates_of_a_probe(documents) > 1024.0;
+            assert!(!is_short || layout.compares_all(documents), "{layout:?}");
         }
-        // Where no keys are long enough, they are as long as possible.
-        let longest = Layout::for_index(64, 20, 1e9);
-        let all = every(64, 20, MOST_OF_AN_INDEX);
-        assert!(all.iter().all(|layout| layout.key_bits_range().0 <= longest.key_bits_range().0));
+        // Keys that are too short are not looked up.
+        let shortest = Layout::for_index(64, 20, 1e9);
+        assert_eq!((shortest.tables(), shortest.compares_all(1e9)), (21.0, true));
     }
 
     /// The numbers of tables and of key bits are those of the tables themselves.

@@ -71,7 +71,10 @@ pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
+use crate::hamming::Layout;
+use crate::hamming::cost::{INDEX, Rates};
 use crate::hash::combine;
+use crate::kernel::{Level, within::within};
 use crate::outline::{can_reach, jaccard_at_most, parities};
 use crate::similarity::{Similarity, Threshold};
 use crowded::MOST_WORDS;
@@ -172,6 +175,8 @@ pub struct Index {
     /// The bounds [`MOST_OF_A_KEY`] and [`MOST_WORDS`], which tests lower.
     most_of_a_key: usize,
     most_words: usize,
+    /// When all fingerprints are compared, if fingerprints within a distance are sought.
+    ordered: Option<Ordered>,
     /// Documents below this number are forgotten.
     forgotten: u32,
     /// The other forgotten documents: those that were removed, and the expired ones of the rest, with their times.
@@ -296,6 +301,7 @@ impl Index {
     fn with_log(signing: Signing, log: Log, options: &Options, disk: Option<Disk>) -> Self {
         let only_similar = !matches!(options.mode, Mode::Nearest(_));
         let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
+        let layout = signing.algorithm.layout();
         Index {
             jaccard: signing.algorithm.profile().jaccard,
             algorithm: Arc::clone(&signing.algorithm),
@@ -308,6 +314,7 @@ impl Index {
             times: BinaryHeap::new(),
             most_of_a_key: options.limits.candidates.unwrap_or(MOST_OF_A_KEY),
             most_words: MOST_WORDS,
+            ordered: layout.as_ref().map(Ordered::new),
             forgotten: 0,
             removed: BTreeSet::new(),
             removed_before: Vec::new(),
@@ -813,25 +820,18 @@ impl Index {
         Ok(known)
     }
 
-    /// Fills `candidates` with the documents that share a key, ascending. Returns whether some were left out, because too
-    /// many share one.
+    /// Fills `candidates` with the documents that share a key, ascending; or with those within the distance alone, if that
+    /// takes less time. Returns whether some were left out, because too many share a key.
     fn find_candidates(&mut self, signature: &Signature, candidates: &mut Vec<u32>) -> Result<bool, Error> {
         candidates.clear();
-        let mut capped = false;
-        signature.tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
-        let counted = |document| self.has(document);
-        capped |= self.tables.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
-        for &tag in signature.tags.iter().filter(|&&tag| !self.tables.hot.is_hot(tag)) {
-            let found = self.tables.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
-            capped |= found.map_err(cannot_read)?;
-            if capped && self.compares_all() {
-                break;
-            }
+        let most = self.most_candidates();
+        let capped = most > 0 && self.look_up(signature, most, candidates)?;
+        // Their number is only known now, because fingerprints need not be distributed like random ones.
+        if candidates.len() >= most || capped && self.compares_all() {
+            self.fill_with_near(&signature.evidence, candidates);
+            return Ok(false);
         }
-        if capped && self.compares_all() {
-            capped = false;
-            self.fill_with_all(candidates);
-        } else if capped && self.algorithm.layout().is_some() {
+        if capped && self.ordered.is_some() {
             self.add_copies(&signature.evidence, candidates)?;
         }
         self.capped += u64::from(capped);
@@ -840,10 +840,60 @@ impl Index {
         Ok(capped)
     }
 
+    /// Adds the documents that share a key to `candidates`, and stops at `most`. Returns whether some were left out, because
+    /// too many share a key.
+    fn look_up(&mut self, signature: &Signature, most: usize, candidates: &mut Vec<u32>) -> Result<bool, Error> {
+        signature.tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
+        let counted = |document| self.has(document);
+        let mut capped =
+            self.tables.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        for &tag in signature.tags.iter().filter(|&&tag| !self.tables.hot.is_hot(tag)) {
+            let found = self.tables.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
+            capped |= found.map_err(cannot_read)?;
+            if candidates.len() >= most || capped && self.compares_all() {
+                break;
+            }
+        }
+        Ok(capped)
+    }
+
+    /// The number of candidates from which all fingerprints are compared instead: 0 if no keys are looked up.
+    fn most_candidates(&self) -> usize {
+        let words = self.tables.fingerprints.len();
+        match &self.ordered {
+            // Neighbours are also those that share a key and are not within the distance.
+            Some(ordered) if !matches!(self.mode, Mode::Nearest(_)) => ordered.most_candidates(words),
+            _ => usize::MAX,
+        }
+    }
+
     /// Fills `candidates` with all documents that are remembered.
     fn fill_with_all(&self, candidates: &mut Vec<u32>) {
         candidates.clear();
         candidates.extend((self.gone..self.tables.places.len() as u32).filter(|&document| self.has(document)));
+    }
+
+    /// Fills `candidates` with all documents within the distance of a fingerprint; with all documents where neighbours are
+    /// wanted.
+    fn fill_with_near(&self, fingerprint: &[u64], candidates: &mut Vec<u32>) {
+        let distance = match &self.ordered {
+            Some(ordered) if !matches!(self.mode, Mode::Nearest(_)) => ordered.distance,
+            _ => return self.fill_with_all(candidates),
+        };
+        candidates.clear();
+        let (words, ends) = (fingerprint.len() as u64, &self.tables.ends);
+        let start = self.gone.checked_sub(1).map_or(0, |before| ends[before as usize]);
+        // Documents without features have no words, so that the number of a fingerprint is not that of its document.
+        let document = |number: usize| match ends.len() as u64 * words == self.tables.fingerprints.len() as u64 {
+            true => start / words + number as u64,
+            false => ends.partition_point(|&end| end < start + (number as u64 + 1) * words) as u64,
+        };
+        within(Level::current(), &self.tables.fingerprints[start as usize..], fingerprint, distance, &mut |number| {
+            let document = document(number) as u32;
+            if self.has(document) {
+                candidates.push(document);
+            }
+        });
     }
 
     /// The most similar document at or above the threshold; the earliest of several.
@@ -867,7 +917,7 @@ impl Index {
 
     /// Whether all fingerprints are compared where keys are crowded.
     fn compares_all(&self) -> bool {
-        self.algorithm.layout().is_some() && self.tables.fingerprints.len() <= self.most_words
+        self.ordered.is_some() && self.tables.fingerprints.len() <= self.most_words
     }
 
     /// Adds the latest documents with this fingerprint to the candidates.
@@ -984,6 +1034,29 @@ struct Found {
     best: Option<(u32, Similarity)>,
     /// Whether not all documents that share a key were compared.
     capped: bool,
+}
+
+/// When all fingerprints are compared, in their order in memory, instead of those under the keys of one.
+#[derive(Clone, Copy, Debug)]
+struct Ordered {
+    /// The most bits in which those that are sought differ.
+    distance: u32,
+    /// The number of words of fingerprints below which no key is looked up.
+    below_words: f64,
+    /// What candidates cost, which tests change.
+    rates: Rates,
+}
+
+impl Ordered {
+    fn new(layout: &Layout) -> Self {
+        let below_words = INDEX.compares_all_below(layout) * layout.bits().div_ceil(64) as f64;
+        Ordered { distance: layout.distance() as u32, below_words, rates: INDEX }
+    }
+
+    /// The number of candidates from which so many words are compared instead: 0 if they always are.
+    fn most_candidates(&self, words: usize) -> usize {
+        if (words as f64) < self.below_words { 0 } else { self.rates.candidates_for(words).max(1) }
+    }
 }
 
 /// The number of forgotten documents that may always stay in the tables.

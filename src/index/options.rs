@@ -49,7 +49,7 @@ pub enum Mode {
 
 impl Mode {
     /// Whether the file is only read.
-    pub(super) fn only_reads(self) -> bool {
+    pub fn only_reads(self) -> bool {
         matches!(self, Mode::Query | Mode::Nearest(_))
     }
 }

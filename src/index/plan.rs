@@ -17,8 +17,12 @@ use std::sync::Arc;
 /// are not known when it starts.
 pub const MEDIAN_TOKENS: usize = 500;
 
-/// The number of documents that the keys are chosen for.
+/// The number of documents that the keys are chosen for where they are chosen for a batch.
 const MANY_DOCUMENTS: usize = 1_000_000;
+
+/// The number of documents that the tables of an index of fingerprints are chosen for if none is expected. A larger one is
+/// slower than it could be, and a smaller one does not take much memory.
+const USUAL_DOCUMENTS: u64 = 100_000;
 
 /// The seed of an index. Anyone who knows it can construct texts that collide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +62,7 @@ fn random_seed() -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// Not known: the tables are those of a batch of a million documents, which take little memory.
+    /// Not known: the tables are those for an index of 100,000 documents, which take little memory.
     #[default]
     Unknown,
     /// An index of this many documents: at most 4,294,967,294. If its keys will be [crowded](super::crowded_keys), the plan
@@ -136,7 +140,7 @@ impl Plan {
         }
         algorithm.learn(&Learned::Totals(Totals { fingerprints: MANY_DOCUMENTS, median_tokens: 0 }));
         match size {
-            Size::Unknown => {}
+            Size::Unknown => algorithm.learn(&Learned::Expected(USUAL_DOCUMENTS)),
             Size::Documents(documents) if documents > MOST_DOCUMENTS => {
                 let expected =
                     format!("at most {MOST_DOCUMENTS}, the most documents of an index: more need several indexes");

@@ -17,6 +17,7 @@ pub(crate) mod json;
 mod level;
 pub(crate) mod near;
 pub(crate) mod sketch;
+pub(crate) mod within;
 pub(crate) mod words;
 
 pub use level::Level;

@@ -55,6 +55,18 @@ fn simhash_as_a_record() {
     }
 }
 
+/// An index with short keys compares all fingerprints, and has few tables.
+#[test]
+fn an_index_for_a_large_distance_has_few_tables() {
+    for documents in ["300k", "1300k"] {
+        let planned = plan(&format!("--algo simhash --distance 10 --documents {documents}"));
+        let search = planned.search.as_ref().expect("simhash has tables");
+        let of_index = search.iter().find(|search| search.of_index).unwrap();
+        assert_eq!((of_index.tables, of_index.compares_all), (11.0, Some(true)));
+        assert!(of_index.query_seconds < 1e-3 && of_index.building_seconds < Some(4.0));
+    }
+}
+
 /// The numbers of Manku, Jain & Das Sarma 2007 for 2^34 fingerprints of 64 bits.
 #[test]
 fn the_designs_of_the_search() {
@@ -69,6 +81,8 @@ fn the_designs_of_the_search() {
     assert_eq!(numbers, expected);
     assert!(of(20.0).chosen && of(20.0).bytes == 20.0 * 8.0 * 17_179_869_184.0 && of(20.0).candidates == 88.0);
     assert_eq!((of(20.0).false_candidates, of(20.0).bytes_of_filters), (Some(1600.0), Some(30.0 * 17_179_869_184.0)));
+    assert_eq!(of(20.0).compares_all, Some(false));
+    assert!(of(20.0).building_seconds > of(4.0).building_seconds);
     let other = |design: &str| search.iter().find(|search| search.design == design).unwrap();
     assert_eq!(other("each-with-each").false_candidates, None);
     assert_eq!((other("changes-looked-up").probes, other("changes-stored").tables), (43_745.0, 43_745.0));

@@ -260,6 +260,10 @@ pub struct Search {
     pub bytes_in_memory: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_of_filters: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compares_all: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub building_seconds: Option<f64>,
     pub query_seconds: f64,
     pub batch_seconds: f64,
 }

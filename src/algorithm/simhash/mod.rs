@@ -485,8 +485,8 @@ mod tests {
             simhash.tables.len()
         };
         assert_eq!(
-            [Learned::Expected(1 << 31), Learned::Tables(16), Learned::Tables(17)].map(|it| learned(None, it)),
-            [20, 16, 4]
+            [Learned::Expected(1 << 31), Learned::Tables(20), Learned::Tables(17)].map(|it| learned(None, it)),
+            [16, 20, 4]
         );
         assert_eq!([Learned::Expected(1 << 31), Learned::Tables(16)].map(|it| learned(Some(5), it)), [10, 10]);
     }

@@ -84,10 +84,11 @@ pub fn expect_arg() -> Arg {
         .value_parser(documents)
         .help("Number of documents to choose the tables of simhash or projection for, up to 4,294,967,294: 1000000, 20M, 1e9")
         .long_help(
-            "Number of documents to choose the tables of simhash or projection for, up to 4,294,967,294: 1000000, 20M, 1e9. More documents take more \
-             tables, with longer keys, and more memory. Every number finds the same documents, unless keys become crowded. A new index \
-             keeps the number of its tables for later runs, and an existing one is opened with these tables for this run. Without it, those \
-             of the index are kept, and a new one has few tables",
+            "Number of documents to choose the tables of simhash or projection for, up to 4,294,967,294: 1000000, 20M, 1e9. More documents take \
+             longer keys, which take more tables and memory, as far as that is faster than comparing all of them. Every number finds the \
+             same documents, unless keys become crowded. A new index keeps the number of its tables for later runs. In an existing one they \
+             are made again for this run; queries keep those of the index. Without it, those of the index are kept, and those of a new one \
+             are for 100,000 documents",
         )
 }
 

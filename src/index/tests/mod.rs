@@ -19,7 +19,13 @@ fn index(plan: &Plan, mode: Mode, words: usize) -> Index {
     let options = Options { mode, sync: Sync::Off, ..Options::default() };
     let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
     (index.most_of_a_key, index.most_words) = (4, words);
+    index.ordered = index.ordered.map(look_up);
     index
+}
+
+/// Keys are looked up, however short they are and however many documents they have.
+fn look_up(ordered: Ordered) -> Ordered {
+    Ordered { below_words: 0.0, rates: Rates { scan: f64::INFINITY, ..ordered.rates }, ..ordered }
 }
 
 fn decide(index: &mut Index, id: &str, text: &str) -> Decision {
@@ -61,6 +67,42 @@ fn in_crowded_keys_all_fingerprints_are_compared_while_they_are_few() {
     assert!(found >= 1000 && index.capped() == 0);
 }
 
+/// In whatever way they are found: through keys, through keys until there are too many candidates, or without them.
+#[test]
+fn decisions_do_not_depend_on_what_is_compared() {
+    let factory = |_: usize| {
+        Ok(crate::algorithm::PreparedAlgorithm::new(SimHash::new(128, 12, vec![1], Weights::Binary, Some(14))))
+    };
+    let plan = Plan::new(&factory, Arc::new(Word)).unwrap();
+    let word = |number: usize| format!(" w{}", number % 137);
+    let text = |number: usize| match number % 50 {
+        7 => "...".to_string(),
+        _ => (0..12).map(|at| word(number / 3 + at * (number % 7) + at * (at * number / 100))).collect(),
+    };
+    let ways: [fn(Ordered) -> Ordered; 3] = [
+        look_up,
+        |ordered| Ordered { below_words: 0.0, ..ordered },
+        |ordered| Ordered { below_words: f64::INFINITY, ..ordered },
+    ];
+    let mut decisions: Vec<Vec<Decision>> = Vec::new();
+    for limits in [Limits::default(), Limits { window: Some(40), ..Limits::default() }] {
+        for way in ways {
+            let options = Options { limits, sync: Sync::Off, ..Options::default() };
+            let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
+            index.ordered = index.ordered.map(way);
+            let mut decided: Vec<Decision> = (0..1500).map(|i| decide(&mut index, &i.to_string(), &text(i))).collect();
+            index.remove_places(&[index.tables.places[index.tables.places.len() - 20]]);
+            decided.extend((1000..2000).map(|i| decide(&mut index, &format!("again{i}"), &text(i))));
+            assert_eq!(index.capped(), 0);
+            decisions.push(decided);
+        }
+    }
+    assert!(decisions[1] == decisions[0] && decisions[2] == decisions[0]);
+    assert!(decisions[4] == decisions[3] && decisions[5] == decisions[3] && decisions[3] != decisions[0]);
+    let found = decisions[0].iter().filter(|decision| !decision.passes()).count();
+    assert!((300..2000).contains(&found), "{found}");
+}
+
 #[test]
 fn in_crowded_keys_of_a_large_index_copies_are_found_and_the_rest_is_reported() {
     let plan = plan();
@@ -94,6 +136,7 @@ fn the_table_of_copies_of_a_large_index_stays_below_its_memory() {
     let disk = Some(Disk::new(Folder::Temporary(folder.path().to_path_buf())));
     let mut index = Index::with_log(plan().for_memory(), Log::in_memory(), &options, disk);
     (index.most_of_a_key, index.most_words) = (4, 100);
+    index.ordered = index.ordered.map(look_up);
     let mut most = 0;
     for number in 0..20_000 {
         decide(&mut index, &number.to_string(), &format!("word{number}"));
