@@ -67,10 +67,22 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let text = if arguments.json { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text()) };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
-    for (entry, comparison) in &report.comparisons {
-        comparison.warnings.iter().for_each(|warning| terminal.warning(&format!("{}: {warning}", entry.name)));
-    }
+    warnings(&report.comparisons).iter().for_each(|warning| terminal.warning(warning));
     Ok(Status::Done)
+}
+
+/// The warnings of all algorithms, each once, with the names of those that have it.
+fn warnings(comparisons: &[(&'static Entry, Comparison)]) -> Vec<String> {
+    let mut warnings: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (entry, comparison) in comparisons {
+        for warning in &comparison.warnings {
+            match warnings.iter_mut().find(|(other, _)| other == warning) {
+                Some((_, names)) => names.push(entry.name),
+                None => warnings.push((warning, vec![entry.name])),
+            }
+        }
+    }
+    warnings.into_iter().map(|(warning, names)| format!("{}: {warning}", names.join(", "))).collect()
 }
 
 /// How an algorithm is run.

@@ -85,8 +85,11 @@ const WINDOW: usize = 1 << 16;
 
 impl Stored {
     /// Opens a file for reading only. Other processes may write to it.
+    ///
+    /// # Errors
+    /// The file cannot be read, of the kind of an input that is missing; or it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
+        let failed = |error| Error::input(format!("cannot open the index {}", path.display()), error);
         let file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut reader = BufReader::with_capacity(1 << 18, file);

@@ -55,7 +55,7 @@ impl Given {
 
     /// Whether so few of this many terms count that all of them make the digest.
     fn is_thin(&self, counting: usize, terms: usize) -> bool {
-        counting < 20 && 10 * counting < self.share as usize * terms
+        counting < 20 && counting < terms && 10 * counting <= self.share as usize * terms
     }
 
     fn lacks(&self, lexicon: u64, term: &str) -> bool {

@@ -4,6 +4,7 @@ use super::band;
 use super::digests::{ABSENT, AT_ONCE, choose, digests, first_words};
 use super::parameters::{DROP_FRACTION, DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, LEXICONS, MIN_SHARE, MIN_TERMS};
 use super::parameters::{Parameters, decimal, resolve};
+use super::partial::Partial;
 use super::ranks::{Cut, Ranks};
 use super::terms::{Class, Classes};
 use crate::algorithm::parameter::{Origins, Settings};
@@ -25,6 +26,16 @@ pub const SMALL: u64 = 1000;
 /// The number of counting terms from which they speak for a document, whatever share of its terms they are: that two
 /// documents have as many informative terms in common, and no others, is no coincidence.
 pub const ENOUGH: usize = 20;
+
+/// A digest of fewer terms than this speaks for a document only if they are at least three quarters of its distinct terms;
+/// otherwise a warning is given.
+pub const FEW: usize = 8;
+
+/// Whether a digest of these terms that count is that of documents with rather different words: of fewer than [`FEW`] terms
+/// that are less than three quarters of the distinct ones, or of fewer than [`ENOUGH`] that are at most half of them.
+pub(super) fn says_little(counting: usize, distinct: usize) -> bool {
+    counting < FEW && 4 * counting < 3 * distinct || counting < ENOUGH && 2 * counting <= distinct
+}
 
 /// Returns the document frequencies of terms that count, in a collection that was itself counted.
 ///
@@ -60,6 +71,8 @@ pub struct IMatch {
     pub(super) left_out: Vec<Arc<Lexicon>>,
     /// How often features were made of a document of which too small a share of terms counts.
     pub(super) thin: AtomicU64,
+    /// The documents of whose digests [little can be said](says_little).
+    pub(super) partial: Partial,
     /// For each randomized lexicon, the value that [`lacks`](Self::lacks) mixes into the hash of a term.
     pub(super) keys: Vec<u64>,
     /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
@@ -73,7 +86,8 @@ impl IMatch {
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
         let lacked = (u128::from(parameters.drop) << 64).div_ceil(1000);
         let (classes, documents, lexicon, is_list) = (None, 0, None, false);
-        let (left_out, thin, origins) = (Vec::new(), AtomicU64::new(0), Origins::default());
+        let (left_out, thin, partial, origins) =
+            (Vec::new(), AtomicU64::new(0), Partial::default(), Origins::default());
         let (informative, cuts) = (None, [None, None]);
         IMatch {
             parameters,
@@ -85,6 +99,7 @@ impl IMatch {
             cuts,
             left_out,
             thin,
+            partial,
             keys,
             lacked,
             origins,
@@ -225,7 +240,7 @@ impl IMatch {
     pub(super) fn kept(&self, counting: usize, own: usize, distinct: usize) -> Kept {
         if 2 * own > distinct || counting < self.parameters.min_terms {
             Kept::WithOwn
-        } else if counting < ENOUGH && 1000 * counting < self.parameters.min_share as usize * distinct {
+        } else if counting < ENOUGH.min(distinct) && 1000 * counting <= self.parameters.min_share as usize * distinct {
             Kept::All
         } else {
             Kept::Counting
@@ -313,6 +328,9 @@ impl Algorithm for IMatch {
         // Shared by all threads: written only for the documents that are counted.
         if kept == Kept::All {
             self.thin.fetch_add(1, Ordering::Relaxed);
+        }
+        if kept == Kept::Counting && says_little(features.weighted.len(), features.positions.len()) {
+            self.partial.add(tokens, features);
         }
         features.made_of = Some(features.weighted.len());
         let Features { hashes, weighted: terms, bytes, words, .. } = features;

@@ -1,8 +1,9 @@
 //! What I-Match says about a pair, a document and a run.
 
-use super::detector::{ENOUGH, IMatch, Kept, SMALL};
+use super::detector::{ENOUGH, FEW, IMatch, Kept, SMALL, says_little};
 use super::digests::{ABSENT, digests};
 use super::parameters::{DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, decimal};
+use super::partial::Example;
 use super::terms::Class;
 use crate::algorithm::{Agreement, Algorithm, Explain, Features, TermUse};
 use crate::similarity::Similarity;
@@ -15,13 +16,14 @@ impl Explain for IMatch {
     }
 
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
-        let equal = digests(a).zip(digests(b)).filter(|(a, b)| a == b && *a != ABSENT).count();
-        Some(vec![Agreement { what: "digests", equal, of: digests(a).count() }])
+        // A lexicon that leaves too few terms of both has no digests to compare.
+        let either = || digests(a).zip(digests(b)).filter(|(a, b)| *a != ABSENT || *b != ABSENT);
+        Some(vec![Agreement { what: "digests", equal: either().filter(|(a, b)| a == b).count(), of: either().count() }])
     }
 
     fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
         let of_terms = self.no_term_counts().or_else(|| self.few_documents());
-        of_terms.into_iter().chain(self.many_thin(documents)).collect()
+        of_terms.into_iter().chain(self.many_thin(documents)).chain(self.partial_digests(documents)).collect()
     }
 
     fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
@@ -35,6 +37,9 @@ impl Explain for IMatch {
         counting.sort_unstable_by_key(|&i| tokens.text(i));
         let own = of_class(Class::Own).count();
         let note = match self.kept(counting.len(), own, distinct) {
+            Kept::Counting if says_little(counting.len(), distinct) => {
+                Some("few terms count: documents with the same ones are equal, whatever their other words are")
+            }
             Kept::Counting => None,
             Kept::All => Some("too small a share counts (`min-share`): all distinct terms make the only digest"),
             Kept::WithOwn if 2 * own > distinct => {
@@ -81,12 +86,23 @@ impl IMatch {
         let thin = self.thin.load(Ordering::Relaxed).min(documents);
         let warning = || {
             format!(
-                "in {:.0} % of the documents fewer than {ENOUGH} terms count, and less than the fraction {} (`min-share`) of the distinct ones: \
+                "in {:.0} % of the documents fewer than {ENOUGH} terms count, and at most the fraction {} (`min-share`) of the distinct ones: \
                  of these only documents of the same words are found; `compare::compare` shows the terms that count",
                 100.0 * thin as f64 / documents as f64,
                 decimal(self.parameters.min_share),
             )
         };
         (5 * thin > documents).then(warning)
+    }
+
+    /// The warning of documents whose digest rests on a small part of their terms.
+    fn partial_digests(&self, documents: u64) -> Option<String> {
+        let (count, Example { terms, counting, distinct }) = self.partial.found(documents)?;
+        let (documents, have) = if count == 1 { ("document", "has") } else { ("documents", "have") };
+        Some(format!(
+            "{count} {documents} {have} a digest of few terms (fewer than {FEW} and less than three quarters of the distinct ones, or fewer \
+             than {ENOUGH} and at most half), such as the {counting} of {distinct} in \"{terms}\": documents with the same ones are reported as \
+             equal, whatever their other words are; raise `min-share` or `min-terms`, or compare such pairs with `compare::compare`"
+        ))
     }
 }

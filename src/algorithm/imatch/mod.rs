@@ -30,10 +30,14 @@
 //! With `lexicon` the counts of that file decide; a term that it lacks is treated like a term of a single document.
 //!
 //! A digest of few terms speaks for a document only if they are most of it: two texts of ten words that share four
-//! informative ones need not be alike. So if fewer than [`ENOUGH`] terms of a document count, and those are less than the
+//! informative ones need not be alike. So if fewer than [`ENOUGH`] terms of a document count, and those are at most the
 //! fraction `min_share` of its distinct terms, its single digest is that of all its distinct terms: only documents of the
 //! same words have it too. A warning is given if more than a fifth of the documents are such. With a list of words
 //! `min_share` is 0 unless it is given: such a list names the features that decide, however few they are.
+//!
+//! What passes may still say little: four terms of seven, or of four hundred with a list. A warning counts the documents whose
+//! digest is of fewer than [`FEW`] terms and less than three quarters of the distinct ones, or of fewer than [`ENOUGH`] and
+//! at most half of them, and shows the terms of one. The papers require neither.
 //!
 //! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
 //! terms that count, `K + 1` SHA-1 digests; 16 bytes for each digest of a document. A keyed hash of the term and the
@@ -49,6 +53,7 @@ mod digests;
 mod explain;
 mod forecast;
 mod parameters;
+mod partial;
 mod ranks;
 mod terms;
 #[cfg(test)]
@@ -62,7 +67,7 @@ use crate::lexicon::Lexicon;
 use parameters::{DROP_FRACTION, DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, LEXICONS, MIN_SHARE, MIN_TERMS};
 use std::sync::Arc;
 
-pub use detector::{ENOUGH, IMatch, SMALL, informative};
+pub use detector::{ENOUGH, FEW, IMatch, SMALL, informative};
 pub(crate) use digests::WORDS;
 pub use digests::digest;
 pub use forecast::probability_found;
@@ -111,7 +116,7 @@ parameters! {
     drop_fraction(fraction: impl Into<Number>) DROP_FRACTION = fraction.into().0;
     /// The fewest terms that make a digest: at least 1; 4 by default.
     min_terms(terms: usize) MIN_TERMS = terms.to_string();
-    /// The fraction of a document's distinct terms that must count, where fewer than [`ENOUGH`] do; otherwise all its
+    /// The fraction of a document's distinct terms that more must count than, where fewer than [`ENOUGH`] do; otherwise all its
     /// terms make its digest: from 0 to 1, with at most three decimals; 0.5 by default, and 0 if the lexicon is a list.
     min_share(fraction: impl Into<Number>) MIN_SHARE = fraction.into().0;
     /// Takes document frequencies from this lexicon, instead of counting them in the documents; or the terms that count

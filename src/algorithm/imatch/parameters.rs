@@ -76,11 +76,13 @@ pub(super) static MIN_SHARE: Parameter = Parameter {
     placeholder: "P",
     default: "0.5",
     values: Values::Thousandths(0..=1000),
-    help: "Fraction of a short document's distinct terms that must count; with a list of words the default is 0",
-    details: "If fewer than 20 terms of a document count, and they are less than this fraction of its distinct terms, all its terms make its \
+    help: "Fraction of a short document's distinct terms that more must count than; with a list of words the default is 0",
+    details: "If fewer than 20 terms of a document count, and they are at most this fraction of its distinct terms, all its terms make its \
               only digest: two texts of ten words are not alike because the same four of them count. Only documents of the same words are \
               then found. A warning is given if more than a fifth of the documents are such. 0 lets any `min-terms` terms speak for a document; it \
-              is the default if the lexicon is a list of words, because such a list names the features that decide.",
+              is the default if the lexicon is a list of words, because such a list names the features that decide. In any case a warning counts \
+              the documents whose digest is of fewer than 8 terms and less than three quarters of the distinct ones, or of fewer than 20 and \
+              at most half of them.",
 };
 
 /// The parameters of the digests.
@@ -99,8 +101,8 @@ pub struct Parameters {
     pub drop_frequent: Option<u64>,
     /// The share of the terms, the rarest ones, that is left out instead of those above the band, in thousandths.
     pub drop_rare: Option<u64>,
-    /// The fraction of a document's distinct terms that must count where fewer than [`ENOUGH`](super::ENOUGH) do, in
-    /// thousandths.
+    /// The fraction of a document's distinct terms, in thousandths, that more must count than where fewer than
+    /// [`ENOUGH`](super::ENOUGH) do.
     pub min_share: u64,
 }
 

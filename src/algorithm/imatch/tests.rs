@@ -118,11 +118,46 @@ fn the_similarity_is_the_share_of_equal_digests() {
 fn few_terms_that_are_a_small_share_do_not_speak_for_a_document() {
     let of = |min_share: u64| IMatch::new(Parameters { min_share, ..Parameters::default() });
     let kept = |share: u64, counting: usize, distinct: usize| of(share).kept(counting, 0, distinct);
-    assert_eq!([8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All]);
+    assert_eq!([7, 8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All, Kept::All]);
     assert_eq!([19, 20].map(|counting| kept(500, counting, 1000)), [Kept::All, Kept::Counting]);
     assert_eq!((kept(0, 4, 1000), kept(1000, 4, 5), kept(1000, 4, 4)), (Kept::Counting, Kept::All, Kept::Counting));
     // Too few are too few, whatever their share is.
     assert_eq!((kept(500, 3, 3), of(500).kept(10, 11, 21)), (Kept::WithOwn, Kept::WithOwn));
+}
+
+#[test]
+fn digests_of_few_terms_are_counted_with_an_example() {
+    let warning = |words: &[&str]| {
+        let detector = taught(detector(2, 500, 4), KNOWN);
+        words.iter().for_each(|words| _ = fingerprint(&detector, words));
+        detector.warnings(words.len() as u64, 0).into_iter().find(|warning| warning.contains("few terms"))
+    };
+    // All four count, and four of five.
+    assert_eq!(warning(&["mat cat sat dog", "mat cat sat dog the the", "too few"]), None);
+    let one = warning(&["mat cat sat dog the own", "mat cat sat dog the"]).unwrap();
+    assert!(one.starts_with("1 document has") && one.contains("the 4 of 6 in \"cat dog mat sat\""), "{one}");
+    // The example does not depend on the order.
+    let documents = ["mat cat sat dog the own", "log cat sat dog the own", "mat log sat dog the own new"];
+    let [forwards, backwards] = [warning(&documents), warning(&documents.iter().rev().copied().collect::<Vec<_>>())];
+    assert!(forwards == backwards && forwards.as_ref().is_some_and(|warning| warning.starts_with("3 documents have")));
+    let says_little = super::detector::says_little;
+    assert_eq!(
+        [(4, 5), (4, 6), (7, 9), (7, 10), (8, 15), (8, 16), (19, 38), (20, 400)].map(|(c, d)| says_little(c, d)),
+        [false, true, false, true, false, true, true, false]
+    );
+}
+
+#[test]
+fn digests_that_neither_document_has_are_not_compared() {
+    let detector = taught(detector(60, 500, 4), KNOWN);
+    let made = fingerprint(&detector, "mat cat sat dog log");
+    let present = digests(&made).filter(|digest| *digest != ABSENT).count();
+    let agreement = detector.agreement(&made, &made).unwrap();
+    assert_eq!((agreement[0].equal, agreement[0].of), (present, present));
+    assert!(present < 61);
+    let other = fingerprint(&detector, "mat cat sat dog own");
+    let agreement = detector.agreement(&made, &other).unwrap();
+    assert!(agreement[0].of >= present && agreement[0].equal < present);
 }
 
 #[test]
