@@ -185,6 +185,17 @@ pub fn cosine_of(share: f64) -> f64 {
     (std::f64::consts::PI * share).cos()
 }
 
+/// Returns the standard error of the [cosine](cosine_of) by which two fingerprints of `bits` bits estimate that of their
+/// feature vectors, if they differ in `distance` bits; to four decimals. Each bit differs with probability `p =
+/// θ / π`, so that the share of those that differ has the standard error `√(p(1 − p) / bits)`, and the cosine `π·sin θ` times as
+/// much.
+pub(crate) fn error_of_cosine(bits: usize, distance: usize) -> f64 {
+    let share = distance as f64 / bits as f64;
+    let of_share = (share * (1.0 - share) / bits as f64).sqrt();
+    let error = std::f64::consts::PI * (std::f64::consts::PI * share).sin() * of_share;
+    (error * 1e4).round() / 1e4
+}
+
 /// Returns the probability that two fingerprints of `bits` bits are at most `distance` apart if each bit differs with
 /// probability `p`, independently of the others. `p` is [`bits_differ`] if many features differ, and at most
 /// [`bits_differ_at_most`] in any case.
@@ -226,6 +237,14 @@ mod tests {
         // Five blocks, choose two to differ in none: 10 tables of 25 and 26 bits.
         let tables = BlockTables::new(64, 5, 3);
         assert_eq!((tables.len(), tables.key_bits(0), tables.key_bits(9)), (10, 26, 25));
+    }
+
+    #[test]
+    fn errors_of_estimated_cosines() {
+        // p = 3/64: √(.046875 · .953125 / 64) = .026421, and π · sin(.147262) = .460971.
+        assert_eq!([error_of_cosine(64, 3), error_of_cosine(64, 0)], [0.0122, 0.0]);
+        // At a right angle: π · √(.25 / 400).
+        assert_eq!(error_of_cosine(400, 200), 0.0785);
     }
 
     #[test]

@@ -120,6 +120,9 @@ impl TableFactory {
             self.short_runs = runs.filter(|&runs: &usize| runs < CharNgram::LEAST_ADVISED);
         }
         self.settings.fix_tokenizer();
+        if tokenizer::is_overlapping(typed) {
+            self.settings.count_characters();
+        }
         if tokenizer::is_overlapping(typed)
             && self.entry.uses(SHINGLE)
             && !self.settings.given().any(|(name, _)| name == SHINGLE)
@@ -180,15 +183,20 @@ impl TableFactory {
         Ok(self)
     }
 
-    /// Returns what the settings resolve to for this median length and number of documents.
+    /// Returns what the settings resolve to for this median length, in words, and number of documents. Where tokens are runs of
+    /// characters, a word with the space after it counts as [`CHARACTERS_OF_A_WORD`] of them.
     ///
     /// # Errors
     /// As for [`AlgorithmFactory::prepare`].
-    pub fn plan(&self, median_tokens: usize, documents: u64) -> Result<PlannedRun, Error> {
+    pub fn plan(&self, median_words: usize, documents: u64) -> Result<PlannedRun, Error> {
+        let are_characters = self.settings.tokens_are_characters();
+        let planned = if are_characters { median_words.saturating_mul(CHARACTERS_OF_A_WORD) } else { median_words };
+        // The length in words decides about the tokenizer.
+        let median_tokens = if self.by_length.is_some() { median_words } else { planned };
         let PreparedAlgorithm { mut algorithm, tokenizer, warnings, refusal, .. } = self.prepare(median_tokens)?;
         algorithm.learn(&Learned::Totals(Totals { fingerprints: documents as usize, median_tokens }));
         let parameters = algorithm.rows().into_iter().filter(|row| row.kind != RowKind::Stated).collect();
-        let mut forecast = (self.entry.forecast)(&self.settings, median_tokens, documents)?;
+        let mut forecast = (self.entry.forecast)(&self.settings, planned, documents)?;
         let pairs = documents as f64 * (documents as f64 - 1.0) / 2.0;
         let naive = three_digits(pairs * NAIVE_SECONDS);
         forecast.costs.extend([
@@ -207,12 +215,21 @@ impl TableFactory {
                 share as f64 / 1000.0
             ));
         }
+        if are_characters {
+            forecast.notes.push(format!(
+                "the length is in words: {median_words} of them, of {CHARACTERS_OF_A_WORD} characters with the space after each, are {planned} runs of \
+                 characters"
+            ));
+        }
         forecast.notes.extend(warnings);
         forecast.notes.extend(refusal);
         let tokenizer = tokenizer.map(|tokenizer| tokenizer.name().into_owned());
         Ok(PlannedRun { parameters, tokenizer, forecast })
     }
 }
+
+/// The characters of a word that a plan assumes, with the space after it: those of English words.
+pub const CHARACTERS_OF_A_WORD: usize = 6;
 
 /// Seconds to compare two documents, as introductions to the subject assume.
 const NAIVE_SECONDS: f64 = 1e-6;
@@ -246,8 +263,9 @@ impl AlgorithmFactory for TableFactory {
             prepared.tokenizer = Some(Arc::clone(if is_short { short } else { long }));
         }
         prepared.warnings.extend(self.short_runs.map(|runs| {
+            let characters = if runs == 1 { "single characters" } else { &format!("runs of {runs} characters") };
             format!(
-                "runs of {runs} characters are in nearly every long text, so that unrelated texts become similar: take \
+                "{characters} are in nearly every long text, so that unrelated texts become similar: take \
                  `tokenizer char:{}` for short texts, char:{} for long ones, or char:auto",
                 CharNgram::SHORT,
                 CharNgram::LONG

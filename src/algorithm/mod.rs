@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub use builder::Number;
 pub use explain::{Agreement, Explain, Odds, TermUse};
 pub(crate) use factory::MOST_DOCUMENTS;
-pub use factory::{AlgorithmFactory, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
+pub use factory::{AlgorithmFactory, CHARACTERS_OF_A_WORD, Forecast, PlannedRun, PreparedAlgorithm, TableFactory};
 pub use features::Features;
 pub use forecast::{Design, IndexCost, SearchCost, SearchForecast};
 pub use form::FingerprintForm;

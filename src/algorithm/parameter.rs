@@ -58,6 +58,8 @@ pub enum Values {
     Sum(RangeInclusive<u64>),
     /// `off`, or a number of groups and the size of each, joined by `x`.
     Groups(RangeInclusive<u64>, RangeInclusive<u64>),
+    /// `auto`, or a number of tables in the range; or the blocks of both levels of a layout of tables, such as `4x4`.
+    AutoTables(RangeInclusive<u64>),
     /// `off`, or a share: a percentage (`5%`) or a decimal (`0.05`), as a range of thousandths.
     OffShare(RangeInclusive<u64>),
     /// `none`, or the path of a file.
@@ -80,6 +82,7 @@ impl Parameter {
             Values::Integer(r) => range(r),
             Values::Multiple(of, r) => format!("a multiple of {of} from {} to {}", r.start(), r.end()),
             Values::AutoInteger(r) => format!("auto, or {}", range(r)),
+            Values::AutoTables(r) => format!("auto, {}, or blocks of two levels, such as 4x4", range(r)),
             Values::Threshold => {
                 "a number above 0 and at most 1 with up to 12 decimals, such as 0.8, or a fraction, such as 2/3".into()
             }
@@ -91,7 +94,8 @@ impl Parameter {
             Values::OffThousandths(r) => format!("off, or {}", decimals(r)),
             Values::Choice(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or "),
             Values::ChoiceOrWords(words) => format!(
-                "{}; words separated by commas, such as a,the; or words joined to one of these, such as {1}+this or {1}:a,the",
+                "{}; words separated by commas, such as a,the, or a word with a comma after it, such as this,; or words joined to one of \
+                 these, such as {1}+this or {1}:a,the",
                 words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
                 words[0].0
             ),
@@ -105,7 +109,7 @@ impl Parameter {
             ),
             Values::OffShare(r) => {
                 let [least, most] = [r.start(), r.end()].map(|end| *end as f64 / 10.0);
-                format!("off, or a share from {least}% to {most}%, such as 5% or 0.05")
+                format!("off, or a share from {least}% to {most}% in steps of 0.1%, such as 5% or 0.05")
             }
             Values::File => "the path of a file, or none".into(),
             Values::Files => "the path of a file, or none; may be repeated".into(),
@@ -130,6 +134,7 @@ impl Parameter {
             Values::Integer(r) => integer(r, value),
             Values::Multiple(of, r) => value.parse().is_ok_and(|n: u64| r.contains(&n) && n.is_multiple_of(*of)),
             Values::AutoInteger(r) => value == AUTO || integer(r, value),
+            Values::AutoTables(r) => value == AUTO || integer(r, value) || blocks_of_levels(value).is_some(),
             Values::Threshold => value.parse::<Threshold>().is_ok(),
             Values::AutoThreshold => value == AUTO || value.parse::<Threshold>().is_ok(),
             Values::Probability => value.parse::<f64>().is_ok_and(|p| p > 0.0 && p < 1.0),
@@ -151,6 +156,13 @@ impl Parameter {
         };
         if fine { Ok(()) } else { Err(Error::parameter(self.name, value, self.expected())) }
     }
+}
+
+/// Returns the blocks of both levels of a layout of tables, such as `4x4`.
+pub(super) fn blocks_of_levels(typed: &str) -> Option<(usize, usize)> {
+    let (blocks, again) = typed.split_once('x')?;
+    let number = |typed: &str| typed.parse::<u16>().ok().filter(|number| number.to_string() == typed);
+    Some((number(blocks)?.into(), number(again)?.into()))
 }
 
 /// Returns a decimal of at most three places in thousandths.
@@ -251,6 +263,8 @@ pub struct Settings {
     left_out: Vec<Arc<Lexicon>>,
     /// Whether the tokenizer was requested, and so is used however short the documents are.
     tokenizer_is_fixed: bool,
+    /// Whether the tokens are runs of characters, one for each character.
+    tokens_are_characters: bool,
 }
 
 impl Settings {
@@ -442,6 +456,16 @@ impl Settings {
     /// Whether the tokenizer was requested, and so is used however short the documents are.
     pub(super) fn tokenizer_is_fixed(&self) -> bool {
         self.tokenizer_is_fixed
+    }
+
+    /// Whether the tokens are runs of characters, one for each character.
+    pub(super) fn tokens_are_characters(&self) -> bool {
+        self.tokens_are_characters
+    }
+
+    /// Records that the tokens are runs of characters.
+    pub(super) fn count_characters(&mut self) {
+        self.tokens_are_characters = true;
     }
 
     /// Records that the tokenizer was requested.

@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
     let own = plan.tokenizer.as_deref().and_then(|name| name.split(", ").next());
-    let own = own.map(|name| (name, format!("characters, for a median of {tokens} tokens a document")));
+    let own = own.map(|name| (name, format!("characters, for a median of {tokens} words a document")));
     let typed = method.tokens.why.clone().map(|why| (&*method.tokens.name, why));
     let tokenizer = if method.tokens.by_length.is_some() { own } else { typed.or(own) };
     let text = if arguments.json {

@@ -221,7 +221,13 @@ impl Lexicon {
             )));
         }
         let origin = FileIdentity { what: "lexicon", digest, tokenizer: header.tokenizer, seed };
-        Ok(Lexicon { documents: header.documents, frequencies, origin: Some(origin), is_list: false })
+        Ok(Lexicon {
+            documents: header.documents,
+            frequencies,
+            origin: Some(origin),
+            is_list: false,
+            words: Vec::new(),
+        })
     }
 }
 

@@ -72,12 +72,16 @@ impl Lexicon {
             tokenizer: tokenizer.name().into_owned(),
             seed,
         };
-        Ok(Lexicon { documents: 0, frequencies, origin: Some(origin), is_list: true })
+        let words = terms.into_iter().take(WORDS_KEPT).collect();
+        Ok(Lexicon { documents: 0, frequencies, origin: Some(origin), is_list: true, words })
     }
 }
 
 /// What a line is, for errors.
 const EXPECTED: &str = "one word a line";
+
+/// The number of words of a list that are kept for messages.
+const WORDS_KEPT: usize = 1000;
 
 /// The distinct words of a [list](self), as the tokens that `tokenizer` makes of them. Errors call the list `name`.
 ///

@@ -50,6 +50,8 @@ pub struct Lexicon {
     frequencies: Shards,
     origin: Option<FileIdentity>,
     is_list: bool,
+    /// The first words of a list, for messages.
+    words: Vec<String>,
 }
 
 /// The identity of the file that a lexicon, or a list of weights, was read from.
@@ -134,13 +136,18 @@ impl Lexicon {
         for (term, frequency) in frequencies.into_iter().filter(|(_, frequency)| *frequency > 0) {
             shards.change(term, |_| frequency);
         }
-        Lexicon { documents, frequencies: shards, origin: None, is_list: false }
+        Lexicon { documents, frequencies: shards, origin: None, is_list: false, words: Vec::new() }
     }
 
     /// Whether this is a plain list of terms ([`mod@list`]): it has no document frequencies. Each of its terms has the
     /// frequency 1, and the number of documents is 0.
     pub fn is_list(&self) -> bool {
         self.is_list
+    }
+
+    /// The first words of a [list](mod@list), in the order of their bytes; none of other lexicons.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Whether the lexicon has the term.
@@ -298,7 +305,7 @@ impl LexiconBuilder {
         let shards: Vec<_> = shards.collect();
         let complete = shards.iter().all(Option::is_some);
         let frequencies = Shards(shards.into_iter().map(Option::unwrap_or_default).collect());
-        (Lexicon { documents, frequencies, origin: None, is_list: false }, complete)
+        (Lexicon { documents, frequencies, origin: None, is_list: false, words: Vec::new() }, complete)
     }
 }
 

@@ -70,7 +70,8 @@ impl TermWeights {
         let mut weights = BTreeMap::new();
         lines::each(name, content, EXPECTED, |line| {
             let (term, weight) = parsed(line)?;
-            let term = token(term, tokenizer)?;
+            let advice = "weigh the tokens of a longer term one by one";
+            let term = token(term, tokenizer).map_err(|why| format!("{why}: {advice}"))?;
             match weights.insert(term.clone(), weight) {
                 Some(_) => Err(format!("the term {term:?} is listed twice")),
                 None => Ok(()),

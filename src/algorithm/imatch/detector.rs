@@ -7,6 +7,7 @@ use super::parameters::{Parameters, decimal, resolve};
 use super::partial::Partial;
 use super::ranks::{Cut, Ranks};
 use super::terms::{Class, Classes};
+use super::unknown::unknown_words;
 use crate::algorithm::parameter::{Origins, Settings};
 use crate::algorithm::weights::lexicon_row;
 use crate::algorithm::{Algorithm, CompareOn, Explain, Features, Learned, Learns, Profile, Provenance, Row};
@@ -69,6 +70,8 @@ pub struct IMatch {
     pub(super) cuts: [Option<Cut>; 2],
     /// The words that each explicit auxiliary lexicon lacks.
     pub(super) left_out: Vec<Arc<Lexicon>>,
+    /// The warning that some of these words are not in the lexicon.
+    pub(super) unknown: Option<String>,
     /// How often features were made of a document of which too small a share of terms counts.
     pub(super) thin: AtomicU64,
     /// The documents of whose digests [little can be said](says_little).
@@ -98,6 +101,7 @@ impl IMatch {
             informative,
             cuts,
             left_out,
+            unknown: None,
             thin,
             partial,
             keys,
@@ -304,6 +308,7 @@ impl Algorithm for IMatch {
                 self.documents = lexicon.documents();
                 self.lexicon = lexicon_row(lexicon);
                 self.is_list = lexicon.is_list();
+                self.unknown = unknown_words(&self.left_out, lexicon);
                 self.classes = if self.is_list {
                     Some(Classes::listed(lexicon))
                 } else {

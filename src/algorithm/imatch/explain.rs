@@ -23,7 +23,8 @@ impl Explain for IMatch {
 
     fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
         let of_terms = self.no_term_counts().or_else(|| self.few_documents());
-        of_terms.into_iter().chain(self.many_thin(documents)).chain(self.partial_digests(documents)).collect()
+        let of_terms = of_terms.into_iter().chain(self.unknown.clone());
+        of_terms.chain(self.many_thin(documents)).chain(self.partial_digests(documents)).collect()
     }
 
     fn terms(&self, tokens: &Tokens) -> Option<TermUse> {

@@ -58,6 +58,7 @@ mod ranks;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 use super::builder::{Number, parameters};
 use super::parameter::{LEXICON, LEXICON_WITHOUT, Settings};

@@ -148,6 +148,19 @@ fn digests_of_few_terms_are_counted_with_an_example() {
 }
 
 #[test]
+fn words_to_leave_out_that_the_lexicon_lacks_are_reported() {
+    let list = |words: &str| Arc::new(Lexicon::parse_list("f", words.as_bytes(), &crate::tokenizer::Word, 0).unwrap());
+    let warning = |lists: &[&str]| {
+        let detector = detector(0, 300, 3).with_left_out(lists.iter().map(|words| list(words)).collect());
+        let detector = taught(detector, KNOWN);
+        detector.warnings(1, 0).into_iter().find(|warning| warning.contains("lexicon-without"))
+    };
+    assert_eq!(warning(&["mat\ncat", "dog"]), None);
+    let one = warning(&["mat\nlion\nzebra", "cat\ntiger"]).unwrap();
+    assert!(one.starts_with("3 of the 5 words") && one.ends_with("such as lion, zebra, tiger"), "{one}");
+}
+
+#[test]
 fn digests_that_neither_document_has_are_not_compared() {
     let detector = taught(detector(60, 500, 4), KNOWN);
     let made = fingerprint(&detector, "mat cat sat dog log");

@@ -36,7 +36,7 @@ pub mod supershingles;
 pub use super::bands;
 
 use super::builder::{Number, parameters};
-use super::factory::{OVERLAPPING, three_digits};
+use super::factory::{CHARACTERS_OF_A_WORD, OVERLAPPING, three_digits};
 use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
 use super::shingles::ShingleHash;
 use super::{
@@ -616,7 +616,7 @@ fn stated_features(settings: &Settings, median_tokens: usize) -> Result<Option<u
 }
 
 /// The bytes of a token of a document that a plan assumes, with the space after it: those of English words.
-const PLANNED_BYTES: f64 = 6.0;
+const PLANNED_BYTES: f64 = CHARACTERS_OF_A_WORD as f64;
 
 fn forecast(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     if let Some(shape) = resolve_supershingles(settings)? {
@@ -680,6 +680,13 @@ fn forecast_supershingles(
     })
 }
 
+/// The standard error of the share of equal slots of two signatures as an estimate of their similarity, at the threshold:
+/// `√(J(1 − J) / slots)`, to four decimals.
+fn error_of_jaccard(threshold: Threshold, slots: usize) -> f64 {
+    let similarity = threshold.as_f64();
+    ((similarity * (1.0 - similarity) / slots as f64).sqrt() * 1e4).round() / 1e4
+}
+
 fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) -> Result<Forecast, Error> {
     let (threshold, _, bands) = resolve_bands(settings)?;
     let kind = resolve_sketch(settings)?.0;
@@ -688,6 +695,10 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
     let found = curve.at(threshold.as_f64(), features);
     let slots = bands.slots() as f64;
     let shingles = median_tokens.max(1) as f64;
+    let text = match settings.tokens_are_characters() {
+        true => ("text of a document", shingles, "bytes, if a character takes 1"),
+        false => ("text of a document", PLANNED_BYTES * shingles, "bytes, if a token takes 6"),
+    };
     let evaluations =
         if kind == sketch::Kind::Fss { (slots * slots.ln() + slots * 0.58).max(shingles) } else { shingles * slots };
     let pairs = documents as f64 * (documents as f64 - 1.0) / 2.0;
@@ -710,13 +721,18 @@ fn forecast_sketched(settings: &Settings, median_tokens: usize, documents: u64) 
         curve: curve.points(threshold.as_f64(), features),
         costs: vec![
             ("hash evaluations a document", evaluations.round(), ""),
-            ("text of a document", PLANNED_BYTES * shingles, "bytes, if a token takes 6"),
+            text,
             ("shingles", 8.0 * features.unwrap_or(median_tokens) as f64, "bytes a document"),
             ("signature", 8.0 * slots, "bytes a document, of which only the keys are kept"),
             ("keys", 8.0 * bands.bands as f64, "bytes a document"),
             ("keys of all documents", 8.0 * bands.bands as f64 * documents as f64, "bytes"),
             ("candidates, if unrelated documents are 0.05 alike", unrelated(0.05), "pairs"),
             ("candidates, if unrelated documents are 0.1 alike", unrelated(0.1), "pairs"),
+            (
+                "standard error of the similarity that signatures show",
+                error_of_jaccard(threshold, bands.slots()),
+                "at the threshold",
+            ),
         ],
         search: None,
         notes,
@@ -731,6 +747,12 @@ mod tests {
     fn resolved(pairs: &[(&str, &str)]) -> (usize, usize) {
         let (_, _, bands) = resolve_bands(&Settings::from_pairs(pairs.iter().copied())).unwrap();
         (bands.bands, bands.rows)
+    }
+
+    #[test]
+    fn errors_of_estimated_similarities() {
+        let error = |threshold: &str, slots| error_of_jaccard(threshold.parse().unwrap(), slots);
+        assert_eq!([error("0.8", 96), error("0.5", 100), error("1", 96)], [0.0408, 0.05, 0.0]);
     }
 
     #[test]

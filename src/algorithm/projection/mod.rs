@@ -267,6 +267,11 @@ fn forecast_agreeing(projection: &RandomProjection, documents: u64) -> Forecast 
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
             ("fingerprints compared", search.chosen.compared(documents as f64).round(), "pairs, if codes are random"),
             ("search on one core", search.seconds(), "seconds, estimated"),
+            (
+                "standard error of the cosine that fingerprints show",
+                hamming::error_of_cosine(bits, apart),
+                "at the distance",
+            ),
         ],
         search: Some(search),
         notes: vec![

@@ -27,7 +27,9 @@
 //! quarter of the pairs at distance 3, three quarters at 6 and nearly all at 10; `tests/oracle/signs.rs` measures that.
 
 use super::builder::{self, Number, parameters};
-use super::parameter::{COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS};
+use super::parameter::{
+    COSINE, DROP_COMMON, HASH, LEXICON, Origins, Parameter, RECALL, Settings, Values, WEIGHTS, blocks_of_levels,
+};
 use super::shingles::ShingleHash;
 use super::sign_bits::{SignBits, Signs};
 use super::weights::Weigher;
@@ -135,9 +137,9 @@ static TABLES: Parameter = Parameter {
     name: "tables",
     placeholder: "T",
     default: "auto",
-    values: Values::AutoInteger(1..=Layout::MOST_TABLES as u64),
+    values: Values::AutoTables(1..=Layout::MOST_TABLES as u64),
     help: "Tables for searching, instead of `blocks`",
-    details: "More tables take more memory and compare fewer documents; every number finds the same pairs. At distance 3: 4, 10, 16 (blocks \
+    details: "A number, or the blocks of two levels, such as 4x4 for 16 tables. More tables take more memory and compare fewer documents; every number finds the same pairs. At distance 3: 4, 10, 16 (blocks \
               cut into blocks again), 20, 35, and so on. A plan lists them.",
 };
 static FORCE: Parameter = Parameter {
@@ -264,6 +266,18 @@ fn resolve(settings: &Settings) -> Result<SimHash, Error> {
 
 /// The layout that `blocks` or `tables` fixes.
 fn resolve_layout(settings: &Settings, bits: usize, distance: usize) -> Result<Option<Layout>, Error> {
+    if let Some((blocks, again)) = blocks_of_levels(settings.text(&TABLES)) {
+        if settings.integer(&BLOCKS)?.is_some() {
+            return Err(Error::Usage("`tables` chooses the blocks: leave `blocks` out".into()));
+        }
+        let layout = Layout::two_levels(bits, distance, blocks, again);
+        let fits = layout.filter(|layout| layout.tables() <= Layout::MOST_TABLES as f64);
+        let expected = format!(
+            "two numbers of blocks above the distance ({distance}), the second of the bits that the first leaves, and at most {} tables",
+            Layout::MOST_TABLES
+        );
+        return fits.map(Some).ok_or_else(|| Error::parameter("tables", settings.text(&TABLES), expected));
+    }
     match (settings.integer(&BLOCKS)?, settings.integer(&TABLES)?) {
         (Some(_), Some(_)) => Err(Error::Usage("`tables` chooses the blocks: leave `blocks` out".into())),
         (Some(blocks), None) => {
@@ -346,6 +360,11 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
             ("fingerprint", bits as f64 / 8.0, "bytes a document"),
             ("fingerprints compared", search.chosen.compared(documents as f64).round(), "pairs, if codes are random"),
             ("search on one core", search.seconds(), "seconds, estimated"),
+            (
+                "standard error of the cosine that fingerprints show",
+                hamming::error_of_cosine(bits, distance),
+                "at the distance",
+            ),
         ],
         search: Some(search),
         notes: vec![
@@ -471,6 +490,11 @@ mod tests {
         assert_eq!(layout(&[("tables", "20")]), layout(&[("blocks", "6")]));
         assert_eq!(layout(&[("tables", "auto")]), layout(&[]));
         assert_eq!(layout(&[("bits", "32"), ("tables", "10")]).unwrap(), "5 C(5, 3), keys of 12 to 14 bits");
+        assert_eq!(layout(&[("tables", "4x4")]), layout(&[("tables", "16")]));
+        assert_eq!(layout(&[("tables", "5x4")]).unwrap(), "5x4 C(5, 3) × C(4, 3), keys of 34 to 36 bits");
+        assert!(layout(&[("tables", "3x4")]).unwrap_err().contains("above the distance (3)"));
+        assert!(layout(&[("tables", "4x")]).unwrap_err().contains("such as 4x4"));
+        assert!(layout(&[("tables", "4x4"), ("blocks", "4")]).unwrap_err().contains("leave `blocks` out"));
         assert!(layout(&[("tables", "17")]).unwrap_err().contains("one of 4, 10, 16, 20, 35"));
         assert!(layout(&[("tables", "4"), ("blocks", "4")]).unwrap_err().contains("leave `blocks` out"));
         assert!(layout(&[("bits", "32"), ("distance", "32")]).unwrap_err().contains("less than the bits"));

@@ -58,7 +58,7 @@ pub fn command() -> Command {
                 .value_name("N")
                 .value_parser(whole_number(1..=u32::MAX.into()))
                 .default_value("300")
-                .help("Median length of the documents in tokens"),
+                .help("Median length of the documents in words; where tokens are characters, a word counts as 6"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of a table"))
 }
