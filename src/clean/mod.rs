@@ -195,7 +195,7 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
     let source::Options {
-        format, text_field, id_field, page_text, max_record, hidden, include, exclude, ranking, ..
+        format, text_fields, id_field, page_text, max_record, hidden, include, exclude, ranking, ..
     } = &options.source;
     let keep = KEEP_POLICIES.iter().find(|(_, policy, _)| *policy == options.keep).map_or("", |&(name, ..)| name);
     let on_error = match options.on_error {
@@ -220,7 +220,7 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
     let rows: [(&str, Value); 12] = [
         ("format", format.name().into()),
-        ("text field", text_field.name().into()),
+        ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
         ("id field", id_field.name().into()),
         ("content", content.into()),
         ("longest record", (*max_record).into()),

@@ -52,7 +52,7 @@ impl Request {
         let signing = &arguments.signing;
         let source = stream::source_options(signing)?;
         if arguments.mark {
-            refuse_mark(&source, arguments)?;
+            refuse_mark(&source)?;
         }
         Ok(Request {
             plan: stream::plan(signing, &source, arguments.index.as_deref(), false)?,
@@ -74,7 +74,7 @@ impl Request {
 }
 
 /// Refuses `--mark` for records without fields, or if its field is also an input.
-fn refuse_mark(source: &source::Options, arguments: &Arguments) -> Result<(), Error> {
+fn refuse_mark(source: &source::Options) -> Result<(), Error> {
     match source.format {
         Format::Lines => return Err(usage_error("--mark adds a field, and lines of text have none")),
         Format::Warc => {
@@ -82,9 +82,9 @@ fn refuse_mark(source: &source::Options, arguments: &Arguments) -> Result<(), Er
         }
         _ => {}
     }
-    let input = &arguments.signing.input;
-    let fields = [("text-field", &input.text_field), ("id-field", &input.id_field)];
-    match fields.iter().find(|(_, field)| field.value.split('.').next() == Some(mark::KEY)) {
+    let texts = source.text_fields.paths().map(|path| ("text-field", path));
+    let mut fields = texts.chain([("id-field", &source.id_field)]);
+    match fields.find(|(_, path)| path.name().split('.').next() == Some(mark::KEY)) {
         Some((flag, _)) => Err(usage_error(format!("--mark writes the field '{}', and --{flag} reads it", mark::KEY))),
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use crate::readable::{count, counted};
-use neardups::source::{FieldPath, Format, Globs, PageText};
+use neardups::source::{FieldPath, Format, Globs, PageText, TextFields};
 use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -57,9 +57,9 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
 
 /// How documents are read.
 pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::Options, Error> {
-    let fields = [("text-field", &typed.text_field), ("id-field", &typed.id_field)];
+    let fields = [("text-field", typed.text_fields.is_typed), ("id-field", typed.id_field.is_typed)];
     if let (format @ ("text" | "lines" | "html" | "warc"), Some((field, _))) =
-        (typed.format.as_str(), fields.iter().find(|(_, field)| field.is_typed))
+        (typed.format.as_str(), fields.iter().find(|(_, is_typed)| *is_typed))
     {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: that format has no fields")));
     }
@@ -77,7 +77,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     }
     let options = source::Options {
         format: Format::by_name(&typed.format)?,
-        text_field: FieldPath::parse("text-field", &typed.text_field.value)?,
+        text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
         id_field: FieldPath::parse("id-field", &typed.id_field.value)?,
         page_text: typed.content,
         max_record: typed.max_record.try_into().unwrap_or(usize::MAX),

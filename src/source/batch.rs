@@ -9,17 +9,17 @@ use std::sync::Arc;
 #[cfg(feature = "files")]
 use super::Number;
 #[cfg(feature = "files")]
-use super::Options;
-#[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
+#[cfg(feature = "files")]
+use super::fields::Joined;
 use super::lines::lines;
 use super::options::display_size;
 #[cfg(feature = "parquet")]
 use super::parquet;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
+use super::{Document, Options, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
 #[cfg(feature = "html")]
 use super::{PageText, html};
 
@@ -106,12 +106,20 @@ pub(super) struct Records {
 /// The wanted fields of JSON lines.
 #[derive(Clone, Debug)]
 pub(super) struct JsonFields {
-    pub text: FieldPath,
-    pub id: FieldPath,
+    pub fields: jsonl::Fields,
     /// What ranks records; only fields matter.
     pub rank_by: RankBy,
     /// Whether the first record is the first of input that may be lines of text: no format was given.
     pub may_be_text: bool,
+}
+
+impl JsonFields {
+    /// Those that the options name.
+    pub fn new(options: &Options) -> Self {
+        let rank_by = options.ranking.by.clone();
+        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field());
+        JsonFields { fields, rank_by, may_be_text: false }
+    }
 }
 
 impl Part {
@@ -284,10 +292,19 @@ fn each_parquet_row(path: &Arc<str>, rows: &parquet::Rows, max_record: usize, se
     rows.visit(&mut || selection.next(), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
         match read {
-            Ok(record) if record.text.len() > max_record => each(number, Err(too_long(path, row, max_record))),
-            Ok(parquet::Record { id, rank, text }) => {
+            Ok(record) if record.texts.iter().map(|text| text.len()).sum::<usize>() > max_record => {
+                each(number, Err(too_long(path, row, max_record)));
+            }
+            Ok(parquet::Record { id, rank, texts }) => {
                 let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
-                emit(number, each, place, (id, rank), decode::utf8_value(text));
+                let (mut joined, mut repair) = (Joined::default(), None);
+                for text in texts {
+                    let decoded = decode::utf8_value(text);
+                    joined.push(decoded.text);
+                    repair = repair.or(decoded.repair);
+                }
+                let text = joined.text.unwrap_or_default();
+                emit(number, each, place, (id, rank), Decoded { text, repair });
             }
             Err(parquet::Refused { kind, message, id }) => {
                 let id = id.map(Cow::into_owned);
@@ -330,7 +347,7 @@ impl Records {
                 continue;
             }
             let json = decode::utf8(bytes);
-            match jsonl::parse(&json.text, &fields.text, &fields.id, &mut buffer) {
+            match fields.fields.parse(&json.text, &mut buffer) {
                 Err(jsonl::Rejected { kind, mut message, id }) => {
                     if advises {
                         message += " (lines of text are read with `format lines`)";
@@ -340,7 +357,7 @@ impl Records {
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
                     let rank = match fields.rank_by.field() {
-                        Some(field) => fields.rank_by.rank(jsonl::number(&json.text, field)),
+                        Some(_) => fields.rank_by.rank(fields.fields.number(&json.text)),
                         None => Rank::default(),
                     };
                     let decoded = Decoded { text: record.text, repair: json.repair };
@@ -362,8 +379,14 @@ impl Records {
             }
             fields.split(row);
             let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
-            let Some(text) = fields.get(columns.text) else {
-                let (found, wanted) = (fields.len(), columns.text + 1);
+            let (mut joined, mut repair) = (Joined::default(), None);
+            for text in columns.texts.iter().filter_map(|&text| fields.get(text)) {
+                let decoded = decode::fragment(text);
+                joined.push(decoded.text);
+                repair = repair.or(decoded.repair);
+            }
+            let Some(text) = joined.text else {
+                let (found, wanted) = (fields.len(), columns.texts.iter().min().map_or(0, |first| first + 1));
                 let plural = if found == 1 { "" } else { "s" };
                 let message = format!("{found} field{plural}, and the text should be in field {wanted}");
                 let id = id.map(|id| decode::fragment(id).text.into_owned());
@@ -387,7 +410,7 @@ impl Records {
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
             let value = || Number::parse(&decode::fragment(fields.get(columns.rank?)?).text);
             let rank = if columns.rank_by.field().is_some() { columns.rank_by.rank(value()) } else { Rank::default() };
-            emit(number, each, self.place(line), (id, rank), decode::fragment(text));
+            emit(number, each, self.place(line), (id, rank), Decoded { text, repair });
         }
     }
 
@@ -537,8 +560,7 @@ mod tests {
     }
 
     fn json_fields() -> Arc<JsonFields> {
-        let Options { text_field, id_field, .. } = Options::default();
-        Arc::new(JsonFields { text: text_field, id: id_field, rank_by: RankBy::Nothing, may_be_text: false })
+        Arc::new(JsonFields::new(&Options::default()))
     }
 
     fn is_send<T: Send>() {}
@@ -593,7 +615,8 @@ mod tests {
 
     #[test]
     fn rows_with_too_few_fields_and_without_id() {
-        let columns = Columns { delimiter: b',', text: 1, id: Some(2), rank_by: RankBy::Nothing, rank: None, count: 4 };
+        let (texts, missing, rank_by) = (vec![1], Vec::new(), RankBy::Nothing);
+        let columns = Columns { delimiter: b',', texts, missing, id: Some(2), rank_by, rank: None, count: 4 };
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
             "1|x\ny",

@@ -9,6 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr2_iter, memchr3};
 
 use super::cut::Cut;
+use super::fields::quoted;
 use super::{FieldPath, Options, RankBy};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +171,10 @@ impl Fields {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
-    pub text: usize,
+    /// Those of the texts, in the order in which they are joined.
+    pub texts: Vec<usize>,
+    /// The columns of texts that do not exist.
+    pub missing: Vec<String>,
     pub id: Option<usize>,
     /// What ranks records, and the column of its field.
     pub rank_by: RankBy,
@@ -184,27 +188,32 @@ impl Columns {
     pub fn find(delimiter: u8, header: &[u8], options: &Options) -> Result<Self, String> {
         let mut fields = Fields::new(delimiter);
         fields.split(header);
-        let position = |field: &FieldPath| fields.iter().position(|name| name == field.name().as_bytes());
-        match position(&options.text_field) {
-            Some(text) => Ok(Columns {
-                delimiter,
-                text,
-                id: position(&options.id_field),
-                rank_by: options.ranking.by.clone(),
-                rank: options.ranking.by.field().and_then(position),
-                count: fields.len(),
-            }),
-            None => {
-                let names = fields.iter().map(String::from_utf8_lossy);
-                let here = super::jsonl::display_names(names, fields.len());
-                Err(format!("no text column '{}' (columns here: {here}; choose with `text-field`)", options.text_field))
-            }
+        let by_name = |name: &str| fields.iter().position(|column| column == name.as_bytes());
+        let position = |field: &FieldPath| by_name(field.name());
+        let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| by_name(name).is_some()).collect();
+        let texts: Vec<usize> = wanted.iter().copied().filter_map(position).collect();
+        if texts.is_empty() {
+            let names = fields.iter().map(String::from_utf8_lossy);
+            let here = super::jsonl::display_names(names, fields.len());
+            let wanted = quoted(wanted.into_iter());
+            return Err(format!("no text column {wanted} (columns here: {here}; choose with `text-field`)"));
         }
+        let missing = wanted.iter().filter(|field| position(field).is_none()).map(ToString::to_string).collect();
+        Ok(Columns {
+            delimiter,
+            texts,
+            missing,
+            id: position(&options.id_field),
+            rank_by: options.ranking.by.clone(),
+            rank: options.ranking.by.field().and_then(position),
+            count: fields.len(),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::TextFields;
     use super::*;
     use proptest::prelude::*;
 
@@ -258,16 +267,40 @@ mod tests {
     #[test]
     fn columns_by_name() {
         let options = Options::default();
+        let none = |delimiter| Columns {
+            delimiter,
+            texts: Vec::new(),
+            missing: Vec::new(),
+            id: None,
+            rank_by: RankBy::Nothing,
+            rank: None,
+            count: 0,
+        };
         assert_eq!(
             Columns::find(b',', b"id,\"text\",x", &options),
-            Ok(Columns { delimiter: b',', text: 1, id: Some(0), rank_by: RankBy::Nothing, rank: None, count: 3 })
+            Ok(Columns { texts: vec![1], id: Some(0), count: 3, ..none(b',') })
         );
         assert_eq!(
             Columns::find(b'\t', b"text\tx", &options),
-            Ok(Columns { delimiter: b'\t', text: 0, id: None, rank_by: RankBy::Nothing, rank: None, count: 2 })
+            Ok(Columns { texts: vec![0], count: 2, ..none(b'\t') })
         );
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");
+    }
+
+    #[test]
+    fn several_columns_by_name() {
+        let find = |header: &[u8], text: &str| {
+            let text_fields = TextFields::parse("text-field", [text]).unwrap();
+            let found = Columns::find(b',', header, &Options { text_fields, ..Options::default() });
+            found.map(|columns| (columns.texts, columns.missing.join(" ")))
+        };
+        assert_eq!(find(b"body,id,title", "title,body"), Ok((vec![2, 0], String::new())));
+        assert_eq!(find(b"body,id", "title,body,x"), Ok((vec![0], "title x".into())));
+        assert_eq!(find(b"title,body,\"title,body\"", "title,body"), Ok((vec![2], String::new())));
+        assert_eq!(find(b"title,\"a,b\"", r"a\,b,title"), Ok((vec![1, 0], String::new())));
+        let error = find(b"id", "title,body").unwrap_err();
+        assert_eq!(error, "no text column 'title' or 'body' (columns here: id; choose with `text-field`)");
     }
 
     proptest! {

@@ -51,12 +51,7 @@ pub(super) struct File<'a> {
 
 impl<'a> Pass<'a> {
     pub fn new(options: &'a Options, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        let fields = JsonFields {
-            text: options.text_field.clone(),
-            id: options.id_field.clone(),
-            rank_by: options.ranking.by.clone(),
-            may_be_text: false,
-        };
+        let fields = JsonFields::new(options);
         let assembler = Assembler::new(options, deliver);
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
     }
@@ -221,10 +216,21 @@ impl<'a> Pass<'a> {
             Some(other) => return self.piece(path, other, &Part::Lines),
         };
         match columns {
-            Ok(columns) => self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?,
+            Ok(columns) => {
+                self.lacks(path, &columns.missing)?;
+                self.drain(path, &mut cutter, |records| Part::Csv(records, columns.clone()))?;
+            }
             Err(message) => return self.fail(ProblemKind::Header, path, None, message),
         }
         self.report(path, &encoding)
+    }
+
+    /// Reports the columns of texts that a file does not have.
+    fn lacks(&mut self, path: &str, columns: &[String]) -> ControlFlow<()> {
+        columns.iter().try_for_each(|column| {
+            let message = format!("no text column '{column}': the others were read");
+            self.problem(Problem::new(Severity::Repaired, ProblemKind::MissingColumn, path, None, message))
+        })
     }
 
     /// Reads the rows of a Parquet file, of which the beginning was read to recognise it. `before` is the number of bytes
@@ -243,6 +249,7 @@ impl<'a> Pass<'a> {
             Ok(rows) => rows,
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
+        self.lacks(file.path, rows.missing())?;
         let max_record = self.options.max_record;
         while let Some(piece) = rows.next() {
             let read = before + rows.bytes_read().min(file.size.unwrap_or(u64::MAX));

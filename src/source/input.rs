@@ -808,7 +808,7 @@ mod tests {
         let text = "текст\nСъешь же ещё этих мягких французских булок\nда\n";
         let fixture = Fixture::new(&[("a.csv", &encoding_rs::WINDOWS_1251.encode(text).0)]);
         fixture
-            .with(|options| options.text_field = super::super::FieldPath::parse("text-field", "текст").unwrap())
+            .with(|options| options.text_fields = super::super::TextFields::parse("text-field", ["текст"]).unwrap())
             .check(
                 &[""],
                 &[

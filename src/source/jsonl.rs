@@ -1,7 +1,7 @@
 //! JSON lines: each line is a JSON object, with the text and the id in fields.
 //!
-//! Only these two fields are extracted. The rest is validated and skipped, and a text without escapes is borrowed from
-//! the line. Nesting is bounded by serde_json's own limit of 128.
+//! Only these fields are extracted, in one pass. The rest is validated and skipped, and a text without escapes is borrowed
+//! from the line. Nesting is bounded by serde_json's own limit of 128.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,8 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{FieldPath, Number, ProblemKind};
+use super::fields::{Joined, quoted};
+use super::{FieldPath, Number, ProblemKind, TextFields};
 
 mod flat;
 
@@ -30,58 +31,95 @@ pub(super) struct Rejected {
     pub id: Option<String>,
 }
 
-/// Extracts text and id from a line, or says why it cannot. Text with escapes is decoded into `buffer`.
-pub(super) fn parse<'a>(
-    line: &'a str,
-    text: &FieldPath,
-    id: &FieldPath,
-    buffer: &'a mut String,
-) -> Result<Record<'a>, Rejected> {
-    if let ([text], [id]) = (text.steps(), id.steps())
-        && let Some(found) = flat::parse(line, text, id, buffer)
-    {
-        return Ok(found.record(buffer));
+/// The wanted fields of lines.
+#[derive(Clone, Debug)]
+pub(super) struct Fields {
+    texts: Vec<FieldPath>,
+    id: FieldPath,
+    wanted: Wanted,
+    /// The field that ranks records, as if it were an id.
+    number: Option<Wanted>,
+}
+
+impl Fields {
+    /// The fields of the text and of the id, and that of a number, if there is one.
+    pub fn new(texts: &TextFields, id: &FieldPath, number: Option<&FieldPath>) -> Self {
+        let texts: Vec<FieldPath> = texts.paths().cloned().collect();
+        let mut wanted = Wanted::default();
+        texts.iter().enumerate().for_each(|(slot, path)| wanted.add(path.steps(), Some(slot)));
+        wanted.add(id.steps(), None);
+        let number = number.map(|path| {
+            let mut wanted = Wanted::default();
+            wanted.add(path.steps(), None);
+            wanted
+        });
+        Fields { texts, id: id.clone(), wanted, number }
     }
-    parse_any(line, text, id)
-}
 
-/// [`parse`] for every line, without the fast path.
-fn parse_any<'a>(line: &'a str, text: &FieldPath, id: &FieldPath) -> Result<Record<'a>, Rejected> {
-    let mut found = Found::default();
-    let wanted = Wanted { text: Some(text.steps()), id: Some(id.steps()) };
-    let mut json = serde_json::Deserializer::from_str(line);
-    let parsed = Object { wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-    parsed.map_err(|error| Rejected { kind: ProblemKind::Json, message: malformed(&error), id: None })?;
-    let id = match found.id {
-        Slot::Missing | Slot::Kind("null") => None,
-        Slot::Text(id) => Some(id),
-        Slot::Number(id) => Some(Cow::Borrowed(id)),
-        Slot::Kind(kind) => {
-            let message = format!("id field '{id}' is {kind}, not a string or a number");
-            return Err(Rejected { kind: ProblemKind::Id, message, id: None });
+    /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
+    pub fn parse<'a>(&self, line: &'a str, buffer: &'a mut String) -> Result<Record<'a>, Rejected> {
+        if let [text] = &self.texts[..]
+            && let ([text], [id]) = (text.steps(), self.id.steps())
+            && let Some(found) = flat::parse(line, text, id, buffer)
+        {
+            return Ok(found.record(buffer));
         }
-    };
-    let wrong = match found.text {
-        Slot::Text(text) => return Ok(Record { text, id }),
-        Slot::Missing => format!("no text field '{text}'"),
-        Slot::Number(_) => format!("text field '{text}' is a number, not a string"),
-        Slot::Kind(kind) => format!("text field '{text}' is {kind}, not a string"),
-    };
-    let here = field_names(line).unwrap_or_default();
-    let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
-    Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
-}
+        self.parse_any(line)
+    }
 
-/// The number in a field of a line that is JSON, if it is one; a string may hold it.
-pub(super) fn number(line: &str, field: &FieldPath) -> Option<Number> {
-    let mut found = Found::default();
-    let wanted = Wanted { text: None, id: Some(field.steps()) };
-    let mut json = serde_json::Deserializer::from_str(line);
-    Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
-    match found.id {
-        Slot::Number(number) => Number::parse(number),
-        Slot::Text(text) => Number::parse(&text),
-        _ => None,
+    /// [`parse`](Self::parse) for every line, without the fast path.
+    fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
+        let mut found = Found { texts: vec![Slot::Missing; self.texts.len()], id: Slot::Missing };
+        let mut json = serde_json::Deserializer::from_str(line);
+        let parsed = Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
+        parsed.map_err(|error| Rejected { kind: ProblemKind::Json, message: malformed(&error), id: None })?;
+        let id = match found.id {
+            Slot::Missing | Slot::Kind("null") => None,
+            Slot::Text(id) => Some(id),
+            Slot::Number(id) => Some(Cow::Borrowed(id)),
+            Slot::Kind(kind) => {
+                let message = format!("id field '{}' is {kind}, not a string or a number", self.id);
+                return Err(Rejected { kind: ProblemKind::Id, message, id: None });
+            }
+        };
+        let wrong = match self.joined(found.texts) {
+            Ok(text) => return Ok(Record { text, id }),
+            Err(wrong) => wrong,
+        };
+        let here = field_names(line).unwrap_or_default();
+        let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
+        Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
+    }
+
+    /// The texts of these fields, or what is wrong with them. One of several may be missing or null.
+    fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<Cow<'a, str>, String> {
+        let (mut joined, mut null) = (Joined::default(), None);
+        for (field, slot) in self.texts.iter().zip(found) {
+            match slot {
+                Slot::Missing => {}
+                Slot::Text(text) => joined.push(text),
+                Slot::Kind("null") => null = null.or(Some(field)),
+                Slot::Number(_) => return Err(format!("text field '{field}' is a number, not a string")),
+                Slot::Kind(kind) => return Err(format!("text field '{field}' is {kind}, not a string")),
+            }
+        }
+        joined.text.ok_or_else(|| match null {
+            Some(field) => format!("text field '{field}' is null, not a string"),
+            None => format!("no text field {}", quoted(self.texts.iter())),
+        })
+    }
+
+    /// The number in its field of a line that is JSON, if it is one; a string may hold it.
+    pub fn number(&self, line: &str) -> Option<Number> {
+        let mut found = Found { texts: Vec::new(), id: Slot::Missing };
+        let wanted = self.number.as_ref()?;
+        let mut json = serde_json::Deserializer::from_str(line);
+        Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
+        match found.id {
+            Slot::Number(number) => Number::parse(number),
+            Slot::Text(text) => Number::parse(&text),
+            _ => None,
+        }
     }
 }
 
@@ -151,30 +189,40 @@ enum Slot<'de> {
     Kind(&'static str),
 }
 
-#[derive(Default)]
 struct Found<'de> {
-    text: Slot<'de>,
+    texts: Vec<Slot<'de>>,
     id: Slot<'de>,
 }
 
-/// The remaining steps to the wanted fields; `None` for a field that is not below this value.
-#[derive(Clone, Copy)]
-struct Wanted<'p> {
-    text: Option<&'p [String]>,
-    id: Option<&'p [String]>,
+/// What is wanted of a value: the value itself, or fields within it.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    /// The slots of the texts that the value is.
+    texts: Vec<usize>,
+    is_id: bool,
+    within: Vec<(String, Wanted)>,
 }
 
-impl<'p> Wanted<'p> {
-    /// The steps that remain within the field `name`.
-    fn within(self, name: &str) -> Self {
-        let step = |path: &'p [String]| path.split_first().filter(|(first, _)| *first == name).map(|(_, rest)| rest);
-        Wanted { text: self.text.and_then(step), id: self.id.and_then(step) }
+impl Wanted {
+    /// Adds a path, of the text for this slot or else of the id.
+    fn add(&mut self, path: &[String], slot: Option<usize>) {
+        match (path.split_first(), slot) {
+            (None, Some(slot)) => self.texts.push(slot),
+            (None, None) => self.is_id = true,
+            (Some((name, rest)), _) => {
+                let at = self.within.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+                    self.within.push((name.clone(), Wanted::default()));
+                    self.within.len() - 1
+                });
+                self.within[at].1.add(rest, slot);
+            }
+        }
     }
 }
 
 /// An object that has wanted fields in it.
 struct Object<'p, 'f, 'de> {
-    wanted: Wanted<'p>,
+    wanted: &'p Wanted,
     found: &'f mut Found<'de>,
 }
 
@@ -196,23 +244,25 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(wanted) = map.next_key_seed(Name(self.wanted))? {
             match wanted {
-                Wanted { text: None, id: None } => {
+                None => {
                     map.next_value::<IgnoredAny>()?;
                 }
                 // By far the most common field; checking it first saves a comparison.
-                Wanted { text: Some([]), id: None } => self.found.text = map.next_value_seed(Text)?,
-                wanted => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
+                Some(Wanted { texts, is_id: false, within }) if within.is_empty() && texts.len() == 1 => {
+                    self.found.texts[texts[0]] = map.next_value_seed(Text)?;
+                }
+                Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
             }
         }
         Ok(())
     }
 }
 
-/// A field name, reduced to the steps that remain after it.
-struct Name<'p>(Wanted<'p>);
+/// A field name, of which the result is what is wanted of its value.
+struct Name<'p>(&'p Wanted);
 
 impl<'de, 'p> DeserializeSeed<'de> for Name<'p> {
-    type Value = Wanted<'p>;
+    type Value = Option<&'p Wanted>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -220,19 +270,19 @@ impl<'de, 'p> DeserializeSeed<'de> for Name<'p> {
 }
 
 impl<'p> Visitor<'_> for Name<'p> {
-    type Value = Wanted<'p>;
+    type Value = Option<&'p Wanted>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a field name")
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.within(name))
+        Ok(self.0.within.iter().find(|(wanted, _)| wanted == name).map(|(_, wanted)| wanted))
     }
 }
 
 /// A value that is, or contains, wanted fields; unchanged from the line.
-fn look_into<'de>(value: &'de RawValue, wanted: Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
+fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let json = value.get();
     let here = || {
         Ok::<_, serde_json::Error>(match json.as_bytes().first() {
@@ -244,15 +294,13 @@ fn look_into<'de>(value: &'de RawValue, wanted: Wanted, found: &mut Found<'de>) 
             _ => Slot::Kind("a boolean"),
         })
     };
-    if wanted.text.is_some_and(<[String]>::is_empty) {
-        found.text = here()?;
+    for &slot in &wanted.texts {
+        found.texts[slot] = here()?;
     }
-    if wanted.id.is_some_and(<[String]>::is_empty) {
+    if wanted.is_id {
         found.id = here()?;
     }
-    let deeper = |path: Option<&[String]>| path.is_some_and(|path| !path.is_empty());
-    if json.starts_with('{') && (deeper(wanted.text) || deeper(wanted.id)) {
-        // An empty path matches no name, so it finds nothing here.
+    if json.starts_with('{') && !wanted.within.is_empty() {
         Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
     }
     Ok(())
@@ -321,11 +369,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
-        let path = |path| FieldPath::parse("text-field", path).unwrap();
-        let (text, id) = (path(text), path(id));
-        let expected = parse_any(line, &text, &id);
+        let texts = TextFields::parse("text-field", [text]).unwrap();
+        let fields = Fields::new(&texts, &FieldPath::parse("id-field", id).unwrap(), None);
+        let expected = fields.parse_any(line);
         // Both paths have the same result.
-        assert_eq!(parse(line, &text, &id, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
+        assert_eq!(fields.parse(line, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
         expected
     }
 
@@ -389,6 +437,27 @@ mod tests {
         assert!(
             with(r#"{"a":{"b":"id"}}"#, "a", "a.b").unwrap_err().message.starts_with("text field 'a' is an object")
         );
+    }
+
+    #[test]
+    fn texts_in_several_fields_are_joined_in_their_order() {
+        let line = r#"{"body":"b\n","meta":{"title":"t"},"none":null,"id":1}"#;
+        check_with(line, "meta.title,body", "id", "t\n\nb\n", Some("1"));
+        check_with(line, "body,meta.title", "id", "b\n\n\nt", Some("1"));
+        check_with(line, "missing,body,none", "id", "b\n", Some("1"));
+    }
+
+    #[test]
+    fn one_of_several_fields_must_have_a_text() {
+        for (line, message) in [
+            (r#"{"x":1}"#, "no text field 'a', 'b.c' or 'd' (fields here: x; choose with `text-field`)"),
+            (r#"{"b":{"c":null}}"#, "text field 'b.c' is null, not a string (fields here: b; choose with `text-field`)"),
+            (r#"{"a":"x","d":1}"#, "text field 'd' is a number, not a string (fields here: a, d; choose with `text-field`)"),
+            (r#"{"a":"x","b":{"c":[]}}"#, "text field 'b.c' is an array, not a string (fields here: a, b; choose with `text-field`)"),
+        ] {
+            assert_eq!(with(line, "a,b.c,d", "id").unwrap_err().message, message);
+        }
+        check_with(r#"{"a":"","x":1}"#, "a,b", "id", "", None);
     }
 
     #[test]

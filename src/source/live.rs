@@ -4,7 +4,7 @@ use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
 use super::opaque::{may_become_opaque, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
-use super::{Batch, Document, Format, Options, Problem, RankBy, decompress};
+use super::{Batch, Document, Format, Options, Problem, Ranking, decompress};
 #[cfg(feature = "warc")]
 use super::{
     PageText,
@@ -46,8 +46,7 @@ impl<R: Read> Live<R> {
         let Live { input, path, options } = self;
         let input = decompress::open(input, Default::default(), &options)?;
         let max_record = options.max_record;
-        let fields =
-            JsonFields { text: options.text_field, id: options.id_field, rank_by: RankBy::Nothing, may_be_text: false };
+        let fields = JsonFields::new(&Options { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {
             #[cfg(feature = "warc")]
             Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),

@@ -11,7 +11,8 @@
 //! | file | one idea |
 //! |---|---|
 //! | `opaque` | files that hold no text, by their first bytes |
-//! | `options` | options: formats, fields, limits |
+//! | `options` | options: formats, limits |
+//! | `fields` | the fields of records; the text in several of them |
 //! | `input`, `walk` | paths and folders, in their order |
 //! | `identity` | the names of one file |
 //! | `rewind` | standard input, read twice |
@@ -37,6 +38,7 @@ mod cut;
 mod decode;
 mod decompress;
 mod documents;
+mod fields;
 #[cfg(feature = "files")]
 mod file;
 #[cfg(feature = "files")]
@@ -68,6 +70,7 @@ mod warc;
 
 pub use batch::Batch;
 pub use documents::Documents;
+pub use fields::{FieldPath, TextFields};
 #[cfg(feature = "files")]
 pub use globs::Globs;
 #[cfg(feature = "html")]
@@ -79,7 +82,7 @@ pub(crate) use input::Listed;
 pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
-pub use options::{FORMATS, FieldPath, Format, FormatName, Options, PageText};
+pub use options::{FORMATS, Format, FormatName, Options, PageText};
 pub use rank::{Number, Rank, RankBy, Ranking};
 pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
@@ -212,6 +215,8 @@ pub enum ProblemKind {
     Decoded,
     /// Invalid bytes were replaced.
     Replaced,
+    /// A file lacks some of the columns of the text, and was read without them.
+    MissingColumn,
     /// No main text was found in a page.
     MainText,
 }
@@ -236,6 +241,7 @@ impl ProblemKind {
             ProblemKind::Changed => "changed",
             ProblemKind::Decoded => "decoded",
             ProblemKind::Replaced => "replaced",
+            ProblemKind::MissingColumn => "missing-column",
             ProblemKind::MainText => "main-text",
         }
     }
@@ -259,6 +265,7 @@ impl ProblemKind {
             | ProblemKind::Changed
             | ProblemKind::Decoded
             | ProblemKind::Replaced
+            | ProblemKind::MissingColumn
             | ProblemKind::MainText => false,
         }
     }

@@ -1,11 +1,10 @@
 //! The options of reading: the format, the fields, the limits.
 
-use std::fmt;
 use std::path::PathBuf;
 
 #[cfg(feature = "files")]
 use super::Globs;
-use super::Ranking;
+use super::{FieldPath, Ranking, TextFields};
 use crate::error::Error;
 
 /// How files are cut into documents.
@@ -126,52 +125,13 @@ impl Format {
     }
 }
 
-/// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
-/// For CSV it is the name of a column, including any dots.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath {
-    name: String,
-    steps: Vec<String>,
-}
-
-impl FieldPath {
-    /// Reads a dotted path; `flag` names the parameter in the error.
-    pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
-        let steps: Vec<String> = path.split('.').map(str::to_owned).collect();
-        if steps.iter().any(String::is_empty) {
-            return Err(Error::parameter(flag, path, "field names separated by single dots"));
-        }
-        Ok(FieldPath { name: path.to_owned(), steps })
-    }
-
-    /// The path as it was written.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn steps(&self) -> &[String] {
-        &self.steps
-    }
-
-    /// A path of one step, which needs no parsing.
-    fn single(name: &str) -> Self {
-        FieldPath { name: name.to_owned(), steps: vec![name.to_owned()] }
-    }
-}
-
-impl fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
 /// Options of reading.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How files are cut into documents.
     pub format: Format,
-    /// The field of the text, in JSON lines, CSV and Parquet.
-    pub text_field: FieldPath,
+    /// The fields of the text, in JSON lines, CSV and Parquet.
+    pub text_fields: TextFields,
     /// The field of the id, in JSON lines, CSV and Parquet. The id of a record without one is `path:LINE`, in Parquet
     /// `path:ROW`.
     pub id_field: FieldPath,
@@ -208,7 +168,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             format: Format::Auto,
-            text_field: FieldPath::single("text"),
+            text_fields: FieldPath::single("text").into(),
             id_field: FieldPath::single("id"),
             page_text: PageText::All,
             max_record: 64 << 20,
@@ -290,14 +250,6 @@ mod tests {
             message,
             "invalid value 'xml' for `format`: expected one of auto, text, lines, jsonl, csv, tsv, html, warc, parquet"
         );
-    }
-
-    #[test]
-    fn field_paths_have_no_empty_step() {
-        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), ["a", "b", "c"]);
-        for bad in ["", ".", "a.", ".a", "a..b"] {
-            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text-field`"), "{bad}");
-        }
     }
 
     #[test]

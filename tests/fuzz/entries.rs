@@ -9,7 +9,7 @@ use neardups::algorithm::{Entry, parameter::Settings};
 use neardups::check::{baseline, config};
 use neardups::index::{self, Index, Plan, Seed, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
-use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source};
+use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source, TextFields};
 use neardups::tokenizer::Word;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
@@ -57,11 +57,11 @@ pub fn jsonl(bytes: &[u8]) {
     });
     let first = String::from_utf8_lossy(first);
     let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
-    let (Ok(text_field), Ok(id_field)) = (FieldPath::parse("text-field", text), FieldPath::parse("id-field", id))
+    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), FieldPath::parse("id-field", id))
     else {
         return;
     };
-    let options = Options { format: Format::Jsonl, text_field, id_field, max_record: 4 << 10, ..Options::default() };
+    let options = Options { format: Format::Jsonl, text_fields, id_field, max_record: 4 << 10, ..Options::default() };
     let documents = batch(lines, &options);
     assert_eq!(batch(lines, &Options { batch_bytes: 1, ..options.clone() }), documents);
     // A batch guesses at UTF-16 and drops a mark at the start.
@@ -79,13 +79,13 @@ pub fn csv(bytes: &[u8]) {
     });
     let first = String::from_utf8_lossy(first);
     let (text, id) = first.split_once(' ').unwrap_or((&first, "id"));
-    let (Ok(text_field), Ok(id_field)) = (FieldPath::parse("text-field", text), FieldPath::parse("id-field", id))
+    let (Ok(text_fields), Ok(id_field)) = (TextFields::parse("text-field", [text]), FieldPath::parse("id-field", id))
     else {
         return;
     };
     for format in [Format::Csv, Format::Tsv] {
-        let (text_field, id_field) = (text_field.clone(), id_field.clone());
-        let options = Options { format, text_field, id_field, max_record: 4 << 10, ..Options::default() };
+        let (text_fields, id_field) = (text_fields.clone(), id_field.clone());
+        let options = Options { format, text_fields, id_field, max_record: 4 << 10, ..Options::default() };
         let documents = batch(lines, &options);
         for batch_bytes in [1, 7, 100] {
             assert_eq!(batch(lines, &Options { batch_bytes, ..options.clone() }), documents);

@@ -111,7 +111,7 @@ fn expected(rows: &[Row]) -> Vec<String> {
 
 fn with_fields(text: &str, id: &str) -> Options {
     let path = |flag, path| FieldPath::parse(flag, path).unwrap();
-    Options { text_field: path("text-field", text), id_field: path("id-field", id), ..Options::default() }
+    Options { text_fields: path("text-field", text).into(), id_field: path("id-field", id), ..Options::default() }
 }
 
 fn codecs() -> Vec<Compression> {

@@ -15,8 +15,8 @@ const INPUT_OPTIONS: &str = "Options of the input";
 pub struct Input {
     /// `--format`, by any of its names.
     pub format: String,
-    /// `--text-field`.
-    pub text_field: Defaulted<String>,
+    /// `--text-field`, each time it was given.
+    pub text_fields: Defaulted<Vec<String>>,
     /// `--id-field`.
     pub id_field: Defaulted<String>,
     /// `--content`.
@@ -46,7 +46,7 @@ impl Input {
         let field = |name: &str| Defaulted { value: text(name), is_typed: is_typed(given, name) };
         Input {
             format: text("format"),
-            text_field: field("text-field"),
+            text_fields: Defaulted { value: values(given, "text-field"), is_typed: is_typed(given, "text-field") },
             id_field: field("id-field"),
             content: chosen(given, "content", CONTENTS).expect("has a default"),
             max_record: *value(given, "max-record").expect("has a default"),
@@ -103,7 +103,14 @@ pub fn args() -> Vec<Arg> {
                 FORMATS.iter().map(|f| PossibleValue::new(f.name).help(spelled_help(f.help).into_owned()).aliases(f.aliases.iter().copied())),
             ))
             .default_value("auto"),
-        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet"),
+        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet; several are joined")
+            .value_name("PATHS")
+            .action(ArgAction::Append)
+            .long_help(
+                "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet. The texts of several \
+                 fields, separated by commas or given by repeating the option, are joined in this order with a blank line between \
+                 them; a record needs only one of them. A comma in a name is written as \\, (see 'dedup help formats').",
+            ),
         field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE"),
         choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
             .default_value("all"),

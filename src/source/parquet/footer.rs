@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
+use crate::source::fields::quoted;
 use crate::source::jsonl::display_names;
 use crate::source::{FieldPath, Options, ProblemKind, RankBy};
 
@@ -55,7 +56,10 @@ pub(super) struct Column {
 /// What is read of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
-    pub text: Column,
+    /// Those of the texts, in the order in which they are joined.
+    pub texts: Vec<Column>,
+    /// The columns of texts that do not exist.
+    pub missing: Vec<String>,
     pub id: Option<(Column, IdKind)>,
     /// The numbers that rank rows, and how.
     pub rank: Option<(Column, NumberKind)>,
@@ -76,17 +80,18 @@ pub(super) struct Footer {
 #[derive(Debug)]
 pub(super) struct Group {
     pub rows: u64,
-    pub text: Chunk,
+    pub texts: Vec<Chunk>,
     pub id: Option<Chunk>,
     pub rank: Option<Chunk>,
 }
 
 impl Group {
     /// The parts of the file where its columns are, each once.
-    pub fn chunks(&self) -> impl Iterator<Item = Chunk> {
-        let id = self.id.filter(|id| id.start != self.text.start);
-        let is_own = |rank: &Chunk| rank.start != self.text.start && self.id.is_none_or(|id| id.start != rank.start);
-        [Some(self.text), id, self.rank.filter(is_own)].into_iter().flatten()
+    pub fn chunks(&self) -> Vec<Chunk> {
+        let mut chunks: Vec<Chunk> = self.texts.iter().copied().chain(self.id).chain(self.rank).collect();
+        chunks.sort_unstable_by_key(|chunk| chunk.start);
+        chunks.dedup_by_key(|chunk| chunk.start);
+        chunks
     }
 }
 
@@ -150,14 +155,15 @@ fn structures(thrift: &mut Thrift) -> Result<u64, Damage> {
 }
 
 fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
-    let (mut rows, mut text, mut id, mut rank) = (None, None, None, None);
+    let (mut rows, mut id, mut rank) = (None, None, None);
+    let mut texts = vec![None; columns.texts.len()];
     thrift.fields(&mut |thrift, number, kind| {
         match (number, kind) {
             (1, Kind::List) => {
                 for ordinal in 0..structures(thrift)? {
                     let chunk = chunk(thrift)?;
-                    if ordinal == columns.text.ordinal {
-                        text = chunk;
+                    for (text, _) in texts.iter_mut().zip(&columns.texts).filter(|(_, text)| text.ordinal == ordinal) {
+                        *text = chunk;
                     }
                     if columns.id.is_some_and(|(id, _)| id.ordinal == ordinal) {
                         id = chunk;
@@ -174,13 +180,13 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
     })?;
     let Some(rows) = rows else { return Err("a row group has no number of rows".into()) };
     let has_all = id.is_some() == columns.id.is_some() && rank.is_some() == columns.rank.is_some();
-    let (Some(text), true) = (text, has_all) else {
+    let (Some(texts), true) = (texts.into_iter().collect::<Option<Vec<Chunk>>>(), has_all) else {
         return Err("a column of a row group is missing, in another file, or encrypted".into());
     };
-    if [Some(text), id, rank].iter().flatten().any(|chunk| chunk.values != rows) {
+    if texts.iter().chain(&id).chain(&rank).any(|chunk| chunk.values != rows) {
         return Err("a column has more or fewer values than its row group has rows".into());
     }
-    Ok(Group { rows, text, id, rank })
+    Ok(Group { rows, texts, id, rank })
 }
 
 /// A column of a row group; `None` if it cannot be read from this file.
@@ -345,19 +351,25 @@ impl<'a> Schema<'a> {
     fn columns(&self, options: &Options) -> Result<Columns, Fault> {
         let here = self.names();
         let refused = |kind, message: String| Fault { kind, message };
-        let path = &options.text_field;
         let advice = format!("(columns here: {here}; choose with `text-field`)");
-        let Some(element) = self.find(path) else {
-            return Err(refused(ProblemKind::Header, format!("no text column '{path}' {advice}")));
-        };
-        let text = match (element.kind(), self.column(element)) {
-            (Ok(IdKind::Text), Some(column)) => column,
-            (kind, _) => {
-                let kind = kind.map_or_else(|kind| kind, |_| "a number");
-                let message = format!("text column '{path}' is {kind}, not a string {advice}");
-                return Err(refused(ProblemKind::Header, message));
+        let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
+        let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
+        let (mut texts, mut missing) = (Vec::new(), Vec::new());
+        for path in &wanted {
+            match self.find(path).map(|element| (element.kind(), self.column(element))) {
+                None => missing.push(path.to_string()),
+                Some((Ok(IdKind::Text), Some(column))) => texts.push(column),
+                Some((kind, _)) => {
+                    let kind = kind.map_or_else(|kind| kind, |_| "a number");
+                    let message = format!("text column '{path}' is {kind}, not a string {advice}");
+                    return Err(refused(ProblemKind::Header, message));
+                }
             }
-        };
+        }
+        let names = quoted(wanted.into_iter());
+        if texts.is_empty() {
+            return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
+        }
         let path = &options.id_field;
         let id = match self.find(path).map(|element| (element.kind(), self.column(element))) {
             None => None,
@@ -383,8 +395,8 @@ impl<'a> Schema<'a> {
                 }
             },
         };
-        let null = format!("text column '{}' is null, not a string {advice}", options.text_field);
-        Ok(Columns { text, id, rank, rank_by, null })
+        let null = format!("text column {names} is null, not a string {advice}");
+        Ok(Columns { texts, missing, id, rank, rank_by, null })
     }
 
     /// The paths of columns and lists, for a message.

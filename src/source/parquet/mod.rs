@@ -102,6 +102,11 @@ impl<'f> File<'f> {
         Ok(File { file, options, end, footer, columns: Arc::new(columns), expansion, column_bytes, rows, group: None })
     }
 
+    /// The columns of texts that it does not have.
+    pub fn missing(&self) -> &[String] {
+        &self.columns.missing
+    }
+
     /// The number of bytes of pages so far.
     pub fn bytes_read(&self) -> u64 {
         self.expansion.packed()
@@ -119,9 +124,9 @@ impl<'f> File<'f> {
             };
             let first = group.first + group.done;
             match group.next(&mut self.expansion, self.options) {
-                Ok(Some((count, text, id, rank))) => {
+                Ok(Some((count, texts, id, rank))) => {
                     let (columns, limits) = (Arc::clone(&self.columns), Limits::new(self.options));
-                    return Some(Piece::Rows(Rows { first, count, text, id, rank, columns, limits }));
+                    return Some(Piece::Rows(Rows { first, count, texts, id, rank, columns, limits }));
                 }
                 Ok(None) => self.group = None,
                 Err(fault) => {
@@ -216,7 +221,9 @@ struct Open<'f> {
     first: u64,
     rows: u64,
     done: u64,
-    text: Cursor<'f>,
+    texts: Vec<Cursor<'f>>,
+    /// The longest column of texts, which decides how many rows are about as many as in a batch.
+    longest: usize,
     id: Option<Cursor<'f>>,
     rank: Option<Cursor<'f>>,
     /// Why the rest cannot be read.
@@ -224,7 +231,7 @@ struct Open<'f> {
 }
 
 /// A number of rows, their texts, their ids, and the numbers that rank them.
-type Range = (u64, Slice, Option<Slice>, Option<Slice>);
+type Range = (u64, Vec<Slice>, Option<Slice>, Option<Slice>);
 
 /// A column of a row group that is being read.
 struct Cursor<'f> {
@@ -238,8 +245,10 @@ struct Cursor<'f> {
 impl<'f> Open<'f> {
     fn new(file: &'f fs::File, group: &Group, first: u64) -> Result<Self, Damage> {
         let cursor = |chunk| Ok::<_, Damage>(Cursor { pages: Pages::new(file, chunk)?, page: None, left: group.rows });
+        let texts = group.texts.iter().copied().map(cursor).collect::<Result<_, Damage>>()?;
         let (id, rank) = (group.id.map(cursor).transpose()?, group.rank.map(cursor).transpose()?);
-        Ok(Open { first, rows: group.rows, done: 0, text: cursor(group.text)?, id, rank, fault: None })
+        let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
+        Ok(Open { first, rows: group.rows, done: 0, texts, longest, id, rank, fault: None })
     }
 
     /// The next rows, about as many as are in a batch.
@@ -248,26 +257,31 @@ impl<'f> Open<'f> {
             return Err(fault);
         }
         let (most, bytes) = (MAX_ROWS.min(self.rows - self.done), options.batch_bytes as u64);
-        let mut text = Slice::default();
-        while self.fault.is_none() && text.rows() < most && (text.rows() == 0 || text.bytes() < bytes) {
-            self.fault = self.text.extend(&mut text, most, bytes, (expansion, options)).err();
+        let mut longest = Slice::default();
+        while self.fault.is_none() && longest.rows() < most && (longest.rows() == 0 || longest.bytes() < bytes) {
+            self.fault = self.texts[self.longest].extend(&mut longest, most, bytes, (expansion, options)).err();
         }
-        let mut rows = text.rows();
-        let [id, rank] = [&mut self.id, &mut self.rank].map(|cursor| {
-            let cursor = cursor.as_mut()?;
+        let mut rows = longest.rows();
+        let mut follow = |cursor: &mut Cursor, fault: &mut Option<Fault>| {
             let mut slice = Slice::default();
             while slice.rows() < rows {
-                if let Err(fault) = cursor.extend(&mut slice, rows, u64::MAX, (expansion, options)) {
-                    self.fault = Some(fault);
+                if let Err(new) = cursor.extend(&mut slice, rows, u64::MAX, (expansion, options)) {
+                    *fault = Some(new);
                     rows = slice.rows();
                 }
             }
-            Some(slice)
-        });
+            slice
+        };
+        let mut texts = Vec::with_capacity(self.texts.len());
+        for (at, cursor) in self.texts.iter_mut().enumerate() {
+            texts.push(if at == self.longest { std::mem::take(&mut longest) } else { follow(cursor, &mut self.fault) });
+        }
+        let id = self.id.as_mut().map(|cursor| follow(cursor, &mut self.fault));
+        let rank = self.rank.as_mut().map(|cursor| follow(cursor, &mut self.fault));
         self.done += rows;
         match self.fault.take_if(|_| rows == 0) {
             Some(fault) => Err(fault),
-            None => Ok((rows > 0).then_some((rows, text, id, rank))),
+            None => Ok((rows > 0).then_some((rows, texts, id, rank))),
         }
     }
 }

@@ -16,7 +16,8 @@ pub(in crate::source) struct Rows {
     /// The number of the first one.
     pub(super) first: u64,
     pub(super) count: u64,
-    pub(super) text: Slice,
+    /// A slice for each column of texts.
+    pub(super) texts: Vec<Slice>,
     pub(super) id: Option<Slice>,
     pub(super) rank: Option<Slice>,
     pub(super) columns: Arc<Columns>,
@@ -100,7 +101,8 @@ pub(in crate::source) struct Refused<'r> {
 pub(in crate::source) struct Record<'r> {
     pub id: Option<Cow<'r, str>>,
     pub rank: Rank,
-    pub text: &'r [u8],
+    /// The texts that are not null, at least one, in the order in which they are joined.
+    pub texts: &'r [&'r [u8]],
 }
 
 /// A row, or why it cannot be read.
@@ -109,15 +111,17 @@ type Read<'r> = Result<Record<'r>, Refused<'r>>;
 impl Rows {
     /// The memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        self.text.held + [&self.id, &self.rank].into_iter().flatten().map(|slice| slice.held).sum::<u64>()
+        self.texts.iter().chain(&self.id).chain(&self.rank).map(|slice| slice.held).sum()
     }
 
     /// Decodes the wanted rows, in their order. `next` is called once for each row, and returns something for those that
     /// are wanted, which `each` receives with the number of the row in the file. Rows that cannot be read because of a
     /// damaged page are one.
     pub fn visit<W>(&self, next: &mut dyn FnMut() -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
-        let Columns { text: column, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
-        let mut texts = Cells::new(&self.text, column, self.limits);
+        let Columns { texts: columns, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
+        let columns = self.texts.iter().zip(columns);
+        let mut columns: Vec<Cells> =
+            columns.map(|(slice, column)| Cells::new(slice, column, self.limits)).collect();
         let ids = self.id.as_ref().zip(id_column.as_ref());
         let mut ids = ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
         let ranks = self.rank.as_ref().zip(rank_column.as_ref());
@@ -130,12 +134,14 @@ impl Rows {
             let Some(wanted) = wanted else { continue };
             let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
             let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.and_then(|value| ranking(value, *kind))));
-            let broken = match (id.transpose(), value.transpose(), texts.at(at)) {
-                (Ok(id), Ok(value), Ok(text)) => {
+            let texts: Result<Vec<&[u8]>, Broken> =
+                columns.iter_mut().filter_map(|cells| cells.at(at).transpose()).collect();
+            let broken = match (id.transpose(), value.transpose(), texts) {
+                (Ok(id), Ok(value), Ok(texts)) => {
                     let (id, rank) = (id.flatten(), rank_by.rank(value.flatten()));
-                    let record = match text {
-                        Some(text) => Ok(Record { id, rank, text }),
-                        None => Err(self.null(id)),
+                    let record = match texts.is_empty() {
+                        false => Ok(Record { id, rank, texts: &texts }),
+                        true => Err(self.null(id)),
                     };
                     each(wanted, number, record);
                     continue;

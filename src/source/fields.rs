@@ -1,0 +1,241 @@
+//! The fields of records: their paths, and the text of a record that is in several of them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::error::Error;
+
+/// What separates the texts of two fields or elements: a blank line, which no preparation of tokens crosses. Empty texts
+/// are not separated from others.
+pub(super) const SEPARATOR: &str = "\n\n";
+
+/// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
+/// For CSV it is the name of a column, including any dots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath {
+    name: String,
+    steps: Vec<String>,
+}
+
+impl FieldPath {
+    /// Reads a dotted path; `flag` names the parameter in the error.
+    pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
+        let steps: Vec<String> = path.split('.').map(str::to_owned).collect();
+        if steps.iter().any(String::is_empty) {
+            return Err(Error::parameter(flag, path, "field names separated by single dots"));
+        }
+        Ok(FieldPath { name: path.to_owned(), steps })
+    }
+
+    /// The path as it was written.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn steps(&self) -> &[String] {
+        &self.steps
+    }
+
+    /// A path of one step, which needs no parsing.
+    pub(super) fn single(name: &str) -> Self {
+        FieldPath { name: name.to_owned(), steps: vec![name.to_owned()] }
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The fields of a text. Their texts are joined in this order, with a blank line between them.
+///
+/// A record needs only one of the fields. In CSV and Parquet, a file needs only one of the columns; those that it lacks
+/// are reported.
+///
+/// ```
+/// use neardups::source::TextFields;
+/// let fields = TextFields::parse("text-field", ["title,body", r"notes\, private"])?;
+/// assert_eq!(fields.to_string(), "'title', 'body' or 'notes, private'");
+/// # Ok::<(), neardups::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFields {
+    lists: Vec<List>,
+}
+
+/// Fields that were written together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct List {
+    /// The list as it was written, as the name of a single column.
+    column: FieldPath,
+    paths: Vec<FieldPath>,
+}
+
+impl TextFields {
+    /// Reads lists of paths; `flag` names the parameter in the error. A list has commas between its paths, with white
+    /// space around them or not; a comma in a name is written as `\,`. In CSV and Parquet, a column whose name is a whole
+    /// list, commas included, takes precedence.
+    ///
+    /// # Errors
+    /// There is no path, an invalid path, or one twice.
+    pub fn parse<S: AsRef<str>>(flag: &'static str, lists: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+        let list = |list: S| {
+            let list = list.as_ref();
+            let parts = split(list);
+            let is_single = parts.len() == 1;
+            let path = |part: &String| FieldPath::parse(flag, if is_single { part } else { part.trim() });
+            let paths: Result<_, Error> = parts.iter().map(path).collect();
+            let paths = paths.map_err(|_| {
+                Error::parameter(flag, list, "field names separated by single commas, and steps by single dots")
+            })?;
+            Ok(List { column: FieldPath::single(list), paths })
+        };
+        let fields = TextFields { lists: lists.into_iter().map(list).collect::<Result<_, Error>>()? };
+        let paths: Vec<&FieldPath> = fields.paths().collect();
+        if paths.is_empty() {
+            return Err(Error::parameter(flag, "", "the name of a field"));
+        }
+        match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+            Some(again) => Err(Error::parameter(flag, paths[again], "each field once")),
+            None => Ok(fields),
+        }
+    }
+
+    /// The paths, in their order.
+    pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
+        self.lists.iter().flat_map(|list| &list.paths)
+    }
+
+    /// The paths in a file with these columns.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "no other format has columns"))]
+    pub(super) fn in_columns(&self, is_column: impl Fn(&str) -> bool) -> impl Iterator<Item = &FieldPath> {
+        self.lists.iter().flat_map(move |List { column, paths }| match is_column(column.name()) {
+            true => std::slice::from_ref(column),
+            false => paths,
+        })
+    }
+}
+
+impl From<FieldPath> for TextFields {
+    fn from(path: FieldPath) -> Self {
+        TextFields { lists: vec![List { column: path.clone(), paths: vec![path] }] }
+    }
+}
+
+impl fmt::Display for TextFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&quoted(self.paths()))
+    }
+}
+
+/// Names in quotation marks: `'title', 'abstract' or 'body'`.
+pub(super) fn quoted<'p>(paths: impl Iterator<Item = &'p FieldPath>) -> String {
+    let names: Vec<String> = paths.map(|path| format!("'{path}'")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Splits a list at its commas, except those after a backslash, which are part of a name.
+fn split(list: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut rest = list.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_escape = c == '\\' && rest.next_if_eq(&',').is_some();
+        match parts.last_mut() {
+            Some(part) if is_escape => part.push(','),
+            Some(part) if c != ',' => part.push(c),
+            _ => parts.push(String::new()),
+        }
+    }
+    parts
+}
+
+/// The text of a record, from the texts of its fields.
+#[derive(Default)]
+pub(super) struct Joined<'a> {
+    /// `None` if no field had a text.
+    pub text: Option<Cow<'a, str>>,
+}
+
+impl<'a> Joined<'a> {
+    /// Adds the text of the next field.
+    pub fn push(&mut self, text: Cow<'a, str>) {
+        match &mut self.text {
+            Some(joined) if joined.is_empty() => *joined = text,
+            Some(joined) if !text.is_empty() => {
+                let joined = joined.to_mut();
+                joined.push_str(SEPARATOR);
+                joined.push_str(&text);
+            }
+            Some(_) => {}
+            None => self.text = Some(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(lists: &[&str]) -> Result<TextFields, Error> {
+        TextFields::parse("text-field", lists)
+    }
+
+    fn names(lists: &[&str]) -> Vec<String> {
+        parse(lists).unwrap().paths().map(|path| path.name().to_string()).collect()
+    }
+
+    #[test]
+    fn field_paths_have_no_empty_step() {
+        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), ["a", "b", "c"]);
+        for bad in ["", ".", "a.", ".a", "a..b"] {
+            assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text-field`"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lists_are_split_at_commas() {
+        assert_eq!(names(&["title,body"]), ["title", "body"]);
+        assert_eq!(names(&["title , meta.body", "notes"]), ["title", "meta.body", "notes"]);
+        assert_eq!(names(&[r"a\,b,c\d"]), ["a,b", r"c\d"]);
+        assert_eq!(names(&[" spaced "]), [" spaced "]);
+    }
+
+    #[test]
+    fn empty_and_repeated_names_are_refused() {
+        for bad in [&[][..], &[""], &["a,"], &[",a"], &["a,,b"], &["a, ,b"]] {
+            assert!(parse(bad).is_err(), "{bad:?}");
+        }
+        let message = parse(&["a,b", "a"]).unwrap_err().to_string();
+        assert_eq!(message, "invalid value 'a' for `text-field`: expected each field once");
+    }
+
+    #[test]
+    fn a_column_with_commas_in_its_name_takes_precedence() {
+        let fields = parse(&["a,b", "c"]).unwrap();
+        let in_columns = |columns: &[&str]| {
+            let paths = fields.in_columns(|name| columns.contains(&name));
+            paths.map(|path| path.name().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(in_columns(&["a", "b", "c"]), ["a", "b", "c"]);
+        assert_eq!(in_columns(&["a", "a,b"]), ["a,b", "c"]);
+    }
+
+    #[test]
+    fn texts_are_joined_by_a_blank_line() {
+        for (texts, expected) in [
+            (&[][..], None),
+            (&["a"], Some("a")),
+            (&["a", "b", "c"], Some("a\n\nb\n\nc")),
+            (&["", "b", ""], Some("b")),
+            (&["", ""], Some("")),
+        ] {
+            let mut joined = Joined::default();
+            texts.iter().for_each(|&text| joined.push(text.into()));
+            assert_eq!(joined.text.as_deref(), expected);
+        }
+    }
+}
