@@ -195,14 +195,19 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
     let source::Options {
-        format, text_fields, id_field, page_text, max_record, hidden, include, exclude, ranking, ..
+        format, text_fields, id_field, page_text, pages_in_fields, delimiter, max_record, hidden, include, exclude, ranking, ..
     } = &options.source;
     let keep = KEEP_POLICIES.iter().find(|(_, policy, _)| *policy == options.keep).map_or("", |&(name, ..)| name);
     let on_error = match options.on_error {
         OnError::Drop => "drop",
         OnError::Keep | OnError::Fail => "keep",
     };
-    let content = if *page_text == source::PageText::Main { "main" } else { "all" };
+    let content = match (page_text, pages_in_fields) {
+        (source::PageText::All, false) => "all",
+        (source::PageText::All, true) => "html",
+        (source::PageText::Main, false) => "main of pages",
+        (source::PageText::Main, true) => "main",
+    };
     // A reference that has changed decides otherwise.
     let reference = Inputs::new(Input::new(options.against.clone(), options.source.clone()).listing()?, true)?;
     let against = reference
@@ -218,11 +223,12 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         _ => keep.to_string(),
     };
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
-    let rows: [(&str, Value); 12] = [
+    let rows: [(&str, Value); 13] = [
         ("format", format.name().into()),
         ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
         ("id field", id_field.name().into()),
         ("content", content.into()),
+        ("delimiter", delimiter.map_or(Value::Null, |delimiter| char::from(delimiter).to_string().into())),
         ("longest record", (*max_record).into()),
         ("choice of hidden files", (*hidden).into()),
         ("include", include.typed().into()),

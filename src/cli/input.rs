@@ -1,5 +1,6 @@
 //! Resolves options that are common to all commands that read documents.
 
+use super::arguments::Content;
 use super::arguments::keep::Keep;
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
@@ -63,12 +64,16 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     {
         return Err(usage_error(format!("--{field} has no effect with --format {format}: that format has no fields")));
     }
-    if let (PageText::Main, format @ ("text" | "lines" | "jsonl" | "csv" | "tsv" | "parquet")) =
-        (typed.content, typed.format.as_str())
-    {
+    if let (Content::Html | Content::Main, format @ ("text" | "lines")) = (typed.content, typed.format.as_str()) {
+        let content = typed.content.name();
         return Err(usage_error(format!(
-            "--content main has no effect with --format {format}: that format has no pages"
+            "--content {content} has no effect with --format {format}: that format has no pages"
         )));
+    }
+    if let (Some(_), format @ ("text" | "lines" | "jsonl" | "html" | "warc" | "parquet")) =
+        (typed.delimiter, typed.format.as_str())
+    {
+        return Err(usage_error(format!("--delimiter has no effect with --format {format}: use --format csv")));
     }
     // Checked now rather than when standard input has filled its share of memory.
     if let Some(folder) = temp_dir {
@@ -79,7 +84,9 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         format: Format::by_name(&typed.format)?,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
         id_field: FieldPath::parse("id-field", &typed.id_field.value)?,
-        page_text: typed.content,
+        page_text: if typed.content == Content::Main { PageText::Main } else { PageText::All },
+        pages_in_fields: typed.content != Content::All,
+        delimiter: typed.delimiter,
         max_record: typed.max_record.try_into().unwrap_or(usize::MAX),
         max_expansion: typed.max_expansion,
         max_window: typed.max_window,

@@ -22,11 +22,7 @@ pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
     if !["auto", "jsonl", "lines", "warc"].contains(&format) {
         return Err(usage_error(format!("a stream must be --format jsonl, lines or warc, not {format}")));
     }
-    let options = input::source_options(&typed.input, typed.run.temp_dir.as_deref())?;
-    if options.page_text == PageText::Main && options.format != Format::Warc {
-        return Err(usage_error("--content main has an effect only with --format warc: lines are not pages"));
-    }
-    Ok(options)
+    input::source_options(&typed.input, typed.run.temp_dir.as_deref())
 }
 
 /// How documents of a stream are signed, for an index if there is one, which is only read or not.
@@ -43,8 +39,10 @@ pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>, onl
             entry.name
         )));
     }
+    let are_pages = source.pages_in_fields && source.format != Format::Warc;
     Ok(match source.page_text {
         PageText::Main => plan.with_text("content", "main"),
+        PageText::All if are_pages => plan.with_text("content", "html"),
         PageText::All => plan,
     })
 }

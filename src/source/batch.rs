@@ -20,8 +20,10 @@ use super::parquet;
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
 use super::{Document, Options, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
+#[cfg(any(feature = "html", feature = "parquet"))]
+use super::PageText;
 #[cfg(feature = "html")]
-use super::{PageText, html};
+use super::html;
 
 /// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
 const PART_COST: usize = 256;
@@ -88,6 +90,8 @@ pub(super) enum Part {
         path: Arc<str>,
         rows: parquet::Rows,
         max_record: usize,
+        /// What is read of the texts, if they are pages.
+        pages: Option<PageText>,
     },
 }
 
@@ -117,7 +121,7 @@ impl JsonFields {
     /// Those that the options name.
     pub fn new(options: &Options) -> Self {
         let rank_by = options.ranking.by.clone();
-        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field());
+        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
         JsonFields { fields, rank_by, may_be_text: false }
     }
 }
@@ -281,13 +285,21 @@ impl Part {
             #[cfg(feature = "warc")]
             Part::Warc(records, pages, wanted) => records.each_page(pages, *wanted, selection, each),
             #[cfg(feature = "parquet")]
-            Part::Parquet { path, rows, max_record } => each_parquet_row(path, rows, *max_record, selection, each),
+            Part::Parquet { path, rows, max_record, pages } => {
+                each_parquet_row(path, rows, (*max_record, *pages), selection, each);
+            }
         }
     }
 }
 
 #[cfg(feature = "parquet")]
-fn each_parquet_row(path: &Arc<str>, rows: &parquet::Rows, max_record: usize, selection: &mut Selection, each: Each) {
+fn each_parquet_row(
+    path: &Arc<str>,
+    rows: &parquet::Rows,
+    (max_record, pages): (usize, Option<PageText>),
+    selection: &mut Selection,
+    each: Each,
+) {
     let mut name = String::new();
     rows.visit(&mut || selection.next(), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
@@ -297,11 +309,14 @@ fn each_parquet_row(path: &Arc<str>, rows: &parquet::Rows, max_record: usize, se
             }
             Ok(parquet::Record { id, rank, texts }) => {
                 let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
-                let (mut joined, mut repair) = (Joined::default(), None);
+                let (mut joined, mut repair) = (Joined::new(pages), None);
                 for text in texts {
                     let decoded = decode::utf8_value(text);
                     joined.push(decoded.text);
                     repair = repair.or(decoded.repair);
+                }
+                if joined.fell_back {
+                    each(number, Err(without_main_text(place.clone())));
                 }
                 let text = joined.text.unwrap_or_default();
                 emit(number, each, place, (id, rank), Decoded { text, repair });
@@ -356,6 +371,9 @@ impl Records {
                 }
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));
+                    if record.fell_back {
+                        each(number, Err(without_main_text(self.place(line))));
+                    }
                     let rank = match fields.rank_by.field() {
                         Some(_) => fields.rank_by.rank(fields.fields.number(&json.text)),
                         None => Rank::default(),
@@ -379,7 +397,7 @@ impl Records {
             }
             fields.split(row);
             let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
-            let (mut joined, mut repair) = (Joined::default(), None);
+            let (mut joined, mut repair) = (Joined::new(columns.pages), None);
             for text in columns.texts.iter().filter_map(|&text| fields.get(text)) {
                 let decoded = decode::fragment(text);
                 joined.push(decoded.text);
@@ -410,6 +428,9 @@ impl Records {
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
             let value = || Number::parse(&decode::fragment(fields.get(columns.rank?)?).text);
             let rank = if columns.rank_by.field().is_some() { columns.rank_by.rank(value()) } else { Rank::default() };
+            if joined.fell_back {
+                each(number, Err(without_main_text(self.place(line))));
+            }
             emit(number, each, self.place(line), (id, rank), Decoded { text, repair });
         }
     }
@@ -477,7 +498,6 @@ fn emit(number: u32, each: Each, place: Place, (id, rank): (Cow<str>, Rank), dec
 }
 
 /// The problem that all text of a page is read because its main text was not found.
-#[cfg(feature = "html")]
 fn without_main_text(place: Place) -> Problem {
     let message = "no main text found: all of its text was read";
     Problem::at(place, Severity::FellBack, ProblemKind::MainText, message)
@@ -541,6 +561,7 @@ impl<'d> Assembler<'d> {
 
 #[cfg(all(test, feature = "files"))]
 mod tests {
+    use super::super::FieldPath;
     use super::*;
 
     /// Documents as `id|text`, problems as `severity place: message`.
@@ -615,8 +636,8 @@ mod tests {
 
     #[test]
     fn rows_with_too_few_fields_and_without_id() {
-        let (texts, missing, rank_by) = (vec![1], Vec::new(), RankBy::Nothing);
-        let columns = Columns { delimiter: b',', texts, missing, id: Some(2), rank_by, rank: None, count: 4 };
+        let options = Options { text_fields: FieldPath::parse("", "b").unwrap().into(), ..Options::default() };
+        let columns = Columns::find(b',', b"a,b,id,d", &options).unwrap();
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
             "1|x\ny",

@@ -10,7 +10,7 @@ use memchr::{memchr, memchr2_iter, memchr3};
 
 use super::cut::Cut;
 use super::fields::quoted;
-use super::{FieldPath, Options, RankBy};
+use super::{FieldPath, Options, PageText, RankBy};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -167,7 +167,10 @@ impl Fields {
     }
 }
 
-/// The positions of the text and the id.
+/// Usual delimiters, as they are written for a shell.
+const USUAL: &[(u8, &str)] = &[(b'\t', "tab"), (b';', "';'"), (b'|', "'|'"), (b',', "','")];
+
+/// The positions of the texts and the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
@@ -175,6 +178,8 @@ pub(super) struct Columns {
     pub texts: Vec<usize>,
     /// The columns of texts that do not exist.
     pub missing: Vec<String>,
+    /// What is read of the texts, if they are pages.
+    pub pages: Option<PageText>,
     pub id: Option<usize>,
     /// What ranks records, and the column of its field.
     pub rank_by: RankBy,
@@ -196,13 +201,20 @@ impl Columns {
             let names = fields.iter().map(String::from_utf8_lossy);
             let here = super::jsonl::display_names(names, fields.len());
             let wanted = quoted(wanted.into_iter());
-            return Err(format!("no text column {wanted} (columns here: {here}; choose with `text-field`)"));
+            let other = USUAL.iter().find(|(other, _)| fields.len() == 1 && header.contains(other));
+            return Err(match other {
+                Some((_, other)) => format!(
+                    "no text column {wanted} (one column here: {here}; split it with `delimiter {other}`)"
+                ),
+                None => format!("no text column {wanted} (columns here: {here}; choose with `text-field`)"),
+            });
         }
         let missing = wanted.iter().filter(|field| position(field).is_none()).map(ToString::to_string).collect();
         Ok(Columns {
             delimiter,
             texts,
             missing,
+            pages: options.field_pages(),
             id: position(&options.id_field),
             rank_by: options.ranking.by.clone(),
             rank: options.ranking.by.field().and_then(position),
@@ -271,6 +283,7 @@ mod tests {
             delimiter,
             texts: Vec::new(),
             missing: Vec::new(),
+            pages: None,
             id: None,
             rank_by: RankBy::Nothing,
             rank: None,
@@ -286,6 +299,21 @@ mod tests {
         );
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");
+    }
+
+    #[test]
+    fn a_single_column_may_have_another_delimiter() {
+        for (delimiter, header, wrong) in [
+            (b',', "id;text", "one column here: id;text; split it with `delimiter ';'`"),
+            (b',', "id\ttext", "one column here: id\\ttext; split it with `delimiter tab`"),
+            (b'\t', "id,text", "one column here: id,text; split it with `delimiter ','`"),
+            (b';', "id|text", "one column here: id|text; split it with `delimiter '|'`"),
+            (b',', "id", "columns here: id; choose with `text-field`"),
+            (b',', "id;text,body", "columns here: id;text, body; choose with `text-field`"),
+        ] {
+            let message = Columns::find(delimiter, header.as_bytes(), &Options::default()).unwrap_err();
+            assert_eq!(message, format!("no text column 'text' ({wrong})"));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::PageText;
 use crate::error::Error;
 
 /// What separates the texts of two fields or elements: a blank line, which no preparation of tokens crosses. Empty texts
@@ -11,20 +12,50 @@ pub(super) const SEPARATOR: &str = "\n\n";
 
 /// A field, by its path: `meta.title` is the field `title` of the object (in Parquet, of the struct) in the field `meta`.
 /// For CSV it is the name of a column, including any dots.
+///
+/// In [`TextFields`], a path may lead through the elements of arrays of JSON: `messages[].content` is the field `content`
+/// of each object in the array in the field `messages`, and `paragraphs[]` each string in an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath {
     name: String,
-    steps: Vec<String>,
+    steps: Vec<Step>,
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// To the field of this name, in an object.
+    Field(String),
+    /// To each element of an array.
+    Elements,
 }
 
 impl FieldPath {
-    /// Reads a dotted path; `flag` names the parameter in the error.
+    /// Reads a dotted path of one value; `flag` names the parameter in the error.
+    ///
+    /// # Errors
+    /// A name is empty, or the path leads through the elements of an array.
     pub fn parse(flag: &'static str, path: &str) -> Result<Self, Error> {
-        let steps: Vec<String> = path.split('.').map(str::to_owned).collect();
-        if steps.iter().any(String::is_empty) {
-            return Err(Error::parameter(flag, path, "field names separated by single dots"));
+        let expected = match Self::read(path) {
+            Some(path) if !path.steps.contains(&Step::Elements) => return Ok(path),
+            Some(_) => "a field with one value, not the elements of an array",
+            None => "field names separated by single dots",
+        };
+        Err(Error::parameter(flag, path, expected))
+    }
+
+    /// Reads any path; `None` if a name is empty.
+    fn read(path: &str) -> Option<Self> {
+        let mut steps = Vec::new();
+        for part in path.split('.') {
+            let name = part.trim_end_matches("[]");
+            if name.is_empty() {
+                return None;
+            }
+            steps.push(Step::Field(name.to_owned()));
+            steps.extend((name.len()..part.len()).step_by("[]".len()).map(|_| Step::Elements));
         }
-        Ok(FieldPath { name: path.to_owned(), steps })
+        Some(FieldPath { name: path.to_owned(), steps })
     }
 
     /// The path as it was written.
@@ -32,13 +63,13 @@ impl FieldPath {
         &self.name
     }
 
-    pub(super) fn steps(&self) -> &[String] {
+    pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// A path of one step, which needs no parsing.
     pub(super) fn single(name: &str) -> Self {
-        FieldPath { name: name.to_owned(), steps: vec![name.to_owned()] }
+        FieldPath { name: name.to_owned(), steps: vec![Step::Field(name.to_owned())] }
     }
 }
 
@@ -84,9 +115,9 @@ impl TextFields {
             let list = list.as_ref();
             let parts = split(list);
             let is_single = parts.len() == 1;
-            let path = |part: &String| FieldPath::parse(flag, if is_single { part } else { part.trim() });
-            let paths: Result<_, Error> = parts.iter().map(path).collect();
-            let paths = paths.map_err(|_| {
+            let path = |part: &String| FieldPath::read(if is_single { part } else { part.trim() });
+            let paths: Option<_> = parts.iter().map(path).collect();
+            let paths = paths.ok_or_else(|| {
                 Error::parameter(flag, list, "field names separated by single commas, and steps by single dots")
             })?;
             Ok(List { column: FieldPath::single(list), paths })
@@ -154,15 +185,23 @@ fn split(list: &str) -> Vec<String> {
 }
 
 /// The text of a record, from the texts of its fields.
-#[derive(Default)]
 pub(super) struct Joined<'a> {
     /// `None` if no field had a text.
     pub text: Option<Cow<'a, str>>,
+    /// Whether all text of a field was read because no main text was found.
+    pub fell_back: bool,
+    pages: Option<PageText>,
 }
 
 impl<'a> Joined<'a> {
+    /// The text of fields that are pages, or plain text.
+    pub fn new(pages: Option<PageText>) -> Self {
+        Joined { text: None, fell_back: false, pages }
+    }
+
     /// Adds the text of the next field.
     pub fn push(&mut self, text: Cow<'a, str>) {
+        let text = self.read(text);
         match &mut self.text {
             Some(joined) if joined.is_empty() => *joined = text,
             Some(joined) if !text.is_empty() => {
@@ -173,6 +212,20 @@ impl<'a> Joined<'a> {
             Some(_) => {}
             None => self.text = Some(text),
         }
+    }
+
+    #[cfg(feature = "html")]
+    fn read(&mut self, field: Cow<'a, str>) -> Cow<'a, str> {
+        let Some(wanted) = self.pages else { return field };
+        let (text, fell_back) = super::html::field(field, wanted);
+        self.fell_back |= fell_back;
+        text
+    }
+
+    #[cfg(not(feature = "html"))]
+    fn read(&mut self, field: Cow<'a, str>) -> Cow<'a, str> {
+        debug_assert!(self.pages.is_none(), "the options were checked");
+        field
     }
 }
 
@@ -190,10 +243,26 @@ mod tests {
 
     #[test]
     fn field_paths_have_no_empty_step() {
-        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), ["a", "b", "c"]);
+        let steps = ["a", "b", "c"].map(|name| Step::Field(name.into()));
+        assert_eq!(FieldPath::parse("text-field", "a.b.c").unwrap().steps(), steps);
         for bad in ["", ".", "a.", ".a", "a..b"] {
             assert!(FieldPath::parse("text-field", bad).unwrap_err().to_string().contains("`text-field`"), "{bad}");
         }
+    }
+
+    #[test]
+    fn paths_through_arrays() {
+        let steps = |path: &str| FieldPath::read(path).map(|path| path.steps);
+        let field = |name: &str| Step::Field(name.into());
+        assert_eq!(steps("a[].b"), Some(vec![field("a"), Step::Elements, field("b")]));
+        assert_eq!(steps("a.b[][]"), Some(vec![field("a"), field("b"), Step::Elements, Step::Elements]));
+        assert_eq!(steps("a[b].c]"), Some(vec![field("a[b]"), field("c]")]));
+        assert_eq!(steps("[].a"), None);
+        let message = FieldPath::parse("id-field", "a[].b").unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "invalid value 'a[].b' for `id-field`: expected a field with one value, not the elements of an array"
+        );
     }
 
     #[test]
@@ -233,7 +302,7 @@ mod tests {
             (&["", "b", ""], Some("b")),
             (&["", ""], Some("")),
         ] {
-            let mut joined = Joined::default();
+            let mut joined = Joined::new(None);
             texts.iter().for_each(|&text| joined.push(text.into()));
             assert_eq!(joined.text.as_deref(), expected);
         }

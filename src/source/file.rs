@@ -145,8 +145,7 @@ impl<'a> Pass<'a> {
                 let part = |records| Part::Jsonl(records, fields.clone());
                 self.read_records(file.path, reader, false, LineCut, part)
             }
-            Format::Csv => self.read_csv(file.path, reader, b','),
-            Format::Tsv => self.read_csv(file.path, reader, b'\t'),
+            Format::Csv | Format::Tsv => self.read_csv(file.path, reader, self.options.delimiter(format).unwrap_or(b',')),
             #[cfg(feature = "parquet")]
             Format::Parquet => self.read_parquet(file, &reader.head, before),
             #[cfg(not(all(feature = "html", feature = "warc", feature = "parquet")))]
@@ -201,6 +200,11 @@ impl<'a> Pass<'a> {
 
     fn read_csv(&mut self, path: &str, reader: Reader, delimiter: u8) -> ControlFlow<()> {
         let (reader, encoding) = self.decoded(path, reader, true)?;
+        if let Some(Transcoded { name, .. }) = encoding.as_ref().filter(|encoding| encoding.hides(delimiter)) {
+            let message =
+                format!("in {name}, '{}' may be a part of a character: convert it to UTF-8 first", char::from(delimiter));
+            return self.fail(ProblemKind::Unreadable, path, None, message);
+        }
         let cut = RecordCut::new(delimiter);
         let mut cutter = Cutter::new(reader, cut, self.options.batch_bytes, self.options.max_record);
         cutter.skip_blank_lines();
@@ -250,13 +254,15 @@ impl<'a> Pass<'a> {
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
         self.lacks(file.path, rows.missing())?;
-        let max_record = self.options.max_record;
+        let (max_record, pages) = (self.options.max_record, self.options.field_pages());
         while let Some(piece) = rows.next() {
             let read = before + rows.bytes_read().min(file.size.unwrap_or(u64::MAX));
             self.bytes_read.set(self.bytes_read.get().max(read));
             match piece {
                 // Each part has its own copy of the path, because threads would contend for one reference count.
-                parquet::Piece::Rows(rows) => self.push(Part::Parquet { path: file.path.into(), rows, max_record })?,
+                parquet::Piece::Rows(rows) => {
+                    self.push(Part::Parquet { path: file.path.into(), rows, max_record, pages })?;
+                }
                 parquet::Piece::Broken { row, fault } => self.fail(fault.kind, file.path, Some(row), fault.message)?,
             }
         }
@@ -330,6 +336,14 @@ impl<'a> Pass<'a> {
 struct Transcoded {
     name: &'static str,
     damaged: Rc<Cell<bool>>,
+}
+
+impl Transcoded {
+    /// Whether this byte may be the second one of a character. A file without some of its records is cut before it is
+    /// decoded.
+    fn hides(&self, byte: u8) -> bool {
+        byte >= 0x40 && matches!(self.name, "Shift_JIS" | "Big5" | "GBK" | "gb18030" | "EUC-KR" | "ISO-2022-JP")
+    }
 }
 
 /// The kind of a file that is not text, and advice. Records of JSON or of columns may hold anything.

@@ -10,7 +10,7 @@
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5ever::data::NAMED_ENTITIES;
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memmem};
 use std::borrow::Cow;
 
 use super::PageText;
@@ -114,9 +114,31 @@ pub(super) struct Page {
 /// Reads a page that was sent with this charset.
 pub(super) fn page(bytes: &[u8], charset: Option<&[u8]>, wanted: PageText) -> Page {
     let Decoded { text: html, repair } = decode(bytes, charset, true);
-    let main = if wanted == PageText::Main { main_text(&html) } else { None };
+    let (text, fell_back) = wanted_text(&html, wanted);
+    Page { text, fell_back, repair }
+}
+
+/// The wanted text of a page, and whether all was read because no main text was found.
+fn wanted_text(html: &str, wanted: PageText) -> (String, bool) {
+    let main = if wanted == PageText::Main { main_text(html) } else { None };
     let fell_back = wanted == PageText::Main && main.is_none();
-    Page { text: main.unwrap_or_else(|| text(&html)), fell_back, repair }
+    (main.unwrap_or_else(|| text(html)), fell_back)
+}
+
+/// Reads a field that holds a page, or a part of one; see [`wanted_text`]. What it declares as its encoding does not
+/// matter. Text without tags is main text, and without character references it stays as it is.
+pub(super) fn field(html: Cow<'_, str>, wanted: PageText) -> (Cow<'_, str>, bool) {
+    let bytes = html.as_bytes();
+    // As in the tokenizer: any other `<` is text.
+    let begins_tag = |at: usize| matches!(bytes.get(at + 1), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?'));
+    if memchr_iter(b'<', bytes).any(begins_tag) {
+        let (text, fell_back) = wanted_text(&html, wanted);
+        return (text.into(), fell_back);
+    }
+    match memchr_iter(b'&', bytes).any(|at| reference(&html[at + 1..]).is_some()) {
+        true => (text(&html).into(), false),
+        false => (html, false),
+    }
 }
 
 #[cfg(feature = "main-content")]
@@ -668,6 +690,21 @@ pub(super) mod tests {
             "中",
         ];
         prop::collection::vec(prop::sample::select(BITS), 0..24).prop_map(|bits| bits.concat())
+    }
+
+    #[test]
+    fn fields_with_and_without_markup() {
+        for (html, text, fell_back) in [
+            ("  a < b,\n3<5 && c > d; AT&T, R&D; x&y \0 ", "  a < b,\n3<5 && c > d; AT&T, R&D; x&y \0 ", false),
+            ("Tom &amp; Jerry &lt; 3", "Tom & Jerry < 3", false),
+            ("<p>a</p><meta charset=koi8-r>\u{e9}", "a\n\u{e9}", false),
+            ("<title>x</title>", "x", true),
+            ("", "", false),
+        ] {
+            assert_eq!(field(html.into(), PageText::All), (text.into(), false), "{html}");
+            assert_eq!(field(html.into(), PageText::Main), (text.into(), fell_back), "{html}");
+        }
+        assert!(matches!(field("plain & simple".into(), PageText::Main).0, Cow::Borrowed(_)));
     }
 
     proptest! {

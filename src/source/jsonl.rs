@@ -9,8 +9,8 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{Joined, quoted};
-use super::{FieldPath, Number, ProblemKind, TextFields};
+use super::fields::{Joined, Step, quoted};
+use super::{FieldPath, Number, PageText, ProblemKind, TextFields};
 
 mod flat;
 
@@ -37,13 +37,15 @@ pub(super) struct Fields {
     texts: Vec<FieldPath>,
     id: FieldPath,
     wanted: Wanted,
+    /// What is read of the texts, if they are pages.
+    pages: Option<PageText>,
     /// The field that ranks records, as if it were an id.
     number: Option<Wanted>,
 }
 
 impl Fields {
     /// The fields of the text and of the id, and that of a number, if there is one.
-    pub fn new(texts: &TextFields, id: &FieldPath, number: Option<&FieldPath>) -> Self {
+    pub fn new(texts: &TextFields, id: &FieldPath, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
         let texts: Vec<FieldPath> = texts.paths().cloned().collect();
         let mut wanted = Wanted::default();
         texts.iter().enumerate().for_each(|(slot, path)| wanted.add(path.steps(), Some(slot)));
@@ -53,16 +55,19 @@ impl Fields {
             wanted.add(path.steps(), None);
             wanted
         });
-        Fields { texts, id: id.clone(), wanted, number }
+        Fields { texts, id: id.clone(), wanted, pages, number }
     }
 
     /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
     pub fn parse<'a>(&self, line: &'a str, buffer: &'a mut String) -> Result<Record<'a>, Rejected> {
         if let [text] = &self.texts[..]
-            && let ([text], [id]) = (text.steps(), self.id.steps())
+            && let ([Step::Field(text)], [Step::Field(id)]) = (text.steps(), self.id.steps())
             && let Some(found) = flat::parse(line, text, id, buffer)
         {
-            return Ok(found.record(buffer));
+            let (text, id) = found.text_and_id(buffer);
+            let mut joined = Joined::new(self.pages);
+            joined.push(text);
+            return Ok(Record { text: joined.text.unwrap_or_default(), id, fell_back: joined.fell_back });
         }
         self.parse_any(line)
     }
@@ -77,13 +82,15 @@ impl Fields {
             Slot::Missing | Slot::Kind("null") => None,
             Slot::Text(id) => Some(id),
             Slot::Number(id) => Some(Cow::Borrowed(id)),
-            Slot::Kind(kind) => {
+            // No path of an id leads through arrays.
+            Slot::Kind(kind) | Slot::Misled(kind, _) => {
                 let message = format!("id field '{}' is {kind}, not a string or a number", self.id);
                 return Err(Rejected { kind: ProblemKind::Id, message, id: None });
             }
+            Slot::Texts(_) => None,
         };
         let wrong = match self.joined(found.texts) {
-            Ok(text) => return Ok(Record { text, id }),
+            Ok((text, fell_back)) => return Ok(Record { text, id, fell_back }),
             Err(wrong) => wrong,
         };
         let here = field_names(line).unwrap_or_default();
@@ -91,22 +98,28 @@ impl Fields {
         Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
     }
 
-    /// The texts of these fields, or what is wrong with them. One of several may be missing or null.
-    fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<Cow<'a, str>, String> {
-        let (mut joined, mut null) = (Joined::default(), None);
+    /// The texts of these fields, and whether no main text was found in one; or what is wrong with them. One of several may
+    /// be missing or null.
+    fn joined<'a>(&self, found: Vec<Slot<'a>>) -> Result<(Cow<'a, str>, bool), String> {
+        let (mut joined, mut null) = (Joined::new(self.pages), None);
         for (field, slot) in self.texts.iter().zip(found) {
             match slot {
                 Slot::Missing => {}
                 Slot::Text(text) => joined.push(text),
+                Slot::Texts(texts) => texts.into_iter().for_each(|text| joined.push(text)),
                 Slot::Kind("null") => null = null.or(Some(field)),
                 Slot::Number(_) => return Err(format!("text field '{field}' is a number, not a string")),
                 Slot::Kind(kind) => return Err(format!("text field '{field}' is {kind}, not a string")),
+                Slot::Misled(kind, expected) => {
+                    return Err(format!("text field '{field}' leads through {kind} where {expected} should be"));
+                }
             }
         }
-        joined.text.ok_or_else(|| match null {
+        let text = joined.text.ok_or_else(|| match null {
             Some(field) => format!("text field '{field}' is null, not a string"),
             None => format!("no text field {}", quoted(self.texts.iter())),
-        })
+        })?;
+        Ok((text, joined.fell_back))
     }
 
     /// The number in its field of a line that is JSON, if it is one; a string may hold it.
@@ -183,10 +196,28 @@ enum Slot<'de> {
     #[default]
     Missing,
     Text(Cow<'de, str>),
+    /// Those of the elements of an array.
+    Texts(Vec<Cow<'de, str>>),
     /// Unchanged from the line: `1.0` and `1` are two ids.
     Number(&'de str),
     /// A value of another type: its name, with an article.
     Kind(&'static str),
+    /// A value on the way to the field of another type, and the type that leads on.
+    Misled(&'static str, &'static str),
+}
+
+impl<'de> Slot<'de> {
+    /// Adds what was found in the next element of an array. The first error stays.
+    fn append(&mut self, element: Slot<'de>) {
+        match (self, element) {
+            (_, Slot::Missing | Slot::Kind("null")) => {}
+            (Slot::Texts(texts), Slot::Text(text)) => texts.push(text),
+            (Slot::Texts(texts), Slot::Texts(more)) => texts.extend(more),
+            (found @ Slot::Missing, Slot::Text(text)) => *found = Slot::Texts(vec![text]),
+            (found @ (Slot::Missing | Slot::Texts(_)), element) => *found = element,
+            _ => {}
+        }
+    }
 }
 
 struct Found<'de> {
@@ -201,21 +232,33 @@ struct Wanted {
     texts: Vec<usize>,
     is_id: bool,
     within: Vec<(String, Wanted)>,
+    /// What is wanted of each element of an array.
+    elements: Option<Box<Wanted>>,
 }
 
 impl Wanted {
     /// Adds a path, of the text for this slot or else of the id.
-    fn add(&mut self, path: &[String], slot: Option<usize>) {
+    fn add(&mut self, path: &[Step], slot: Option<usize>) {
         match (path.split_first(), slot) {
             (None, Some(slot)) => self.texts.push(slot),
             (None, None) => self.is_id = true,
-            (Some((name, rest)), _) => {
+            (Some((Step::Elements, rest)), _) => self.elements.get_or_insert_default().add(rest, slot),
+            (Some((Step::Field(name), rest)), _) => {
                 let at = self.within.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                     self.within.push((name.clone(), Wanted::default()));
                     self.within.len() - 1
                 });
                 self.within[at].1.add(rest, slot);
             }
+        }
+    }
+
+    /// Passes on the slots of the texts within fields and elements of the value.
+    fn each_slot_below(&self, each: &mut dyn FnMut(usize)) {
+        let below = self.within.iter().map(|(_, wanted)| wanted).chain(self.elements.as_deref());
+        for wanted in below {
+            wanted.texts.iter().for_each(|&slot| each(slot));
+            wanted.each_slot_below(each);
         }
     }
 }
@@ -248,7 +291,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                     map.next_value::<IgnoredAny>()?;
                 }
                 // By far the most common field; checking it first saves a comparison.
-                Some(Wanted { texts, is_id: false, within }) if within.is_empty() && texts.len() == 1 => {
+                Some(Wanted { texts, is_id: false, within, elements: None }) if within.is_empty() && texts.len() == 1 => {
                     self.found.texts[texts[0]] = map.next_value_seed(Text)?;
                 }
                 Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
@@ -281,17 +324,59 @@ impl<'p> Visitor<'_> for Name<'p> {
     }
 }
 
+/// The elements of an array, of which something is wanted.
+struct Elements<'p, 'f, 'de> {
+    wanted: &'p Wanted,
+    found: &'f mut Found<'de>,
+}
+
+impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        let Elements { wanted, found } = self;
+        let mut slots = wanted.texts.clone();
+        wanted.each_slot_below(&mut |slot| slots.push(slot));
+        // What an element holds is found apart, so that a name that it repeats counts once.
+        let mut element = Found { texts: vec![Slot::Missing; found.texts.len()], id: Slot::Missing };
+        while let Some(value) = seq.next_element::<&RawValue>()? {
+            let is_object_or_null = value.get().starts_with(['{', 'n']);
+            if !is_object_or_null && let Some((_, first)) = wanted.within.first() {
+                let misled = Slot::Misled(kind(value.get()), "an object");
+                first.texts.iter().for_each(|&slot| element.texts[slot] = misled.clone());
+                first.each_slot_below(&mut |slot| element.texts[slot] = misled.clone());
+            }
+            look_into(value, wanted, &mut element).map_err(S::Error::custom)?;
+            slots.iter().for_each(|&slot| found.texts[slot].append(std::mem::take(&mut element.texts[slot])));
+        }
+        Ok(())
+    }
+}
+
+/// The type of a value, with an article.
+fn kind(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'"') => "a string",
+        Some(b'-' | b'0'..=b'9') => "a number",
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'n') => "null",
+        _ => "a boolean",
+    }
+}
+
 /// A value that is, or contains, wanted fields; unchanged from the line.
 fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
     let json = value.get();
     let here = || {
-        Ok::<_, serde_json::Error>(match json.as_bytes().first() {
-            Some(b'"') => serde_json::Deserializer::from_str(json).deserialize_str(Text)?,
-            Some(b'-' | b'0'..=b'9') => Slot::Number(json),
-            Some(b'{') => Slot::Kind("an object"),
-            Some(b'[') => Slot::Kind("an array"),
-            Some(b'n') => Slot::Kind("null"),
-            _ => Slot::Kind("a boolean"),
+        Ok::<_, serde_json::Error>(match kind(json) {
+            "a string" => serde_json::Deserializer::from_str(json).deserialize_str(Text)?,
+            "a number" => Slot::Number(json),
+            kind => Slot::Kind(kind),
         })
     };
     for &slot in &wanted.texts {
@@ -302,6 +387,18 @@ fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>)
     }
     if json.starts_with('{') && !wanted.within.is_empty() {
         Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
+    }
+    if let Some(each) = &wanted.elements {
+        // The last of equal names counts.
+        let slot = match json.starts_with(['[', 'n']) {
+            true => Slot::Missing,
+            false => Slot::Misled(kind(json), "an array"),
+        };
+        each.texts.iter().for_each(|&at| found.texts[at] = slot.clone());
+        each.each_slot_below(&mut |at| found.texts[at] = slot.clone());
+        if json.starts_with('[') {
+            serde_json::Deserializer::from_str(json).deserialize_seq(Elements { wanted: each, found })?;
+        }
     }
     Ok(())
 }
@@ -370,7 +467,7 @@ mod tests {
 
     fn with<'a>(line: &'a str, text: &str, id: &str) -> Result<Record<'a>, Rejected> {
         let texts = TextFields::parse("text-field", [text]).unwrap();
-        let fields = Fields::new(&texts, &FieldPath::parse("id-field", id).unwrap(), None);
+        let fields = Fields::new(&texts, &FieldPath::parse("id-field", id).unwrap(), None, None);
         let expected = fields.parse_any(line);
         // Both paths have the same result.
         assert_eq!(fields.parse(line, &mut String::new()).ok(), expected.as_ref().ok().cloned(), "{line}");
@@ -382,7 +479,7 @@ mod tests {
     }
 
     fn check_with(line: &str, text_field: &str, id_field: &str, text: &str, id: Option<&str>) {
-        let expected = Record { text: text.into(), id: id.map(Cow::from) };
+        let expected = Record { text: text.into(), id: id.map(Cow::from), fell_back: false };
         assert_eq!(with(line, text_field, id_field), Ok(expected), "{line}");
     }
 
@@ -393,7 +490,7 @@ mod tests {
     #[test]
     fn plain_text_is_borrowed() {
         let record = with(r#"{"id":"a","text":"no escapes"}"#, "text", "id").unwrap();
-        assert!(matches!(record, Record { text: Cow::Borrowed(_), id: Some(Cow::Borrowed(_)) }));
+        assert!(matches!(record, Record { text: Cow::Borrowed(_), id: Some(Cow::Borrowed(_)), .. }));
     }
 
     #[test]
@@ -458,6 +555,54 @@ mod tests {
             assert_eq!(with(line, "a,b.c,d", "id").unwrap_err().message, message);
         }
         check_with(r#"{"a":"","x":1}"#, "a,b", "id", "", None);
+    }
+
+    #[test]
+    fn texts_in_the_elements_of_arrays_are_joined() {
+        for (line, path, text) in [
+            (r#"{"m":[{"c":"a"},{"c":"b\n"},{"c":"c"}]}"#, "m[].c", "a\n\nb\n\n\nc"),
+            (r#"{"m":[{"x":1},{"c":null},null,{},{"c":"b"},{"c":""}]}"#, "m[].c", "b"),
+            (r#"{"p":["a",null,"b"]}"#, "p[]", "a\n\nb"),
+            (r#"{"p":[["a"],[],["b","c"]]}"#, "p[][]", "a\n\nb\n\nc"),
+            (r#"{"t":[{"p":[{"x":"a"},{"x":"b"}]},{"p":null},{},{"p":[{"x":"c"}]}]}"#, "t[].p[].x", "a\n\nb\n\nc"),
+            (r#"{"a":{"m":[{"b":{"c":"x"}}]}}"#, "a.m[].b.c", "x"),
+            (r#"{"m":[{"c":"x"}],"t":"title"}"#, "t,m[].c", "title\n\nx"),
+            (r#"{"m":[{"c":"a","d":"b"},{"d":"c"}]}"#, "m[].d,m[].c", "b\n\nc\n\na"),
+            // The last of equal names counts, in elements too.
+            (r#"{"m":[{"c":"a"}],"m":[{"c":"b"}]}"#, "m[].c", "b"),
+            (r#"{"m":[{"c":"a","c":"b"}]}"#, "m[].c", "b"),
+            (r#"{"m":[{"c":["x"],"c":["y"]}]}"#, "m[].c[]", "y"),
+        ] {
+            check_with(line, path, "id", text, None);
+        }
+    }
+
+    #[test]
+    fn arrays_without_a_text_and_with_other_values() {
+        let missing = "no text field 'm[].c'";
+        for (line, wrong) in [
+            (r#"{"m":[]}"#, missing),
+            (r#"{"m":null}"#, missing),
+            (r#"{"m":[{"c":null},null]}"#, missing),
+            (r#"{"m":[{"c":"a"}],"m":null}"#, missing),
+            (r#"{"m":[{"c":"x"},{"c":7}]}"#, "text field 'm[].c' is a number, not a string"),
+            (r#"{"m":[{"c":["x"]},{"c":"y"}]}"#, "text field 'm[].c' is an array, not a string"),
+            (r#"{"m":{"c":"x"}}"#, "text field 'm[].c' leads through an object where an array should be"),
+            (r#"{"m":["x",{"c":"y"}]}"#, "text field 'm[].c' leads through a string where an object should be"),
+            (r#"{"m":[[{"c":"y"}]]}"#, "text field 'm[].c' leads through an array where an object should be"),
+        ] {
+            let message = with(line, "m[].c", "id").unwrap_err().message;
+            assert_eq!(message, format!("{wrong} (fields here: {}; choose with `text-field`)", field_names(line).unwrap()));
+        }
+        let message = with(r#"{"m":[{"c":"#, "m[].c", "id").unwrap_err().message;
+        assert!(message.starts_with("malformed JSON: EOF"), "{message}");
+    }
+
+    #[test]
+    fn nesting_of_arrays_is_bounded_by_the_path() {
+        let deep = format!("{{\"m\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        let path = format!("m{}", "[]".repeat(20));
+        assert!(with(&deep, &path, "id").unwrap_err().message.contains("is an array, not a string"));
     }
 
     #[test]
@@ -579,7 +724,7 @@ mod tests {
         #[test]
         fn any_text_comes_back(text: String, id: String, other: String) {
             let line = serde_json::json!({"other": other, "text": text, "id": id}).to_string();
-            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()) }));
+            prop_assert_eq!(with(&line, "text", "id"), Ok(Record { text: text.into(), id: Some(id.into()), fell_back: false }));
         }
     }
 }

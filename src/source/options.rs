@@ -137,6 +137,13 @@ pub struct Options {
     pub id_field: FieldPath,
     /// The text that is read of HTML pages, in files or in records of an archive.
     pub page_text: PageText,
+    /// Whether each text field of JSON lines, CSV and Parquet is a page, or a part of one, of which the text is read as of
+    /// HTML pages. It is UTF-8 whatever it declares. A field without tags and character references stays as it is. Needs
+    /// the feature `html`.
+    pub pages_in_fields: bool,
+    /// What separates the fields of a row, in [`Format::Csv`] and [`Format::Tsv`], instead of a comma or a tab. A byte of
+    /// ASCII, but neither a quotation mark, nor a line end, nor NUL.
+    pub delimiter: Option<u8>,
     /// The maximum length of a record, in decompressed bytes; see [`Options::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
     /// The maximum expansion of a compressed file, or of the pages of a Parquet file, as a multiple of its size, beyond one
@@ -171,6 +178,8 @@ impl Default for Options {
             text_fields: FieldPath::single("text").into(),
             id_field: FieldPath::single("id"),
             page_text: PageText::All,
+            pages_in_fields: false,
+            delimiter: None,
             max_record: 64 << 20,
             max_expansion: 1000,
             max_window: 128 << 20,
@@ -194,6 +203,21 @@ impl Options {
     /// The valid values of `max_window`. The largest is also the largest of zstd.
     pub const MAX_WINDOW: std::ops::RangeInclusive<u64> = 1 << 20..=2 << 30;
 
+    /// The text of pages that is read of fields, if they are pages.
+    pub(super) fn field_pages(&self) -> Option<PageText> {
+        self.pages_in_fields.then_some(self.page_text)
+    }
+
+    /// What separates the fields of a row in files of this format, if they have rows of fields.
+    #[cfg(feature = "files")]
+    pub(super) fn delimiter(&self, format: Format) -> Option<u8> {
+        match format {
+            Format::Csv => Some(self.delimiter.unwrap_or(b',')),
+            Format::Tsv => Some(self.delimiter.unwrap_or(b'\t')),
+            _ => None,
+        }
+    }
+
     /// Checks that every value is in its range.
     pub fn validate(&self) -> Result<(), Error> {
         if !Self::MAX_RECORD.contains(&self.max_record) {
@@ -204,6 +228,15 @@ impl Options {
         }
         if self.max_expansion == 0 {
             return Err(Error::parameter("max-expansion", self.max_expansion, "1 or more"));
+        }
+        if let Some(delimiter) = self.delimiter
+            && (!delimiter.is_ascii() || matches!(delimiter, b'\0' | b'\n' | b'\r' | b'"'))
+        {
+            let expected = "a character of ASCII that is neither a quotation mark nor a line end";
+            return Err(Error::parameter("delimiter", delimiter.escape_ascii(), expected));
+        }
+        if self.pages_in_fields && !cfg!(feature = "html") {
+            return Err(Error::Unsuitable("pages in fields are only read by programs built with the feature html".into()));
         }
         if self.page_text == PageText::Main && !cfg!(feature = "main-content") {
             return Err(Error::Unsuitable(
@@ -258,6 +291,9 @@ mod tests {
         assert!(Options { max_record: 0, ..Options::default() }.validate().is_err());
         assert!(Options { max_record: (1 << 30) + 1, ..Options::default() }.validate().is_err());
         assert!(Options { max_expansion: 0, ..Options::default() }.validate().is_err());
+        for (delimiter, is_valid) in [(b'|', true), (b'\t', true), (b'"', false), (b'\n', false), (0, false), (0xa7, false)] {
+            assert_eq!(Options { delimiter: Some(delimiter), ..Options::default() }.validate().is_ok(), is_valid);
+        }
         for max_window in [0, (1 << 20) - 1, (2 << 30) + 1] {
             assert!(Options { max_window, ..Options::default() }.validate().is_err());
         }

@@ -138,11 +138,7 @@ const MOST_HEADING: usize = 1 << 20;
 /// It cannot be read.
 pub(crate) fn heading(original: &mut dyn Original, options: &Options) -> Result<Heading, Failure> {
     let (mut reader, format, _) = open(original, options)?;
-    let delimiter = match format {
-        Format::Csv => b',',
-        Format::Tsv => b'\t',
-        _ => return Ok(Heading { format, row: Vec::new() }),
-    };
+    let Some(delimiter) = options.delimiter(format) else { return Ok(Heading { format, row: Vec::new() }) };
     let mut start = std::mem::take(&mut reader.head);
     let units = Units::of(&start);
     start.drain(..units.mark(&start));
@@ -181,8 +177,10 @@ pub(crate) fn copy_without(
     match format {
         Format::Jsonl => copy.records(reader, LineCut, form, false)?,
         Format::Lines => copy.records(reader, LineCut, form, false)?,
-        Format::Csv => copy.records(reader, RecordCut::new(b','), form, true)?,
-        Format::Tsv => copy.records(reader, RecordCut::new(b'\t'), form, true)?,
+        Format::Csv | Format::Tsv => {
+            let delimiter = options.delimiter(format).unwrap_or(b',');
+            copy.records(reader, RecordCut::new(delimiter), form, true)?;
+        }
         #[cfg(feature = "warc")]
         Format::Warc => {
             let starts = Archive::starts(reader, BLOCK, options.max_record);

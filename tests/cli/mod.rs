@@ -81,6 +81,7 @@ cases!(
     common,
     compare,
     eval,
+    fields,
     filter,
     fingerprints,
     formats,

@@ -12,6 +12,7 @@ mod corners;
 mod custom;
 mod determinism;
 mod estimator;
+mod fields;
 mod filter;
 mod fingerprints;
 mod fixtures;

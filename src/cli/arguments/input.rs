@@ -5,7 +5,7 @@ use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switc
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::clean;
-use neardups::source::{self, FORMATS, PageText};
+use neardups::source::{self, FORMATS};
 use std::path::PathBuf;
 
 /// The help heading of the flags of the input.
@@ -20,7 +20,9 @@ pub struct Input {
     /// `--id-field`.
     pub id_field: Defaulted<String>,
     /// `--content`.
-    pub content: PageText,
+    pub content: Content,
+    /// `--delimiter`.
+    pub delimiter: Option<u8>,
     /// `--max-record`, in bytes.
     pub max_record: u64,
     /// `--max-expansion`.
@@ -49,6 +51,7 @@ impl Input {
             text_fields: Defaulted { value: values(given, "text-field"), is_typed: is_typed(given, "text-field") },
             id_field: field("id-field"),
             content: chosen(given, "content", CONTENTS).expect("has a default"),
+            delimiter: value(given, "delimiter").copied(),
             max_record: *value(given, "max-record").expect("has a default"),
             max_expansion: *value(given, "max-expansion").expect("has a default"),
             max_window: *value(given, "max-window").expect("has a default"),
@@ -79,11 +82,38 @@ impl OnError {
     }
 }
 
-/// Values of `--content`.
-const CONTENTS: &[(&str, PageText, &str)] = &[
-    ("all", PageText::All, "all visible text, including menus and footers"),
-    ("main", PageText::Main, "the main text, or all text if none is found; many times slower"),
+/// `--content`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// All text of pages; fields are text.
+    All,
+    /// All text of pages, and fields are pages.
+    Html,
+    /// The main text of pages, and fields are pages.
+    Main,
+}
+
+const CONTENTS: &[(&str, Content, &str)] = &[
+    ("all", Content::All, "all visible text of pages, including menus and footers; fields of records are no pages"),
+    ("html", Content::Html, "the same, and fields of records are pages"),
+    ("main", Content::Main, "the main text of pages, or all text if none is found; fields of records are pages; many times slower"),
 ];
+
+impl Content {
+    /// How it is typed.
+    pub fn name(self) -> &'static str {
+        CONTENTS.iter().find(|row| row.1 == self).expect("each has a row").0
+    }
+}
+
+/// The delimiter that was typed: a character, or the name of a tab.
+fn delimiter(typed: &str) -> Result<u8, String> {
+    match typed.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        &[byte] if byte.is_ascii() && !matches!(byte, b'\0' | b'\n' | b'\r' | b'"') => Ok(byte),
+        _ => Err("expected one character of ASCII other than a quotation mark, or tab".to_string()),
+    }
+}
 
 /// The paths of the documents.
 pub fn paths_arg() -> Arg {
@@ -109,11 +139,16 @@ pub fn args() -> Vec<Arg> {
             .long_help(
                 "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet. The texts of several \
                  fields, separated by commas or given by repeating the option, are joined in this order with a blank line between \
-                 them; a record needs only one of them. A comma in a name is written as \\, (see 'dedup help formats').",
+                 them; a record needs only one of them. messages[].content leads through the elements of an array of JSON. A comma in a name is written as \\, (see 'dedup help formats').",
             ),
         field("id-field", "id", "Where the id of a record is; a record without one is identified as FILE:LINE"),
-        choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read (formats html and warc)")
+        choice("content", "WHAT", CONTENTS.iter().map(|&(name, _, help)| (name, help)), "Which text of a page of HTML is read, and whether fields of records are pages")
             .default_value("all"),
+        Arg::new("delimiter")
+            .long("delimiter")
+            .value_name("CHAR")
+            .value_parser(delimiter)
+            .help("What separates the fields of csv and tsv: a character such as ';' or '|', or tab [default: a comma, in tsv a tab]"),
         Arg::new("max-record")
             .long("max-record")
             .value_name("SIZE")

@@ -15,6 +15,8 @@ pub(in crate::source) struct Record<'a> {
     pub text: Cow<'a, str>,
     /// `None` if it has none, or null.
     pub id: Option<Cow<'a, str>>,
+    /// Whether the text is a page that was read completely because no main text was found.
+    pub fell_back: bool,
 }
 
 /// The text and the id of a line.
@@ -82,15 +84,15 @@ pub(super) fn parse<'a>(line: &'a str, text: &str, id: &str, buffer: &mut String
 }
 
 impl<'a> Found<'a> {
-    /// The record, given the buffer that it was parsed with.
-    pub fn record(self, buffer: &'a str) -> Record<'a> {
+    /// The text and the id, given the buffer that the line was parsed with.
+    pub fn text_and_id(self, buffer: &'a str) -> (Cow<'a, str>, Option<Cow<'a, str>>) {
         let string = |string| {
             Cow::Borrowed(match string {
                 Str::Raw(raw) => raw,
                 Str::Unescaped(range) => &buffer[range],
             })
         };
-        Record { text: string(self.text), id: self.id.map(string) }
+        (string(self.text), self.id.map(string))
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
-use crate::source::fields::quoted;
+use crate::source::fields::{Step, quoted};
 use crate::source::jsonl::display_names;
 use crate::source::{FieldPath, Options, ProblemKind, RankBy};
 
@@ -320,7 +320,10 @@ impl<'a> Schema<'a> {
             if found.1.is_list() {
                 break;
             }
-            found = child(found.0, step)?;
+            found = match step {
+                Step::Field(name) => child(found.0, name)?,
+                Step::Elements => return None,
+            };
         }
         Some(found.1)
     }
