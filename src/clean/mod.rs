@@ -195,7 +195,19 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
     let source::Options {
-        format, text_fields, id_field, page_text, pages_in_fields, delimiter, max_record, hidden, include, exclude, ranking, ..
+        format,
+        text_fields,
+        id_field,
+        page_text,
+        pages_in_fields,
+        delimiter,
+        max_record,
+        hidden,
+        include,
+        exclude,
+        program,
+        ranking,
+        ..
     } = &options.source;
     let keep = KEEP_POLICIES.iter().find(|(_, policy, _)| *policy == options.keep).map_or("", |&(name, ..)| name);
     let on_error = match options.on_error {
@@ -222,8 +234,13 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         RankBy::Least(field) => format!("min:{field}"),
         _ => keep.to_string(),
     };
+    let program = program.as_ref().map(|program| {
+        let (command, files) = program.parts();
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        serde_json::json!({"command": words, "files": files})
+    });
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
-    let rows: [(&str, Value); 13] = [
+    let rows: [(&str, Value); 14] = [
         ("format", format.name().into()),
         ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
         ("id field", id_field.name().into()),
@@ -233,6 +250,7 @@ fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request,
         ("choice of hidden files", (*hidden).into()),
         ("include", include.typed().into()),
         ("exclude", exclude.typed().into()),
+        ("program", program.into()),
         ("keep", rank.into()),
         ("prefer", Value::Array(prefer)),
         ("on error", on_error.into()),

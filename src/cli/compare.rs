@@ -5,6 +5,7 @@ use super::input;
 use super::json::{Ordered, json};
 use super::method::Method;
 use super::spelling::{self, spell_all, spelled};
+use super::stats::end_programs_on_signals;
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
@@ -33,6 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let engine = input::engine_options(&arguments.run, &method.tokens);
     let cut_by = method.tokens.tokenizer.name().into_owned();
     let options = input::source_options(&arguments.input, None)?;
+    end_programs_on_signals(&options)?;
     let terminal = Terminal::new(arguments.run.quiet, None);
     let read = |path| read(path, &options, &*method.tokens.tokenizer, engine.seed, &terminal);
     let documents = [read(a)?, read(b)?];

@@ -10,6 +10,7 @@ use super::preparation::{Described, Tokenization};
 use super::problems::Rejects;
 use super::spelling::spelled;
 use super::spread::{Spread, in_words};
+use super::stats::end_programs_on_signals;
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
@@ -75,7 +76,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         allow_empty: arguments.input.allow_empty,
         rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),
     };
-    let mut input = Input::new(paths, input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?);
+    let options = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
+    end_programs_on_signals(&options)?;
+    let mut input = Input::new(paths, options);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let failed = match runs {
         Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, plot, &mut out)?,

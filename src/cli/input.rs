@@ -6,10 +6,12 @@ use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use crate::readable::{count, counted};
-use neardups::source::{FieldPath, Format, Globs, PageText, TextFields};
+use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
 use neardups::{Error, engine, source};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Describes pages without a main text, after their number.
 pub const FELL_BACK: &str = "without a recognised main text, read completely";
@@ -94,11 +96,23 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         hidden: typed.hidden,
         include: Globs::new("include", &typed.include)?,
         exclude: Globs::new("exclude", &typed.exclude)?,
+        program: typed.program.as_deref().map(|command| program(command, typed)).transpose()?.map(Arc::new),
         temp_dir: temp_dir.map(Path::to_path_buf),
         ..source::Options::default()
     };
     options.validate()?;
     Ok(options)
+}
+
+/// The program that files are read through.
+fn program(command: &str, typed: &arguments::Input) -> Result<Program, Error> {
+    let words = shlex::split(command).ok_or_else(|| {
+        usage_error(format!(
+            "invalid value '{command}' for --pre: a quotation mark is not closed, or a backslash ends it"
+        ))
+    })?;
+    let timeout = typed.program_timeout.map_or(Program::TIMEOUT, Duration::from_secs);
+    Program::new(words, Globs::new("pre-glob", &typed.program_globs)?, timeout)
 }
 
 /// How documents are read of which only some are kept.

@@ -4,6 +4,7 @@ use super::arguments::lexicon::Arguments;
 use super::input;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
+use super::stats::end_programs_on_signals;
 use super::status::Status;
 use super::terminal::{Terminal, bytes, count, counted};
 use neardups::source::{Input, Source};
@@ -20,7 +21,9 @@ pub fn build(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     outputs.reads_stop_words(&arguments.tokens)?;
     let paths = input::paths(&arguments.paths, &[])?;
-    let mut input = Input::new(paths, input::source_options(&arguments.input, None)?);
+    let source = input::source_options(&arguments.input, None)?;
+    end_programs_on_signals(&source)?;
+    let mut input = Input::new(paths, source);
     let rejects = outputs.rejects(arguments.input.rejects.as_deref())?;
     let terminal = Terminal::new(arguments.run.quiet, input.total_bytes()).with_rejects(rejects);
     let counting = engine::count_terms(&mut input, &options, &terminal);

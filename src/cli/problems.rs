@@ -3,7 +3,7 @@
 
 use super::files::{cannot_write, open_to_append, replacement};
 use super::spelling;
-use crate::readable::count;
+use crate::readable::{count, counted as counted_noun};
 use neardups::Error;
 use neardups::replace::Replacement;
 use neardups::source::{Problem, ProblemKind, Severity};
@@ -39,14 +39,23 @@ impl Problems {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counted.entry((problem.severity, problem.kind)).or_default();
         *count += 1;
-        *count <= MAX_PRINTED as u64
+        problem.kind != ProblemKind::NeedsProgram && *count <= MAX_PRINTED as u64
     }
 
     /// The number of unprinted problems of each kind, a line each. Resets the counts.
     pub fn unprinted(&self) -> Vec<(Severity, String)> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let more = counted.into_iter().filter(|&(_, total)| total > MAX_PRINTED as u64);
+        let is_more =
+            |&((_, kind), total): &((_, _), u64)| kind == ProblemKind::NeedsProgram || total > MAX_PRINTED as u64;
+        let more = counted.into_iter().filter(is_more);
         more.map(|((severity, kind), total)| {
+            if kind == ProblemKind::NeedsProgram {
+                let documents = counted_noun(total, "PDF or office document");
+                return (
+                    severity,
+                    format!("{documents}: read them through a program with --pre (see dedup help formats)"),
+                );
+            }
             let advice = match self.rejects {
                 None if kind.is_rejection() => " (use --rejects FILE to list all)",
                 _ => "",

@@ -7,7 +7,7 @@ use super::standard_output::finish_line;
 use super::status::Status;
 use super::terminal;
 use neardups::Error;
-use neardups::replace;
+use neardups::{replace, source};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
@@ -54,6 +54,15 @@ pub fn with_stats(
 /// Whether the statistics of a whole run were written. A signal after that does not replace them.
 static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
 
+/// Ends the process on the first signal, and with it the programs that files are read through. For commands without a file
+/// of statistics.
+///
+/// # Errors
+/// None so far.
+pub fn end_programs_on_signals(options: &source::Options) -> Result<(), Error> {
+    if options.program.is_some() { end_on_signals(None) } else { Ok(()) }
+}
+
 /// Ends the process on the first signal, with a reason in the file of `--stats`. For commands without results until their end.
 ///
 /// # Errors
@@ -63,6 +72,8 @@ pub fn end_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
     // Without the handler a signal ends the program as well.
     _ = ctrlc::set_handler(move || {
         const MESSAGE: &str = "stopped by a signal: results are missing or incomplete";
+        // From here on threads that read through programs stand still, so that the run cannot go on without these files.
+        source::end_programs();
         terminal::stopped(MESSAGE);
         let error = Failure { kind: "signal", message: MESSAGE.into() };
         let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };

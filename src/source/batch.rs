@@ -8,22 +8,24 @@ use std::sync::Arc;
 
 #[cfg(feature = "files")]
 use super::Number;
+#[cfg(any(feature = "html", feature = "parquet"))]
+use super::PageText;
 #[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 #[cfg(feature = "files")]
 use super::fields::Joined;
+#[cfg(feature = "html")]
+use super::html;
 use super::lines::lines;
 use super::options::display_size;
 #[cfg(feature = "parquet")]
 use super::parquet;
+#[cfg(feature = "files")]
+use super::program::{Fault, Job};
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
 use super::{Document, Options, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
-#[cfg(any(feature = "html", feature = "parquet"))]
-use super::PageText;
-#[cfg(feature = "html")]
-use super::html;
 
 /// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
 const PART_COST: usize = 256;
@@ -77,6 +79,12 @@ pub(super) enum Part {
         bytes: Vec<u8>,
         wanted: PageText,
     },
+    /// A file that is read through a program.
+    #[cfg(feature = "files")]
+    Program {
+        path: Arc<str>,
+        job: Job,
+    },
     Lines(Records),
     Jsonl(Records, Arc<JsonFields>),
     #[cfg(feature = "files")]
@@ -121,7 +129,8 @@ impl JsonFields {
     /// Those that the options name.
     pub fn new(options: &Options) -> Self {
         let rank_by = options.ranking.by.clone();
-        let fields = jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
+        let fields =
+            jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
         JsonFields { fields, rank_by, may_be_text: false }
     }
 }
@@ -136,6 +145,8 @@ impl Part {
             Part::Text { bytes, .. } => bytes,
             #[cfg(feature = "html")]
             Part::Html { bytes, .. } => bytes,
+            #[cfg(feature = "files")]
+            Part::Program { .. } => &[],
             Part::Lines(records) | Part::Jsonl(records, _) => &records.bytes,
             #[cfg(feature = "files")]
             Part::Csv(records, _) => &records.bytes,
@@ -151,6 +162,8 @@ impl Part {
         let records = match self {
             #[cfg(feature = "parquet")]
             Part::Parquet { rows, .. } => rows.bytes_held(),
+            #[cfg(feature = "files")]
+            Part::Program { job, .. } => job.bytes_held(),
             part => part.bytes().len() as u64,
         };
         PART_COST as u64 + records
@@ -276,6 +289,20 @@ impl Part {
                     }
                     let decoded = Decoded { text: Cow::Owned(text), repair };
                     emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decoded);
+                }
+            }
+            #[cfg(feature = "files")]
+            Part::Program { path, job } => {
+                if let Some(number) = selection.next() {
+                    let place = Place { path: path.clone(), line: None };
+                    match job.text() {
+                        Ok(text) => {
+                            emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decode::utf8(&text))
+                        }
+                        Err(Fault { kind, message }) => {
+                            each(number, Err(Problem::at(place, Severity::Failed, kind, message)));
+                        }
+                    }
                 }
             }
             Part::Lines(records) => records.each_line(selection, each),

@@ -203,9 +203,9 @@ impl Columns {
             let wanted = quoted(wanted.into_iter());
             let other = USUAL.iter().find(|(other, _)| fields.len() == 1 && header.contains(other));
             return Err(match other {
-                Some((_, other)) => format!(
-                    "no text column {wanted} (one column here: {here}; split it with `delimiter {other}`)"
-                ),
+                Some((_, other)) => {
+                    format!("no text column {wanted} (one column here: {here}; split it with `delimiter {other}`)")
+                }
                 None => format!("no text column {wanted} (columns here: {here}; choose with `text-field`)"),
             });
         }
@@ -293,10 +293,7 @@ mod tests {
             Columns::find(b',', b"id,\"text\",x", &options),
             Ok(Columns { texts: vec![1], id: Some(0), count: 3, ..none(b',') })
         );
-        assert_eq!(
-            Columns::find(b'\t', b"text\tx", &options),
-            Ok(Columns { texts: vec![0], count: 2, ..none(b'\t') })
-        );
+        assert_eq!(Columns::find(b'\t', b"text\tx", &options), Ok(Columns { texts: vec![0], count: 2, ..none(b'\t') }));
         let error = Columns::find(b',', b"url,body", &options).unwrap_err();
         assert_eq!(error, "no text column 'text' (columns here: url, body; choose with `text-field`)");
     }

@@ -8,17 +8,18 @@ use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memchr_iter;
 
 use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
-use super::opaque::opaque;
+use super::opaque::{is_document, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC, display_size};
 #[cfg(feature = "parquet")]
 use super::parquet;
+use super::program::Job;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
@@ -89,6 +90,23 @@ impl<'a> Pass<'a> {
         outcome
     }
 
+    /// How a file is read through a program, if it is.
+    pub fn job(&self, path: &Path, size: u64) -> Option<Job> {
+        let program = self.options.program.as_ref().filter(|program| program.reads(path))?;
+        let max_output = self.options.max_record;
+        let (program, outcome) = (Arc::clone(program), OnceLock::new());
+        Some(Job { program, path: path.to_path_buf(), size, max_output, outcome })
+    }
+
+    /// Reads a file through a program, later and on any thread. Programs take long, so each file is a batch of its own.
+    pub fn read_through(&mut self, file: &File, job: Job, counts: &mut Counts) -> ControlFlow<()> {
+        counts.files += 1;
+        self.assembler.rank = self.rank(file, Format::Text);
+        self.bytes_read.set(self.bytes_read.get() + job.size);
+        self.push(Part::Program { path: file.path.into(), job })?;
+        self.assembler.flush(self.bytes_read.get())
+    }
+
     /// The rank of the documents of a file, beside their own.
     fn rank(&self, file: &File, format: Format) -> Rank {
         let ranking = &self.options.ranking;
@@ -118,7 +136,11 @@ impl<'a> Pass<'a> {
         let format = format(self.options.format, file.name, &reader.head);
         if let Some(what) = no_text(&reader.head, format) {
             counts.binary += 1;
-            return self.problem(Problem::new(Severity::Skipped, ProblemKind::NotText, file.path, None, what));
+            let kind = match is_document(&reader.head, file.name) {
+                true => ProblemKind::NeedsProgram,
+                false => ProblemKind::NotText,
+            };
+            return self.problem(Problem::new(Severity::Skipped, kind, file.path, None, what));
         }
         if let Some(feature) = format.missing_feature() {
             let message = format!("{}, which is only read by programs built with the feature {feature}", format.name());
@@ -145,7 +167,9 @@ impl<'a> Pass<'a> {
                 let part = |records| Part::Jsonl(records, fields.clone());
                 self.read_records(file.path, reader, false, LineCut, part)
             }
-            Format::Csv | Format::Tsv => self.read_csv(file.path, reader, self.options.delimiter(format).unwrap_or(b',')),
+            Format::Csv | Format::Tsv => {
+                self.read_csv(file.path, reader, self.options.delimiter(format).unwrap_or(b','))
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => self.read_parquet(file, &reader.head, before),
             #[cfg(not(all(feature = "html", feature = "warc", feature = "parquet")))]
@@ -201,8 +225,10 @@ impl<'a> Pass<'a> {
     fn read_csv(&mut self, path: &str, reader: Reader, delimiter: u8) -> ControlFlow<()> {
         let (reader, encoding) = self.decoded(path, reader, true)?;
         if let Some(Transcoded { name, .. }) = encoding.as_ref().filter(|encoding| encoding.hides(delimiter)) {
-            let message =
-                format!("in {name}, '{}' may be a part of a character: convert it to UTF-8 first", char::from(delimiter));
+            let message = format!(
+                "in {name}, '{}' may be a part of a character: convert it to UTF-8 first",
+                char::from(delimiter)
+            );
             return self.fail(ProblemKind::Unreadable, path, None, message);
         }
         let cut = RecordCut::new(delimiter);

@@ -383,7 +383,11 @@ fn read_file(
         seen.insert(id, shown.as_str().into());
     }
     let (name, size) = (path.file_name(), Some(metadata.len()));
-    pass.read(&File { path: &shown, name, size, random_access: Some(&raw) }, &raw, counts)
+    let file = File { path: &shown, name, size, random_access: Some(&raw) };
+    match pass.job(path, metadata.len()) {
+        Some(job) => pass.read_through(&file, job, counts),
+        None => pass.read(&file, &raw, counts),
+    }
 }
 
 /// Reads a copied input from its start. If the copy fails, the reading ends, and its path is noted.

@@ -76,7 +76,8 @@ impl Fields {
     fn parse_any<'a>(&self, line: &'a str) -> Result<Record<'a>, Rejected> {
         let mut found = Found { texts: vec![Slot::Missing; self.texts.len()], id: Slot::Missing };
         let mut json = serde_json::Deserializer::from_str(line);
-        let parsed = Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
+        let parsed =
+            Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
         parsed.map_err(|error| Rejected { kind: ProblemKind::Json, message: malformed(&error), id: None })?;
         let id = match found.id {
             Slot::Missing | Slot::Kind("null") => None,
@@ -291,7 +292,9 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                     map.next_value::<IgnoredAny>()?;
                 }
                 // By far the most common field; checking it first saves a comparison.
-                Some(Wanted { texts, is_id: false, within, elements: None }) if within.is_empty() && texts.len() == 1 => {
+                Some(Wanted { texts, is_id: false, within, elements: None })
+                    if within.is_empty() && texts.len() == 1 =>
+                {
                     self.found.texts[texts[0]] = map.next_value_seed(Text)?;
                 }
                 Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
@@ -548,9 +551,18 @@ mod tests {
     fn one_of_several_fields_must_have_a_text() {
         for (line, message) in [
             (r#"{"x":1}"#, "no text field 'a', 'b.c' or 'd' (fields here: x; choose with `text-field`)"),
-            (r#"{"b":{"c":null}}"#, "text field 'b.c' is null, not a string (fields here: b; choose with `text-field`)"),
-            (r#"{"a":"x","d":1}"#, "text field 'd' is a number, not a string (fields here: a, d; choose with `text-field`)"),
-            (r#"{"a":"x","b":{"c":[]}}"#, "text field 'b.c' is an array, not a string (fields here: a, b; choose with `text-field`)"),
+            (
+                r#"{"b":{"c":null}}"#,
+                "text field 'b.c' is null, not a string (fields here: b; choose with `text-field`)",
+            ),
+            (
+                r#"{"a":"x","d":1}"#,
+                "text field 'd' is a number, not a string (fields here: a, d; choose with `text-field`)",
+            ),
+            (
+                r#"{"a":"x","b":{"c":[]}}"#,
+                "text field 'b.c' is an array, not a string (fields here: a, b; choose with `text-field`)",
+            ),
         ] {
             assert_eq!(with(line, "a,b.c,d", "id").unwrap_err().message, message);
         }
@@ -592,7 +604,10 @@ mod tests {
             (r#"{"m":[[{"c":"y"}]]}"#, "text field 'm[].c' leads through an array where an object should be"),
         ] {
             let message = with(line, "m[].c", "id").unwrap_err().message;
-            assert_eq!(message, format!("{wrong} (fields here: {}; choose with `text-field`)", field_names(line).unwrap()));
+            assert_eq!(
+                message,
+                format!("{wrong} (fields here: {}; choose with `text-field`)", field_names(line).unwrap())
+            );
         }
         let message = with(r#"{"m":[{"c":"#, "m[].c", "id").unwrap_err().message;
         assert!(message.starts_with("malformed JSON: EOF"), "{message}");

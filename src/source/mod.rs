@@ -10,6 +10,7 @@
 //!
 //! | file | one idea |
 //! |---|---|
+//! | `program` | files that another program turns into text |
 //! | `opaque` | files that hold no text, by their first bytes |
 //! | `options` | options: formats, limits |
 //! | `fields` | the fields of records; the text in several of them |
@@ -55,6 +56,8 @@ mod opaque;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "files")]
+mod program;
 mod rank;
 #[cfg(feature = "files")]
 mod reader;
@@ -83,6 +86,8 @@ pub use input::{Counts, Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
 pub use options::{FORMATS, Format, FormatName, Options, PageText};
+#[cfg(feature = "files")]
+pub use program::{Program, end_programs};
 pub use rank::{Number, Rank, RankBy, Ranking};
 pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
@@ -201,8 +206,12 @@ pub enum ProblemKind {
     Archive,
     /// A page has a content coding that is not supported.
     Coding,
-    /// A file holds no text: PDF, an office document, an archive, any other binary file.
+    /// A file holds no text: an archive, any other binary file.
     NotText,
+    /// A PDF or an office document, which needs a program to be read.
+    NeedsProgram,
+    /// The program that a file is read through failed, or did not end in time.
+    Program,
     /// A file was already read under another name.
     SameFile,
     /// A symbolic link leads back to a folder that contains it.
@@ -235,6 +244,8 @@ impl ProblemKind {
             ProblemKind::Archive => "archive",
             ProblemKind::Coding => "coding",
             ProblemKind::NotText => "not-text",
+            ProblemKind::NeedsProgram => "needs-program",
+            ProblemKind::Program => "program",
             ProblemKind::SameFile => "same-file",
             ProblemKind::Loop => "loop",
             ProblemKind::Special => "special",
@@ -258,7 +269,9 @@ impl ProblemKind {
             | ProblemKind::Header
             | ProblemKind::Archive
             | ProblemKind::Coding
-            | ProblemKind::NotText => true,
+            | ProblemKind::NotText
+            | ProblemKind::NeedsProgram
+            | ProblemKind::Program => true,
             ProblemKind::SameFile
             | ProblemKind::Loop
             | ProblemKind::Special

@@ -37,6 +37,25 @@ pub fn opaque(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| is_tar.then_some("tar archive: unpack it first"))
 }
 
+/// Extensions of documents that are ZIP archives.
+#[cfg(feature = "files")]
+const OFFICE: &[&str] = &["docx", "xlsx", "pptx", "odt", "ods", "odp", "epub"];
+
+/// Whether a file that is opaque is a PDF or an office document, which programs turn into text. ZIP archives are told
+/// apart by the extension of the file.
+#[cfg(feature = "files")]
+pub fn is_document(head: &[u8], name: Option<&std::ffi::OsStr>) -> bool {
+    let extension =
+        name.and_then(|name| std::path::Path::new(name).extension()).and_then(|extension| extension.to_str());
+    match opaque(head) {
+        Some(what) if what.starts_with("ZIP") => {
+            extension.is_some_and(|extension| OFFICE.iter().any(|office| office.eq_ignore_ascii_case(extension)))
+        }
+        Some(what) => ["PDF", "office", "RTF", "PostScript"].iter().any(|kind| what.starts_with(kind)),
+        None => false,
+    }
+}
+
 /// Whether more bytes could make this beginning that of a known kind. No such kind begins with a whole line.
 pub fn may_become_opaque(head: &[u8]) -> bool {
     MAGICS.iter().any(|(magic, _)| head.len() < magic.len() && magic.starts_with(head))
@@ -68,6 +87,22 @@ mod tests {
             let found = opaque(head);
             assert_eq!(found.is_some(), named.is_some(), "{}", head.escape_ascii());
             assert!(found.unwrap_or_default().starts_with(named.unwrap_or_default()), "{found:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "files")]
+    fn documents_by_first_bytes_and_extension() {
+        for (head, name, expected) in [
+            (&b"%PDF-1.7"[..], None, true),
+            (b"{\\rtf1", Some("a"), true),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("a.doc"), true),
+            (b"PK\x03\x04", Some("a.DOCX"), true),
+            (b"PK\x03\x04", Some("a.zip"), false),
+            (b"PK\x03\x04", None, false),
+            (b"text", Some("a.docx"), false),
+        ] {
+            assert_eq!(is_document(head, name.map(std::ffi::OsStr::new)), expected, "{name:?}");
         }
     }
 

@@ -1,10 +1,12 @@
 //! The options of reading: the format, the fields, the limits.
 
 use std::path::PathBuf;
-
 #[cfg(feature = "files")]
-use super::Globs;
+use std::sync::Arc;
+
 use super::{FieldPath, Ranking, TextFields};
+#[cfg(feature = "files")]
+use super::{Globs, Program};
 use crate::error::Error;
 
 /// How files are cut into documents.
@@ -163,6 +165,9 @@ pub struct Options {
     /// The files and folders that are not read.
     #[cfg(feature = "files")]
     pub exclude: Globs,
+    /// A program that some files are read through, each as one document, whatever the format.
+    #[cfg(feature = "files")]
+    pub program: Option<Arc<Program>>,
     /// Which documents are preferred over their near-duplicates.
     pub ranking: Ranking,
     /// The approximate size of a batch, in bytes of records. Affects the speed, never the documents.
@@ -189,6 +194,8 @@ impl Default for Options {
             include: Globs::default(),
             #[cfg(feature = "files")]
             exclude: Globs::default(),
+            #[cfg(feature = "files")]
+            program: None,
             ranking: Ranking::default(),
             batch_bytes: 1 << 20,
             temp_dir: None,
@@ -236,7 +243,9 @@ impl Options {
             return Err(Error::parameter("delimiter", delimiter.escape_ascii(), expected));
         }
         if self.pages_in_fields && !cfg!(feature = "html") {
-            return Err(Error::Unsuitable("pages in fields are only read by programs built with the feature html".into()));
+            return Err(Error::Unsuitable(
+                "pages in fields are only read by programs built with the feature html".into(),
+            ));
         }
         if self.page_text == PageText::Main && !cfg!(feature = "main-content") {
             return Err(Error::Unsuitable(
@@ -291,7 +300,9 @@ mod tests {
         assert!(Options { max_record: 0, ..Options::default() }.validate().is_err());
         assert!(Options { max_record: (1 << 30) + 1, ..Options::default() }.validate().is_err());
         assert!(Options { max_expansion: 0, ..Options::default() }.validate().is_err());
-        for (delimiter, is_valid) in [(b'|', true), (b'\t', true), (b'"', false), (b'\n', false), (0, false), (0xa7, false)] {
+        for (delimiter, is_valid) in
+            [(b'|', true), (b'\t', true), (b'"', false), (b'\n', false), (0, false), (0xa7, false)]
+        {
             assert_eq!(Options { delimiter: Some(delimiter), ..Options::default() }.validate().is_ok(), is_valid);
         }
         for max_window in [0, (1 << 20) - 1, (2 << 30) + 1] {

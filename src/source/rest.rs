@@ -51,6 +51,11 @@ pub(crate) trait Original {
     /// The name that determines the format; standard input has none.
     fn name(&self) -> Option<&OsStr>;
 
+    /// Its path, if it is a file on disk.
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
     /// Its size in bytes, if known.
     fn size(&self) -> Option<u64>;
 
@@ -87,6 +92,10 @@ impl<'a> OnDisk<'a> {
 }
 
 impl Original for OnDisk<'_> {
+    fn path(&self) -> Option<&Path> {
+        Some(self.path)
+    }
+
     fn name(&self) -> Option<&OsStr> {
         self.path.file_name()
     }
@@ -112,11 +121,15 @@ fn open<'o>(
     options: &Options,
 ) -> Result<(Reader<'o>, Format, Option<Compression>), Failure> {
     let (name, size) = (original.name().map(OsStr::to_os_string), original.size());
+    let is_whole = options.program.as_ref().zip(original.path()).is_some_and(|(program, path)| program.reads(path));
     let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), options));
     let (reader, compression) = opened.map_err(Failure::Read)?;
     let mut reader = Reader::new(reader);
     reader.fill_head(size);
-    let format = file::format(options.format, name.as_deref(), &reader.head);
+    let format = match is_whole {
+        true => Format::Text,
+        false => file::format(options.format, name.as_deref(), &reader.head),
+    };
     Ok((reader, format, compression))
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::records;
 use super::shell::Shell;
@@ -187,4 +189,27 @@ fn verdicts_are_not_written_twice_after_an_error() {
         let verdicts = |name: &str| fs::read_to_string(shell.folder().join(name)).unwrap();
         assert!(verdicts("vb") == verdicts("va"), "{flags}");
     }
+}
+
+#[test]
+fn a_signal_ends_the_programs_that_files_are_read_through() {
+    let shell = Shell::new();
+    shell.write("a", "text");
+    // The program writes its number, and starts another that would write a mark.
+    shell.write("slow", "#!/bin/sh\necho $$ > started\n(sleep 2; touch mark) &\nsleep 100\n");
+    for command in ["scan a", "clean a --output out", "lexicon build a"] {
+        _ = fs::remove_file(shell.folder().join("started"));
+        let mut child = shell.command(command);
+        let mut child = child.args(["--pre", "sh slow"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let started = Instant::now();
+        while !fs::read(shell.folder().join("started")).is_ok_and(|number| !number.is_empty()) {
+            assert!(started.elapsed() < Duration::from_secs(60), "{command}: no program was started");
+            sleep(Duration::from_millis(10));
+        }
+        let signal = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(signal.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{command}");
+    }
+    sleep(Duration::from_millis(2500));
+    assert!(!shell.folder().join("mark").exists());
 }

@@ -108,6 +108,7 @@ cases!(
     paths,
     plan_table,
     preparation,
+    pre,
     presets,
     projection,
     records_and_ids,

@@ -1,6 +1,6 @@
 //! Pages in fields of records against the same pages in files.
 
-use neardups::source::{Input, Options, PageText, Source};
+use neardups::source::{Input, Options, PageText, Source, TextFields};
 use neardups::{MinHash, Scan};
 use std::fs;
 use std::ops::ControlFlow;
@@ -43,7 +43,8 @@ fn pages() -> Vec<String> {
 
 fn compare(pages: &[String], page_text: PageText) {
     let folder = tempfile::tempdir().unwrap();
-    let (files, lines, rows) = (folder.path().join("pages"), folder.path().join("a.jsonl"), folder.path().join("a.csv"));
+    let (files, lines, rows) =
+        (folder.path().join("pages"), folder.path().join("a.jsonl"), folder.path().join("a.csv"));
     fs::create_dir(&files).unwrap();
     let (mut json, mut csv) = (String::new(), String::from("n;text\n"));
     for (n, page) in pages.iter().enumerate() {
@@ -72,5 +73,21 @@ fn pages_in_fields_have_the_texts_and_pairs_of_those_in_files() {
     compare(&pages(), PageText::All);
     if cfg!(feature = "main-content") {
         compare(&pages(), PageText::Main);
+    }
+}
+
+#[test]
+fn several_columns_of_parquet_have_the_texts_of_the_same_fields_of_json() {
+    let fixture = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path);
+    for fields in ["meta.title,doc.body", "doc.body,meta.title,doc.id", "meta.url,doc.body"] {
+        let text_fields = TextFields::parse("text-field", [fields]).unwrap();
+        let options = Options { text_fields, ..Options::default() };
+        let expected = texts(&fixture("jsonl/nested/nested.jsonl"), &options);
+        assert_eq!(expected.0.len(), 15);
+        // The longest column decides where ranges of rows end, and the others follow.
+        for batch_bytes in [1, 100, 1000, 1 << 20] {
+            let found = texts(&fixture("parquet/docs"), &Options { batch_bytes, ..options.clone() });
+            assert_eq!(found, expected, "{fields} in batches of {batch_bytes} bytes");
+        }
     }
 }

@@ -35,6 +35,12 @@ pub struct Input {
     pub include: Vec<String>,
     /// `--exclude`.
     pub exclude: Vec<String>,
+    /// `--pre`.
+    pub program: Option<String>,
+    /// `--pre-glob`.
+    pub program_globs: Vec<String>,
+    /// `--pre-timeout`, in seconds, if the command has it.
+    pub program_timeout: Option<u64>,
     /// `--rejects`.
     pub rejects: Option<PathBuf>,
     /// `--allow-empty`.
@@ -58,6 +64,9 @@ impl Input {
             hidden: switch(given, "hidden"),
             include: values(given, "include"),
             exclude: values(given, "exclude"),
+            program: value(given, "pre").cloned(),
+            program_globs: values(given, "pre-glob"),
+            program_timeout: value(given, "pre-timeout").copied(),
             rejects: path(given, "rejects"),
             allow_empty: switch(given, "allow-empty"),
         }
@@ -96,7 +105,11 @@ pub enum Content {
 const CONTENTS: &[(&str, Content, &str)] = &[
     ("all", Content::All, "all visible text of pages, including menus and footers; fields of records are no pages"),
     ("html", Content::Html, "the same, and fields of records are pages"),
-    ("main", Content::Main, "the main text of pages, or all text if none is found; fields of records are pages; many times slower"),
+    (
+        "main",
+        Content::Main,
+        "the main text of pages, or all text if none is found; fields of records are pages; many times slower",
+    ),
 ];
 
 impl Content {
@@ -195,8 +208,36 @@ pub fn args() -> Vec<Arg> {
             .help("Do not read files and folders that match a glob; may be repeated"),
     ]
     .into_iter()
+    .chain(program_args())
     .map(|arg| arg.help_heading(INPUT_OPTIONS))
     .collect()
+}
+
+/// The flags for files that are read through a program.
+fn program_args() -> [Arg; 3] {
+    [
+        Arg::new("pre")
+            .long("pre")
+            .value_name("COMMAND")
+            .help("Read files through a program, such as 'pdftotext - -': what it prints is the text")
+            .long_help(
+                "Read files through a program: what it prints, in UTF-8, is the text of the file. The command is split into words as a \
+                 shell does, but no shell runs it. The file is its standard input. Its path takes the place of each argument {}, and is \
+                 the last argument if none is {} or -. Examples: 'pdftotext - -', 'pdftotext -layout {} -', 'pandoc -t plain'.",
+            ),
+        Arg::new("pre-glob")
+            .long("pre-glob")
+            .value_name("GLOB")
+            .action(ArgAction::Append)
+            .requires("pre")
+            .help("Read only files that match a glob through --pre; may be repeated [default: all files]"),
+        Arg::new("pre-timeout")
+            .long("pre-timeout")
+            .value_name("SECONDS")
+            .value_parser(whole_number(1..=86_400))
+            .requires("pre")
+            .help("Time that the program of --pre has for a file [default: 60]"),
+    ]
 }
 
 /// What happens to records that cannot be read: `--on-error`.

@@ -120,8 +120,7 @@ impl Rows {
     pub fn visit<W>(&self, next: &mut dyn FnMut() -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
         let Columns { texts: columns, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
         let columns = self.texts.iter().zip(columns);
-        let mut columns: Vec<Cells> =
-            columns.map(|(slice, column)| Cells::new(slice, column, self.limits)).collect();
+        let mut columns: Vec<Cells> = columns.map(|(slice, column)| Cells::new(slice, column, self.limits)).collect();
         let ids = self.id.as_ref().zip(id_column.as_ref());
         let mut ids = ids.map(|(slice, (column, kind))| (Cells::new(slice, column, self.limits), *kind));
         let ranks = self.rank.as_ref().zip(rank_column.as_ref());
