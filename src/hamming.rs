@@ -3,17 +3,21 @@
 //!
 //! Shared by the families whose fingerprint is the signs of a sum of ±1 vectors (Charikar, STOC 2002).
 
+mod combinations;
 pub(crate) mod cost;
 mod distribution;
 mod join;
 pub(crate) mod layout;
+mod tables;
 
-use crate::hash::{combine, mix};
+use crate::hash::mix;
 use crate::kernel::{Level, counts::count_bits};
 
+pub use combinations::{binomial, combinations};
 pub use distribution::Distribution;
 pub use join::{Near, each_pair_within, pairs_within};
 pub use layout::Layout;
+pub use tables::BlockTables;
 
 /// Appends the words of the fingerprint, of 64 bits each: bit `i` is 1 iff the features whose hash has bit `i` set weigh
 /// more than the others. A tie gives 0. `bits` is a multiple of 32; the upper half of the last word may be unused, and
@@ -64,72 +68,6 @@ fn weighted_popcount(patterns: impl Iterator<Item = (u64, i64)>) -> ([i64; 64], 
 #[inline]
 pub fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
-}
-
-/// The tables of a [`Layout`]: which bits of a fingerprint make its key in each of them.
-#[derive(Clone, Debug)]
-pub struct BlockTables {
-    /// For each table, the bits that make its key: one mask a word.
-    masks: Vec<Vec<u64>>,
-}
-
-impl BlockTables {
-    /// The tables of a layout.
-    pub fn of(layout: &Layout) -> Self {
-        BlockTables { masks: layout.masks() }
-    }
-
-    /// Tables for one level of `blocks` blocks.
-    ///
-    /// # Panics
-    /// Unless `distance < blocks <= bits`.
-    pub fn new(bits: usize, blocks: usize, distance: usize) -> Self {
-        Self::of(&Layout::one_level(bits, distance, blocks))
-    }
-
-    /// Returns the number of tables.
-    pub fn len(&self) -> usize {
-        self.masks.len()
-    }
-
-    /// Returns false: there is at least one table.
-    pub fn is_empty(&self) -> bool {
-        self.masks.is_empty()
-    }
-
-    /// Returns the number of bits of a table's key.
-    pub fn key_bits(&self, table: usize) -> u32 {
-        self.masks[table].iter().map(|mask| mask.count_ones()).sum()
-    }
-
-    /// Returns the key of a fingerprint in a table: a hash of the chosen bits and the table's number.
-    #[inline]
-    pub fn key(&self, fingerprint: &[u64], table: usize) -> u64 {
-        let chosen = self.masks[table].iter().zip(fingerprint).map(|(mask, word)| mask & word);
-        chosen.fold(mix(table as u64 + 1), combine)
-    }
-}
-
-/// Returns all ways to choose `k` of `0..n`, ascending: 012, 013, … (the order of Manku's tables).
-pub fn combinations(n: usize, k: usize) -> Vec<Vec<usize>> {
-    let mut all = Vec::new();
-    let mut chosen: Vec<usize> = (0..k).collect();
-    loop {
-        all.push(chosen.clone());
-        // The last position that can still move up.
-        let Some(i) = (0..k).rev().find(|&i| chosen[i] < n - k + i) else {
-            return all;
-        };
-        chosen[i] += 1;
-        for j in i + 1..k {
-            chosen[j] = chosen[j - 1] + 1;
-        }
-    }
-}
-
-/// Returns `n` over `k`, as a double (exact below 2⁵³).
-pub fn binomial(n: usize, k: usize) -> f64 {
-    (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64)
 }
 
 /// Returns the probability that one sign bit differs between two feature vectors of this cosine: `θ / π`,

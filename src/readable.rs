@@ -42,6 +42,12 @@ pub fn controls_display(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// A size for messages: in MiB where that is exact.
+pub(crate) fn display_size(bytes: usize) -> String {
+    const MIB: usize = 1 << 20;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +56,11 @@ mod tests {
     fn counts_for_people() {
         assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
         assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+    }
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(display_size(64 << 20), "64 MiB");
+        assert_eq!(display_size(1000), "1000 bytes");
     }
 }

@@ -1,7 +1,7 @@
 //! Explanations of single pairs: what an algorithm reports about two documents besides whether they are a pair. A scan
 //! uses none of it; `compare`, `eval` and `plan` are based on it.
 
-use super::{Algorithm, CompareOn};
+use super::profile::CompareOn;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 
@@ -67,7 +67,7 @@ pub struct TermUse {
 /// Explanations of single pairs, and of the results of a run.
 pub trait Explain {
     /// Returns the exact similarity, whatever the threshold. At or above the threshold it equals the result of
-    /// [`Algorithm::compare`]; below it may be `None` if it is unknown there.
+    /// [`Algorithm::compare`](super::Algorithm::compare); below it may be `None` if it is unknown there.
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity>;
 
     /// Returns the probability that a pair of this similarity shares a key. `None`, the default, if that is certain: no
@@ -76,7 +76,7 @@ pub trait Explain {
         None
     }
 
-    /// Returns the probability that these two documents share a key; `a` and `b` are what [`Algorithm::compare`] reads.
+    /// Returns the probability that these two documents share a key; `a` and `b` are what [`Algorithm::compare`](super::Algorithm::compare) reads.
     /// By default that of their [`similarity`](Self::similarity).
     fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
         self.similarity(a, b).and_then(|similarity| self.found_with(similarity))
@@ -90,7 +90,7 @@ pub trait Explain {
 
     /// Returns the similarity of two documents with fingerprints, even below the threshold, and the probability that a
     /// scan reports such a pair. It serves to compare the results of a scan with the stated probabilities. `reported`
-    /// is whether [`Algorithm::compare`] finds them at or above the threshold, if it reads the same. By default the
+    /// is whether [`Algorithm::compare`](super::Algorithm::compare) finds them at or above the threshold, if it reads the same. By default the
     /// [`similarity`](Self::similarity) and [`pair_found_with`](Self::pair_found_with), or 0 below the threshold.
     fn odds(&self, a: &[u64], b: &[u64], reported: bool) -> Option<Odds> {
         let similarity = self.similarity(a, b)?;
@@ -118,70 +118,5 @@ pub trait Explain {
     /// sentence each.
     fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
         Vec::new()
-    }
-}
-
-/// The answers of [`Explain`], with defaults for algorithms that have none.
-impl dyn Algorithm + '_ {
-    /// See [`Explain::similarity`].
-    pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
-        match self.explain() {
-            Some(explain) => explain.similarity(a, b),
-            None => self.compare(a, b),
-        }
-    }
-
-    /// See [`Explain::found_with`].
-    pub fn found_with(&self, similarity: Similarity) -> Option<f64> {
-        self.explain()?.found_with(similarity)
-    }
-
-    /// See [`Explain::pair_found_with`].
-    pub fn pair_found_with(&self, a: &[u64], b: &[u64]) -> Option<f64> {
-        self.explain()?.pair_found_with(a, b)
-    }
-
-    /// See [`Explain::odds_read`].
-    pub fn odds_read(&self) -> Option<CompareOn> {
-        self.explain()?.odds_read()
-    }
-
-    /// See [`Explain::odds`].
-    pub fn odds(&self, a: &[u64], b: &[u64]) -> Option<Odds> {
-        let explain = self.explain()?;
-        // Fingerprints cannot be compared by an algorithm that reads features.
-        let reported = explain.odds_read() == Some(self.compare_on()) && self.compare(a, b).is_some();
-        explain.odds(a, b, reported)
-    }
-
-    /// See [`Explain::agreement`].
-    pub fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
-        if let Some(agreement) = self.explain().and_then(|explain| explain.agreement(a, b)) {
-            return agreement;
-        }
-        let [a, b] = [a, b].map(|fingerprint| {
-            let mut keys = Vec::new();
-            self.keys(fingerprint, &mut keys);
-            keys.sort_unstable();
-            keys.dedup();
-            keys
-        });
-        let equal = a.iter().filter(|key| b.binary_search(key).is_ok()).count();
-        vec![Agreement { what: "keys", equal, of: a.len().min(b.len()) }]
-    }
-
-    /// See [`Explain::distance`].
-    pub fn distance(&self, similarity: Similarity) -> Option<u32> {
-        self.explain()?.distance(similarity)
-    }
-
-    /// See [`Explain::terms`].
-    pub fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
-        self.explain()?.terms(tokens)
-    }
-
-    /// See [`Explain::warnings`].
-    pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
-        self.explain().map_or_else(Vec::new, |explain| explain.warnings(documents, featureless))
     }
 }

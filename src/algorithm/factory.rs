@@ -1,99 +1,102 @@
 //! Factories: they turn settings into an algorithm once the median length of the documents is known.
 
 use super::drop_common::WithoutCommon;
-use super::parameter::{DROP_COMMON, LEXICON, LEXICON_WITHOUT, Settings, WEIGHTS};
+use super::family::{Learned, Learns, Totals};
+use super::forecast::{CHARACTERS_OF_A_WORD, SearchForecast, three_digits};
+use super::parameter::{DROP_COMMON, LEXICON, LEXICON_WITHOUT, OVERLAPPING, Parameter, SHINGLE, Settings, WEIGHTS};
+use super::prepared::{AlgorithmFactory, PreparedAlgorithm};
+use super::row::{Provenance, Row, RowKind};
 use super::weights::Weights;
-use super::{Algorithm, Entry, Learned, Provenance, Row, RowKind, SearchForecast, Totals};
 use crate::error::Error;
+use crate::lexicon::Lexicon;
 use crate::lexicon::weights::TermWeights;
-use crate::lexicon::{FileIdentity, Lexicon};
 use crate::tokenizer::prepared::Step;
 use crate::tokenizer::{self, CharNgram, Tokenizer};
 use std::fmt;
 use std::sync::Arc;
 
-/// An algorithm ready to run, with its tokenizer, warnings and refusal.
+/// One line of the table of algorithms.
 #[non_exhaustive]
-pub struct PreparedAlgorithm {
-    /// The algorithm.
-    pub algorithm: Box<dyn Algorithm>,
-    /// A tokenizer that the algorithm needs instead of the requested one.
-    pub tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// Warnings about this algorithm on these documents; one sentence each.
-    pub warnings: Vec<String>,
-    /// The reason why this algorithm should not run on these documents at all.
-    pub refusal: Option<String>,
-    /// The files of the lexicons and weights that the algorithm judges terms by.
-    pub terms_of: Vec<FileIdentity>,
+pub struct Entry {
+    /// What `--algo` takes.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line for help.
+    pub summary: &'static str,
+    /// When to use it and where it is weak; a short paragraph.
+    pub advice: &'static str,
+    /// Its parameters; each is a flag.
+    pub parameters: &'static [&'static Parameter],
+    /// The parameters whose default differs in this algorithm, with that default.
+    pub defaults: &'static [(&'static Parameter, &'static str)],
+    /// Steps of preparation that would remove what the algorithm looks for.
+    pub refuses: &'static [Step],
+    /// Returns the prepared algorithm for these parameters and this median document length in tokens.
+    pub prepare: fn(&Settings, usize) -> Result<PreparedAlgorithm, Error>,
+    /// Returns whether the median can change the algorithm (apart from its warnings) for these parameters.
+    pub depends_on_length: fn(&Settings) -> bool,
+    /// Returns what the algorithm would find and cost, for these parameters, median length and number of documents.
+    pub forecast: fn(&Settings, usize, u64) -> Result<Forecast, Error>,
 }
 
-impl PreparedAlgorithm {
-    /// An algorithm without tokenizer, warnings or refusal.
-    pub fn new(algorithm: impl Algorithm + 'static) -> Self {
-        PreparedAlgorithm {
-            algorithm: Box::new(algorithm),
-            tokenizer: None,
-            warnings: Vec::new(),
-            refusal: None,
-            terms_of: Vec::new(),
+impl Entry {
+    /// Returns whether the algorithm has this parameter.
+    pub fn uses(&self, parameter: &str) -> bool {
+        self.parameters.iter().any(|p| p.name == parameter)
+    }
+
+    /// Returns the default of a parameter in this algorithm.
+    pub fn default_of(&self, parameter: &Parameter) -> &'static str {
+        let own = self.defaults.iter().find(|(other, _)| other.name == parameter.name);
+        own.map_or(parameter.default, |(_, default)| default)
+    }
+
+    /// Checks that tokens may be prepared with these steps.
+    ///
+    /// # Errors [`Error::Usage`] for a step that would remove what the algorithm looks for.
+    pub fn goes_with(&self, steps: &[Step]) -> Result<(), Error> {
+        match steps.iter().find(|step| self.refuses.contains(step)) {
+            Some(step) => Err(Error::Usage(format!(
+                "`{}` cannot be combined with `algo {}`, which needs the unchanged words of running text; \
+                 another algorithm, such as minhash, allows it",
+                step.flag(),
+                self.name
+            ))),
+            None => Ok(()),
         }
     }
 
-    /// Sets a tokenizer that the algorithm needs instead of the requested one.
-    pub fn with_tokenizer(self, tokenizer: Arc<dyn Tokenizer>) -> Self {
-        PreparedAlgorithm { tokenizer: Some(tokenizer), ..self }
-    }
-
-    /// Checks that the terms of its lexicons and weights are tokens of its tokenizer, or else of the requested one, hashed with
-    /// this seed.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] that says what differs.
-    pub fn check_terms(&self, tokenizer: &dyn Tokenizer, seed: u64) -> Result<(), Error> {
-        let name = self.tokenizer.as_deref().unwrap_or(tokenizer).name();
-        self.terms_of.iter().try_for_each(|terms| terms.check(&name, seed))
-    }
-
-    /// Adds a warning for users; one sentence.
-    pub fn with_warning(mut self, warning: impl Into<String>) -> Self {
-        self.warnings.push(warning.into());
-        self
-    }
-
-    /// Sets the reason why the algorithm should not run on these documents.
-    pub fn with_refusal(self, refusal: impl Into<String>) -> Self {
-        PreparedAlgorithm { refusal: Some(refusal.into()), ..self }
-    }
-}
-
-/// Makes the algorithm once the median length of the documents is known: the median number of tokens of the documents
-/// that have any (0 if none has). Equal medians must give equal prepared algorithms.
-pub trait AlgorithmFactory: Sync {
-    /// Returns the prepared algorithm for documents of this median length.
-    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error>;
-
-    /// Returns whether the prepared algorithm may depend on the median. If it does not, the engine need not read the
-    /// input twice.
-    fn depends_on_length(&self) -> bool {
-        true
-    }
-}
-
-impl<F: Fn(usize) -> Result<PreparedAlgorithm, Error> + Sync> AlgorithmFactory for F {
-    fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
-        self(median_tokens)
+    /// Checks that the algorithm uses its lexicons and weights with these settings.
+    pub(super) fn check_lexicons(&self, settings: &Settings) -> Result<(), Error> {
+        let (lexicon, left_out) = (settings.lexicon(), settings.left_out());
+        let is_used = || Ok::<_, Error>((self.prepare)(settings, 0)?.algorithm.learns() == Some(Learns::Terms));
+        let message = if lexicon.is_some() && !is_used()? {
+            format!("a lexicon has no effect on {} with these settings", self.name)
+        } else if self.uses(WEIGHTS.name) && lexicon.is_some_and(|lexicon| lexicon.is_list()) {
+            "a list of words has no document frequencies for `weights idf`: use a lexicon made by `count_terms`".into()
+        } else if settings.term_weights().is_some() && !self.uses(WEIGHTS.name) {
+            format!("`{}` is not used by {}", WEIGHTS.name, self.name)
+        } else if !left_out.is_empty() && !self.uses(LEXICON_WITHOUT.name) {
+            format!("`{}` is not used by {}", LEXICON_WITHOUT.name, self.name)
+        } else if left_out.iter().any(|list| !list.is_list()) {
+            format!("`{}` takes lists of words, one term a line", LEXICON_WITHOUT.name)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Usage(message))
     }
 }
 
 /// The factory of an algorithm in the table, with checked settings.
 #[derive(Clone)]
 pub struct TableFactory {
-    pub(super) entry: &'static Entry,
-    pub(super) settings: Settings,
+    entry: &'static Entry,
+    settings: Settings,
     /// The tokenizers of short and of long documents, if the length decides.
-    pub(super) by_length: Option<[Arc<dyn Tokenizer>; 2]>,
+    by_length: Option<[Arc<dyn Tokenizer>; 2]>,
     /// The length of the runs of characters that are tokens, if they are too short.
-    pub(super) short_runs: Option<usize>,
+    short_runs: Option<usize>,
 }
 
 impl fmt::Debug for TableFactory {
@@ -103,6 +106,11 @@ impl fmt::Debug for TableFactory {
 }
 
 impl TableFactory {
+    /// The factory for settings that were checked.
+    pub(super) fn new(entry: &'static Entry, settings: Settings) -> Self {
+        TableFactory { entry, settings, by_length: None, short_runs: None }
+    }
+
     /// Sets the tokenizer, by its name in the table; it is used however short the documents are. Runs of characters are
     /// already shingles, so one of them makes a shingle unless the settings give another number.
     ///
@@ -228,29 +236,11 @@ impl TableFactory {
     }
 }
 
-/// The characters of a word that a plan assumes, with the space after it: those of English words.
-pub const CHARACTERS_OF_A_WORD: usize = 6;
-
 /// Seconds to compare two documents, as introductions to the subject assume.
 const NAIVE_SECONDS: f64 = 1e-6;
 
 /// The most documents that 32 bits number, less those that a scan and an index reserve.
 pub(crate) const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
-
-/// A number rounded to three digits.
-pub(super) fn three_digits(number: f64) -> f64 {
-    if number <= 0.0 {
-        return 0.0;
-    }
-    let unit = 10f64.powi(2 - number.log10().floor() as i32);
-    // Divided by a whole number, so that the decimal is short.
-    if unit >= 1.0 { (number * unit).round() / unit } else { (number * unit).round() * (1.0 / unit).round() }
-}
-
-/// The parameter that says how many tokens make a shingle, in every algorithm that has it.
-pub(super) const SHINGLE: &str = "shingle";
-/// The reason why a shingle is a single token.
-pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
 
 impl AlgorithmFactory for TableFactory {
     fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error> {
@@ -310,7 +300,7 @@ impl AlgorithmFactory for TableFactory {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedRun {
-    /// The [rows](Algorithm::rows) of the algorithm, without those that only a run reports.
+    /// The [rows](super::Algorithm::rows) of the algorithm, without those that only a run reports.
     pub parameters: Vec<Row>,
     /// The tokenizer that the algorithm needs for documents of this length, if none was requested.
     pub tokenizer: Option<String>,

@@ -1,9 +1,21 @@
 //! What the search for fingerprints within a distance costs, by design: the layouts of tables, and the designs that
 //! they replace.
 
-use super::factory::three_digits;
 use crate::hamming::cost::{BATCH, INDEX};
 use crate::hamming::{Layout, binomial};
+
+/// The characters of a word that a plan assumes, with the space after it: those of English words.
+pub const CHARACTERS_OF_A_WORD: usize = 6;
+
+/// A number rounded to three digits.
+pub(super) fn three_digits(number: f64) -> f64 {
+    if number <= 0.0 {
+        return 0.0;
+    }
+    let unit = 10f64.powi(2 - number.log10().floor() as i32);
+    // Divided by a whole number, so that the decimal is short.
+    if unit >= 1.0 { (number * unit).round() / unit } else { (number * unit).round() * (1.0 / unit).round() }
+}
 
 /// A way to find the fingerprints within a distance of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -598,6 +598,11 @@ pub static DROP_COMMON: Parameter = Parameter {
               near-duplicates that is larger than this share loses what it has in common. The documents are read twice more.",
 };
 
+/// The parameter that says how many tokens make a shingle, in every algorithm that has it.
+pub(super) const SHINGLE: &str = "shingle";
+/// The reason why a shingle is a single token.
+pub(super) const OVERLAPPING: &str = "runs of characters are shingles already";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@
 //! Memory has a price too. A machine has some 4 GiB of it for each core: a layout that holds as much for as long as the search
 //! takes costs as much again as its time on a core.
 
-use super::Layout;
+use super::layout::{Layout, every};
 
 /// What the steps of a kind of search take, in nanoseconds on one core.
 ///
@@ -93,6 +93,65 @@ impl Rates {
     pub fn cheapest(&self, layouts: impl IntoIterator<Item = Layout>, documents: f64) -> Option<Layout> {
         let priced = layouts.into_iter().map(|layout| (self.price(&layout, documents), layout));
         priced.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, layout)| layout)
+    }
+}
+
+/// The most tables of a layout that is chosen by cost.
+const MOST_CHOSEN: f64 = 1024.0;
+
+/// The most random documents under a key of a layout for an index, far below the number that is compared.
+const MOST_OF_A_KEY: f64 = 1024.0;
+
+/// The choice of a layout by its cost, and what it costs.
+impl Layout {
+    /// The layout of the least cost for a batch of this many documents, in time and memory, among those with up to 1,024
+    /// tables.
+    pub fn cheapest(bits: usize, distance: usize, documents: f64) -> Self {
+        BATCH.cheapest(every(bits, distance, MOST_CHOSEN), documents).expect("there are always distance + 1 blocks")
+    }
+
+    /// The layout of the least cost for an index that grows to this many documents, each of which is looked up once: the
+    /// time to enter and to find them, and the memory. Of those with up to 1,024 tables it is one whose queries
+    /// [compare all fingerprints](Self::compares_all), or under whose keys there are at most 1,024 documents, if they are random. If
+    /// there is none, that with the longest keys.
+    pub fn for_index(bits: usize, distance: usize, documents: f64) -> Self {
+        let all = every(bits, distance, MOST_CHOSEN);
+        let fullest = |layout: &Self| match layout.compares_all(documents) {
+            true => MOST_OF_A_KEY,
+            false => layout.candidates_of_a_probe(documents).max(MOST_OF_A_KEY),
+        };
+        let least = all.iter().map(fullest).fold(f64::INFINITY, f64::min);
+        let suitable = all.iter().copied().filter(|layout| fullest(layout) == least);
+        INDEX.cheapest(suitable, documents).expect("there are always distance + 1 blocks")
+    }
+
+    /// The estimated time of a batch on one core: sorting every table, and comparing what shares a key.
+    pub fn batch_nanoseconds(&self, documents: f64) -> f64 {
+        BATCH.all(self, documents)
+    }
+
+    /// The fingerprints that an index compares with one although they share no key with it, on average. An index keeps 32
+    /// bits of the hash of each key, those of all tables together. So each look-up of a query, one a table, finds each
+    /// entry, one a document and table, with probability 2⁻³²: `tables² · documents / 2³²` together.
+    pub fn false_candidates(&self, documents: f64) -> f64 {
+        INDEX.false_candidates(self, documents)
+    }
+
+    /// Whether a query of an index of this many documents compares all fingerprints, because that takes less time than
+    /// looking keys up and comparing the documents under them, if they are random.
+    pub fn compares_all(&self, documents: f64) -> bool {
+        documents < INDEX.compares_all_below(self)
+    }
+
+    /// The estimated time of a query of an index of this many documents, on one core. Includes the
+    /// [false candidates](Self::false_candidates).
+    pub fn lookup_nanoseconds(&self, documents: f64) -> f64 {
+        INDEX.query(self, documents)
+    }
+
+    /// The estimated time to enter this many documents in an index, on one core, without reading and signing them.
+    pub fn building_nanoseconds(&self, documents: f64) -> f64 {
+        self.tables() * documents * INDEX.enter
     }
 }
 

@@ -1,8 +1,7 @@
 //! Layouts of block tables: which bits of a fingerprint make the keys of which table, and what a search through them
 //! costs. Batch, index and plan choose among the same layouts.
 
-use super::cost::{BATCH, INDEX};
-use super::{binomial, combinations};
+use super::combinations::{binomial, combinations};
 use std::fmt;
 
 /// A layout of tables that finds every pair of `bits`-bit fingerprints within `distance` of each other (Manku, Jain &
@@ -24,12 +23,6 @@ pub struct Layout {
     /// The number of blocks of the second level.
     again: Option<usize>,
 }
-
-/// The most tables of a layout that is chosen by cost.
-const MOST_CHOSEN: f64 = 1024.0;
-
-/// The most random documents under a key of a layout for an index, far below the number that is compared.
-const MOST_OF_A_KEY: f64 = 1024.0;
 
 impl Layout {
     /// The most tables of a layout with [a given number of them](Self::with_tables).
@@ -94,27 +87,6 @@ impl Layout {
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// The layout of the least cost for a batch of this many documents, in time and memory, among those with up to 1,024
-    /// tables.
-    pub fn cheapest(bits: usize, distance: usize, documents: f64) -> Self {
-        BATCH.cheapest(every(bits, distance, MOST_CHOSEN), documents).expect("there are always distance + 1 blocks")
-    }
-
-    /// The layout of the least cost for an index that grows to this many documents, each of which is looked up once: the
-    /// time to enter and to find them, and the memory. Of those with up to 1,024 tables it is one whose queries
-    /// [compare all fingerprints](Self::compares_all), or under whose keys there are at most 1,024 documents, if they are random. If
-    /// there is none, that with the longest keys.
-    pub fn for_index(bits: usize, distance: usize, documents: f64) -> Self {
-        let all = every(bits, distance, MOST_CHOSEN);
-        let fullest = |layout: &Self| match layout.compares_all(documents) {
-            true => MOST_OF_A_KEY,
-            false => layout.candidates_of_a_probe(documents).max(MOST_OF_A_KEY),
-        };
-        let least = all.iter().map(fullest).fold(f64::INFINITY, f64::min);
-        let suitable = all.iter().copied().filter(|layout| fullest(layout) == least);
-        INDEX.cheapest(suitable, documents).expect("there are always distance + 1 blocks")
     }
 
     /// The number of bits of a fingerprint.
@@ -190,35 +162,6 @@ impl Layout {
         documents * documents / 2.0 * self.share()
     }
 
-    /// The estimated time of a batch on one core: sorting every table, and comparing what shares a key.
-    pub fn batch_nanoseconds(&self, documents: f64) -> f64 {
-        BATCH.all(self, documents)
-    }
-
-    /// The fingerprints that an index compares with one although they share no key with it, on average. An index keeps 32
-    /// bits of the hash of each key, those of all tables together. So each look-up of a query, one a table, finds each
-    /// entry, one a document and table, with probability 2⁻³²: `tables² · documents / 2³²` together.
-    pub fn false_candidates(&self, documents: f64) -> f64 {
-        INDEX.false_candidates(self, documents)
-    }
-
-    /// Whether a query of an index of this many documents compares all fingerprints, because that takes less time than
-    /// looking keys up and comparing the documents under them, if they are random.
-    pub fn compares_all(&self, documents: f64) -> bool {
-        documents < INDEX.compares_all_below(self)
-    }
-
-    /// The estimated time of a query of an index of this many documents, on one core. Includes the
-    /// [false candidates](Self::false_candidates).
-    pub fn lookup_nanoseconds(&self, documents: f64) -> f64 {
-        INDEX.query(self, documents)
-    }
-
-    /// The estimated time to enter this many documents in an index, on one core, without reading and signing them.
-    pub fn building_nanoseconds(&self, documents: f64) -> f64 {
-        self.tables() * documents * INDEX.enter
-    }
-
     /// For each table, the bits that make its key, as one mask a word. The tables are in the order of Manku's: 012, 013,
     /// …; those of the second level within those of the first.
     pub(super) fn masks(&self) -> Vec<Vec<u64>> {
@@ -253,7 +196,7 @@ const MORE_BLOCKS: usize = 15;
 
 /// The layouts with at most this many tables, ascending by their number, and one of each number; at least that of the
 /// fewest blocks.
-fn every(bits: usize, distance: usize, most_tables: f64) -> Vec<Layout> {
+pub(super) fn every(bits: usize, distance: usize, most_tables: f64) -> Vec<Layout> {
     let fewest = distance + 1;
     // At distance 0 more blocks make the same key.
     let most = if distance == 0 { fewest } else { bits.min(fewest + MORE_BLOCKS) };

@@ -37,6 +37,7 @@
 mod checkpoint;
 mod coded;
 mod crowded;
+mod decision;
 mod disk;
 mod entry;
 mod file;
@@ -49,8 +50,10 @@ mod nearest;
 mod options;
 mod outlines;
 mod plan;
+mod remembered;
 mod reopen;
 mod repeat;
+mod search;
 mod segment;
 mod shape;
 mod signature;
@@ -58,6 +61,7 @@ mod stored;
 mod tables;
 
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
+pub use decision::{Decision, Pace};
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
 pub use maintain::{
@@ -71,12 +75,7 @@ pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
-use crate::hamming::Layout;
-use crate::hamming::cost::{INDEX, Rates};
-use crate::hash::combine;
-use crate::kernel::{Level, within::within};
-use crate::outline::{can_reach, jaccard_at_most, parities};
-use crate::similarity::{Similarity, Threshold};
+use crate::outline::parities;
 use crowded::MOST_WORDS;
 use disk::Disk;
 use entry::Record;
@@ -84,110 +83,32 @@ use file::cannot_read;
 use header::seed_of;
 use log::Log;
 use plan::Signing;
+use remembered::Remembered;
 use reopen::{Beside, reopen};
 use repeat::{Past, Repetition, Tail};
+use search::{Bounds, Found, Ordered, Search, copy_tag, id_tag};
 use serde_json::Value;
-use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tables::{State, Tables, disk_of};
-
-/// The decision on a document.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Decision {
-    /// It is new, and is remembered from now on.
-    Fresh,
-    /// It passed before, with this id and these tokens, and passes again. Only with an index in a file, whose input is
-    /// fed again after a crash.
-    Known,
-    /// It is remembered as a new one, and none of the documents that it was compared with is similar enough; but it shares a
-    /// key with more others than are compared ([`Limits::candidates`]): only the latest were. It may be a near-duplicate.
-    Crowded,
-    /// It passes, because it has too few features to be compared.
-    Featureless,
-    /// It is a near-duplicate of one that passed.
-    Duplicate {
-        /// The id of the earlier document.
-        of: String,
-        /// Their exact similarity.
-        similarity: Similarity,
-        /// Whether it shares a key with more documents than were compared ([`Limits::candidates`]): the earlier document
-        /// is the most similar of the latest ones, and others may be more similar.
-        is_capped: bool,
-    },
-    /// No decision, but the most similar documents; with [`Mode::Nearest`].
-    Nearest(Nearest),
-}
-
-impl Decision {
-    /// Whether the document passes: it is not a near-duplicate, or is known by its id. Where nothing is decided, it does not.
-    pub fn passes(&self) -> bool {
-        !matches!(self, Decision::Duplicate { .. } | Decision::Nearest(_))
-    }
-}
-
-/// The time that decisions took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Pace {
-    /// The number of decisions.
-    pub decisions: u64,
-    /// The total time.
-    pub total: Duration,
-    /// The time of the slowest.
-    pub longest: Duration,
-}
-
-impl Pace {
-    fn add(&mut self, time: Duration) {
-        self.decisions += 1;
-        self.total += time;
-        self.longest = self.longest.max(time);
-    }
-
-    /// The average time of a decision since an earlier state of these counts.
-    pub fn mean_since(&self, earlier: Pace) -> Duration {
-        let decisions = u32::try_from(self.decisions - earlier.decisions).unwrap_or(u32::MAX);
-        (self.total - earlier.total).checked_div(decisions).unwrap_or_default()
-    }
-}
 
 /// The index.
 pub struct Index {
     signing: Signing,
     algorithm: Arc<dyn Algorithm>,
-    /// The threshold for ruling out pairs by their outlines, if there is one.
-    jaccard: Option<Threshold>,
     log: Log,
     limits: Limits,
     sync: Sync,
     mode: Mode,
     /// What finds documents.
     tables: Tables,
-    /// The times of the documents that have not expired, in seconds, the oldest first; only if documents expire.
-    times: BinaryHeap<Reverse<(u32, u32)>>,
-    /// The bounds [`MOST_OF_A_KEY`] and [`MOST_WORDS`], which tests lower.
-    most_of_a_key: usize,
-    most_words: usize,
-    /// When all fingerprints are compared, if fingerprints within a distance are sought.
-    ordered: Option<Ordered>,
-    /// Documents below this number are forgotten.
-    forgotten: u32,
-    /// The other forgotten documents: those that were removed, and the expired ones of the rest, with their times.
-    removed: BTreeSet<u32>,
-    /// The documents below `forgotten` that were removed: another run may remember more.
-    removed_before: Vec<u32>,
-    expired: BTreeMap<u32, u32>,
-    /// All documents below this number are forgotten.
-    gone: u32,
-    /// The last time of the clock.
-    now: u64,
+    /// Which of the documents in them count.
+    remembered: Remembered,
+    /// The bounds of a search, which tests lower.
+    bounds: Bounds,
     /// Whether the end of the log is a part with decisions, and where this begins.
     is_noted: bool,
     notes_begin: u64,
@@ -264,8 +185,7 @@ impl Index {
             && let Some(Beside { times, removed }) =
                 reopen(path, &mut index.tables, &options.limits, &mut stored, &mut tail)
         {
-            index.times = times.into_iter().zip(0..).map(Reverse).collect();
-            index.removed = removed.into_iter().collect();
+            index.remembered.continue_with(index.tables.places.len() as u32, times, removed);
         }
         index.log.has_grown_to(stored.length);
         let mut misses_some = false;
@@ -303,7 +223,6 @@ impl Index {
         let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
         let layout = signing.algorithm.layout();
         Index {
-            jaccard: signing.algorithm.profile().jaccard,
             algorithm: Arc::clone(&signing.algorithm),
             signing,
             log,
@@ -311,16 +230,12 @@ impl Index {
             sync: options.sync,
             mode: options.mode,
             tables,
-            times: BinaryHeap::new(),
-            most_of_a_key: options.limits.candidates.unwrap_or(MOST_OF_A_KEY),
-            most_words: MOST_WORDS,
-            ordered: layout.as_ref().map(Ordered::new),
-            forgotten: 0,
-            removed: BTreeSet::new(),
-            removed_before: Vec::new(),
-            expired: BTreeMap::new(),
-            gone: 0,
-            now: 0,
+            remembered: Remembered::new(&options.limits),
+            bounds: Bounds {
+                most_of_a_key: options.limits.candidates.unwrap_or(MOST_OF_A_KEY),
+                most_words: MOST_WORDS,
+                ordered: layout.as_ref().map(Ordered::new),
+            },
             is_noted: false,
             notes_begin: 0,
             repetition: None,
@@ -356,12 +271,7 @@ impl Index {
 
     /// The number of documents that are remembered.
     pub fn len(&self) -> u64 {
-        self.counted() - self.expired.len() as u64
-    }
-
-    /// The number of documents that count for a window, including expired ones.
-    fn counted(&self) -> u64 {
-        self.tables.places.len() as u64 - u64::from(self.forgotten) - self.removed.len() as u64
+        self.remembered.len()
     }
 
     /// Whether the last run that passed a document was interrupted, so that its last decisions may be fed again.
@@ -399,7 +309,7 @@ impl Index {
 
     /// The maximum number of documents under a key that are compared.
     pub fn most_of_a_key(&self) -> usize {
-        self.most_of_a_key
+        self.bounds.most_of_a_key
     }
 
     /// The time that decisions took.
@@ -414,7 +324,7 @@ impl Index {
 
     /// The approximate memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        8 * (self.times.capacity() + 2 * self.expired.len()) as u64
+        self.remembered.bytes_held()
             + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
             + self.tables.bytes_held()
             + self.log.bytes_held()
@@ -445,13 +355,17 @@ impl Index {
             return self.nearest(signature, wanted, now).map(Decision::Nearest);
         }
         self.forget(now)?;
-        if self.is_known(id, signature)? {
+        // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
+        // nothing is fed again: it is a copy.
+        let (only_adds, may_repeat) = (self.mode == Mode::Add, self.is_stored || signature.featureless);
+        if self.search().is_known(id, signature, only_adds, may_repeat)? {
             self.note(id, signature, None);
             return Ok(Decision::Known);
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
-            let Found { best, capped } = self.most_similar(signature)?;
+            let Found { best, capped } = self.search().most_similar(signature)?;
+            self.capped += u64::from(capped);
             if let Some((document, similarity)) = best {
                 let place = self.tables.places[document as usize];
                 let of = self.log.read(place)?.id;
@@ -490,47 +404,21 @@ impl Index {
 
     fn find_nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
         self.forget(now)?;
-        if signature.featureless {
-            return Ok(Nearest { is_featureless: true, ..Nearest::default() });
-        }
-        let (mut candidates, mut is_capped) = (std::mem::take(&mut self.candidates), false);
-        match wanted.is_exhaustive {
-            true => self.fill_with_all(&mut candidates),
-            false => is_capped = self.find_candidates(signature, &mut candidates)?,
-        }
-        let mut bounded = Vec::with_capacity(candidates.len());
-        for &document in &candidates {
-            bounded.push((self.most_possible(document, signature)?, document));
-        }
-        self.candidates = candidates;
-        let algorithm = Arc::clone(&self.algorithm);
-        let best = nearest::ranked(bounded, wanted.most, |document| {
-            let stored = self.evidence(document)?;
-            Ok(if stored.is_empty() { None } else { algorithm.similarity(&stored, &signature.evidence) })
-        })?;
-        let neighbour = |(similarity, document)| {
-            let id = self.log.read(self.tables.places[document as usize])?.id;
-            Ok(Neighbour { id, similarity, distance: algorithm.distance(similarity) })
-        };
-        let neighbours = best.into_iter().map(neighbour).collect::<Result<_, Error>>()?;
-        Ok(Nearest { neighbours, is_featureless: false, is_capped })
+        let nearest = self.search().nearest(signature, wanted)?;
+        self.capped += u64::from(nearest.is_capped);
+        Ok(nearest)
     }
 
-    /// An upper bound of the similarity of a document.
-    fn most_possible(&mut self, document: u32, signature: &Signature) -> Result<f64, Error> {
-        if self.jaccard.is_none() || self.algorithm.compare_on() == CompareOn::Fingerprints {
-            return Ok(1.0);
+    fn search(&mut self) -> Search<'_> {
+        Search {
+            algorithm: &*self.algorithm,
+            jaccard: self.algorithm.profile().jaccard,
+            tables: &mut self.tables,
+            log: &mut self.log,
+            remembered: &self.remembered,
+            bounds: self.bounds,
+            candidates: &mut self.candidates,
         }
-        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
-        Ok(jaccard_at_most((size, &own), (signature.evidence.len() as u32, &signature.parities)))
-    }
-
-    /// What is compared of a document.
-    fn evidence(&mut self, document: u32) -> Result<Cow<'_, [u64]>, Error> {
-        if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            return Ok(Cow::Borrowed(self.fingerprint(document)));
-        }
-        Ok(Cow::Owned(self.log.read(self.tables.places[document as usize])?.evidence))
     }
 
     /// Whether this run logs its decisions, so that they can be repeated after an interruption.
@@ -669,72 +557,17 @@ impl Index {
 
     /// Forgets documents that are too old. Rebuilds the tables when most of their content is forgotten.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
-        self.expire(now);
-        if let Some(window) = self.limits.window {
-            while self.counted() > window {
-                match self.removed.remove(&self.forgotten) {
-                    true => self.removed_before.push(self.forgotten),
-                    false => _ = self.expired.remove(&self.forgotten),
-                }
-                self.forgotten += 1;
-            }
-        }
-        self.gone = self.gone.max(self.forgotten);
-        while self.removed.contains(&self.gone) || self.expired.contains_key(&self.gone) {
-            self.gone += 1;
-        }
-        if self.stale() > self.tables.places.len() / 2 + STALE_ALLOWED {
+        if self.remembered.forget(now) {
             self.rebuild()?;
-            self.expire(now);
+            self.remembered.forget(now);
         }
         Ok(())
-    }
-
-    /// The number of stale documents in the tables. With a window, expired ones count too, up to the first document
-    /// that is remembered; they stay until the window has passed them.
-    fn stale(&self) -> usize {
-        match self.limits.window {
-            Some(_) => self.gone as usize,
-            None => self.forgotten as usize + self.expired.len(),
-        }
-    }
-
-    /// Expires documents that are too old by this clock. If the clock goes back, expired documents that are not too old
-    /// are remembered again, as long as they are in the tables.
-    fn expire(&mut self, now: u64) {
-        let Some(expire) = self.limits.expire else { return };
-        let is_old = |time: u32| u64::from(time).saturating_add(expire) <= now;
-        if now < self.now {
-            let times = &mut self.times;
-            self.expired.retain(|&document, &mut time| {
-                if !is_old(time) {
-                    times.push(Reverse((time, document)));
-                }
-                is_old(time)
-            });
-            self.gone = self.forgotten;
-        }
-        self.now = now;
-        while let Some(&Reverse((time, document))) = self.times.peek()
-            && is_old(time)
-        {
-            self.times.pop();
-            if self.has(document) {
-                self.expired.insert(document, time);
-            }
-        }
     }
 
     /// Works on the tables.
     fn with_tables<T>(&mut self, work: impl FnOnce(&mut Tables, &mut State) -> T) -> T {
         let notes = self.is_noted.then_some(self.notes_begin);
-        let mut state = State {
-            log: &mut self.log,
-            removed: &self.removed,
-            removed_before: &self.removed_before,
-            notes,
-            forgotten: self.forgotten,
-        };
+        let mut state = State { log: &mut self.log, remembered: &self.remembered, notes };
         work(&mut self.tables, &mut state)
     }
 
@@ -755,18 +588,10 @@ impl Index {
 
     /// Rebuilds the tables from the documents that are not forgotten.
     fn rebuild(&mut self) -> Result<(), Error> {
-        let keeps_expired = self.limits.window.is_some();
-        let first = if keeps_expired { self.gone } else { self.forgotten };
-        let mut places = self.tables.places.split_off(first as usize);
-        let (removed, expired) = (std::mem::take(&mut self.removed), std::mem::take(&mut self.expired));
-        let mut number = first..;
-        places.retain(|_| {
-            let number = number.next().expect("numbers do not end");
-            !removed.contains(&number) && (keeps_expired || !expired.contains_key(&number))
-        });
+        let places = std::mem::take(&mut self.tables.places);
+        let staying = self.remembered.restart();
+        let places: Vec<u64> = staying.into_iter().map(|document| places[document as usize]).collect();
         self.tables.clear();
-        self.times = BinaryHeap::new();
-        (self.forgotten, self.gone, self.removed_before) = (0, 0, Vec::new());
         let was_whole = std::mem::replace(&mut self.tables.is_whole, false);
         self.tables.dropped = Limits { window: self.limits.window, expire: self.limits.expire, ..Limits::default() };
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
@@ -778,181 +603,13 @@ impl Index {
         Ok(())
     }
 
-    /// Whether a document is still remembered. A damaged table may have any document.
-    fn has(&self, document: u32) -> bool {
-        (document >= self.forgotten && (document as usize) < self.tables.places.len())
-            && !self.removed.contains(&document)
-            && !self.expired.contains_key(&document)
-    }
-
     /// Forgets the documents at these places.
     fn remove_places(&mut self, places: &[u64]) {
         for place in places {
-            match self.number_of(*place) {
-                Some(document) if document >= self.forgotten => _ = self.removed.insert(document),
-                Some(document) => self.removed_before.push(document),
-                None => {}
+            if let Ok(document) = self.tables.places.binary_search(place) {
+                self.remembered.remove(document as u32);
             }
         }
-    }
-
-    /// The number of the document at a place.
-    fn number_of(&self, place: u64) -> Option<u32> {
-        self.tables.places.binary_search(&place).ok().map(|document| document as u32)
-    }
-
-    fn is_known(&mut self, id: &str, signature: &Signature) -> Result<bool, Error> {
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates.clear();
-        let tag = id_tag(id, signature.sequence);
-        let counted = |document| self.has(document);
-        self.tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
-        let mut known = false;
-        for &document in &candidates {
-            let record = self.log.read(self.tables.places[document as usize])?;
-            // An added document never passed, and does not pass now.
-            // An index without a file does not outlive the run, so that nothing is fed again: it is a copy.
-            let may_repeat = self.is_stored || signature.featureless;
-            let counts = !record.is_added && may_repeat || self.mode == Mode::Add;
-            known |= record.id == id && record.sequence == signature.sequence && counts;
-        }
-        self.candidates = candidates;
-        Ok(known)
-    }
-
-    /// Fills `candidates` with the documents that share a key, ascending; or with those within the distance alone, if that
-    /// takes less time. Returns whether some were left out, because too many share a key.
-    fn find_candidates(&mut self, signature: &Signature, candidates: &mut Vec<u32>) -> Result<bool, Error> {
-        candidates.clear();
-        let most = self.most_candidates();
-        let capped = most > 0 && self.look_up(signature, most, candidates)?;
-        // Their number is only known now, because fingerprints need not be distributed like random ones.
-        if candidates.len() >= most || capped && self.compares_all() {
-            self.fill_with_near(&signature.evidence, candidates);
-            return Ok(false);
-        }
-        if capped && self.ordered.is_some() {
-            self.add_copies(&signature.evidence, candidates)?;
-        }
-        self.capped += u64::from(capped);
-        candidates.sort_unstable();
-        candidates.dedup();
-        Ok(capped)
-    }
-
-    /// Adds the documents that share a key to `candidates`, and stops at `most`. Returns whether some were left out, because
-    /// too many share a key.
-    fn look_up(&mut self, signature: &Signature, most: usize, candidates: &mut Vec<u32>) -> Result<bool, Error> {
-        signature.tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
-        let counted = |document| self.has(document);
-        let mut capped =
-            self.tables.hot.find(signature, self.most_of_a_key, counted, candidates).map_err(cannot_read)?;
-        for &tag in signature.tags.iter().filter(|&&tag| !self.tables.hot.is_hot(tag)) {
-            let found = self.tables.keys.find(tag, self.most_of_a_key, counted, |document| candidates.push(document));
-            capped |= found.map_err(cannot_read)?;
-            if candidates.len() >= most || capped && self.compares_all() {
-                break;
-            }
-        }
-        Ok(capped)
-    }
-
-    /// The number of candidates from which all fingerprints are compared instead: 0 if no keys are looked up.
-    fn most_candidates(&self) -> usize {
-        let words = self.tables.fingerprints.len();
-        match &self.ordered {
-            // Neighbours are also those that share a key and are not within the distance.
-            Some(ordered) if !matches!(self.mode, Mode::Nearest(_)) => ordered.most_candidates(words),
-            _ => usize::MAX,
-        }
-    }
-
-    /// Fills `candidates` with all documents that are remembered.
-    fn fill_with_all(&self, candidates: &mut Vec<u32>) {
-        candidates.clear();
-        candidates.extend((self.gone..self.tables.places.len() as u32).filter(|&document| self.has(document)));
-    }
-
-    /// Fills `candidates` with all documents within the distance of a fingerprint; with all documents where neighbours are
-    /// wanted.
-    fn fill_with_near(&self, fingerprint: &[u64], candidates: &mut Vec<u32>) {
-        let distance = match &self.ordered {
-            Some(ordered) if !matches!(self.mode, Mode::Nearest(_)) => ordered.distance,
-            _ => return self.fill_with_all(candidates),
-        };
-        candidates.clear();
-        let (words, ends) = (fingerprint.len() as u64, &self.tables.ends);
-        let start = self.gone.checked_sub(1).map_or(0, |before| ends[before as usize]);
-        // Documents without features have no words, so that the number of a fingerprint is not that of its document.
-        let document = |number: usize| match ends.len() as u64 * words == self.tables.fingerprints.len() as u64 {
-            true => start / words + number as u64,
-            false => ends.partition_point(|&end| end < start + (number as u64 + 1) * words) as u64,
-        };
-        within(Level::current(), &self.tables.fingerprints[start as usize..], fingerprint, distance, &mut |number| {
-            let document = document(number) as u32;
-            if self.has(document) {
-                candidates.push(document);
-            }
-        });
-    }
-
-    /// The most similar document at or above the threshold; the earliest of several.
-    fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let capped = self.find_candidates(signature, &mut candidates)?;
-        let mut best: Option<(u32, Similarity)> = None;
-        for &document in &candidates {
-            let similarity = self.similarity(document, signature)?;
-            if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
-                best = similarity.map(|similarity| (document, similarity));
-            }
-            // No later document is more similar.
-            if best.is_some_and(|(_, similarity)| similarity.value() >= 1.0) {
-                break;
-            }
-        }
-        self.candidates = candidates;
-        Ok(Found { best, capped })
-    }
-
-    /// Whether all fingerprints are compared where keys are crowded.
-    fn compares_all(&self) -> bool {
-        self.ordered.is_some() && self.tables.fingerprints.len() <= self.most_words
-    }
-
-    /// Adds the latest documents with this fingerprint to the candidates.
-    fn add_copies(&self, fingerprint: &[u64], candidates: &mut Vec<u32>) -> Result<(), Error> {
-        let Some(copies) = &self.tables.copies else { return Ok(()) };
-        let counted = |document| self.has(document);
-        let found =
-            copies.find(copy_tag(fingerprint), self.most_of_a_key, counted, |document| candidates.push(document));
-        found.map(drop).map_err(cannot_read)
-    }
-
-    /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
-    fn fingerprint(&self, document: u32) -> &[u64] {
-        let at = document as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.tables.ends[before]) as usize;
-        &self.tables.fingerprints[start..self.tables.ends[at] as usize]
-    }
-
-    fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
-        let at = document as usize;
-        if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            let fingerprint = self.fingerprint(document);
-            // None, of a document without features, is similar to nothing.
-            return Ok((!fingerprint.is_empty())
-                .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
-                .flatten());
-        }
-        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
-        if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
-            return Ok(None);
-        }
-        let stored = self.log.read(self.tables.places[at])?;
-        let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
-        // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| stored.tags.iter().any(|tag| signature.tags.contains(tag))))
     }
 
     /// Enters a document of the log into the tables.
@@ -967,9 +624,7 @@ impl Index {
         let document = self.tables.places.len() as u32;
         self.tables.places.push(place);
         let time = record.time.try_into().unwrap_or(u32::MAX);
-        if self.limits.expire.is_some() {
-            self.times.push(Reverse((time, document)));
-        }
+        self.remembered.enter(time);
         if self.algorithm.compare_on() == CompareOn::Fingerprints {
             self.tables.fingerprints.extend_from_slice(&record.evidence);
             self.tables.ends.push(self.tables.fingerprints.len() as u64);
@@ -1027,49 +682,6 @@ impl Index {
 /// Whether an error is that tables on the disk have changed, which can be made again.
 fn are_tables_damaged(error: &Error) -> bool {
     matches!(error, Error::Io { error, .. } if error.kind() == io::ErrorKind::InvalidData)
-}
-
-/// What a search for similar documents found.
-struct Found {
-    best: Option<(u32, Similarity)>,
-    /// Whether not all documents that share a key were compared.
-    capped: bool,
-}
-
-/// When all fingerprints are compared, in their order in memory, instead of those under the keys of one.
-#[derive(Clone, Copy, Debug)]
-struct Ordered {
-    /// The most bits in which those that are sought differ.
-    distance: u32,
-    /// The number of words of fingerprints below which no key is looked up.
-    below_words: f64,
-    /// What candidates cost, which tests change.
-    rates: Rates,
-}
-
-impl Ordered {
-    fn new(layout: &Layout) -> Self {
-        let below_words = INDEX.compares_all_below(layout) * layout.bits().div_ceil(64) as f64;
-        Ordered { distance: layout.distance() as u32, below_words, rates: INDEX }
-    }
-
-    /// The number of candidates from which so many words are compared instead: 0 if they always are.
-    fn most_candidates(&self, words: usize) -> usize {
-        if (words as f64) < self.below_words { 0 } else { self.rates.candidates_for(words).max(1) }
-    }
-}
-
-/// The number of forgotten documents that may always stay in the tables.
-const STALE_ALLOWED: usize = 1000;
-
-/// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
-fn id_tag(id: &str, sequence: u128) -> u32 {
-    (repeat::id_hash(id, sequence) >> 32) as u32
-}
-
-/// The key of a document in the table of whole fingerprints.
-fn copy_tag(fingerprint: &[u64]) -> u32 {
-    (fingerprint.iter().copied().fold(0, combine) >> 32) as u32
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use super::hot::HotKeys;
 use super::log::Log;
 use super::options::{Limits, Options};
 use super::outlines::Outlines;
+use super::remembered::Remembered;
 use super::segment::Fresh;
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::postings::{Table, put};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,13 +62,9 @@ pub(super) struct Tables {
 /// The state of an index beside its tables.
 pub(super) struct State<'a> {
     pub log: &'a mut Log,
-    /// The documents that were removed, from `forgotten` on and before.
-    pub removed: &'a BTreeSet<u32>,
-    pub removed_before: &'a [u32],
+    pub remembered: &'a Remembered,
     /// Where the decisions that can be repeated begin, if the end of the log has some.
     pub notes: Option<u64>,
-    /// Documents below this number are forgotten.
-    pub forgotten: u32,
 }
 
 impl Tables {
@@ -109,6 +105,13 @@ impl Tables {
         (self.fresh_times, self.fingerprints, self.ends) = Default::default();
         self.outlines = Outlines::default();
         std::mem::take(&mut self.places)
+    }
+
+    /// The fingerprint of a document, where fingerprints are compared; empty if it has no features.
+    pub fn fingerprint(&self, document: u32) -> &[u64] {
+        let at = document as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        &self.fingerprints[start..self.ends[at] as usize]
     }
 
     /// Bytes of memory.
@@ -190,7 +193,7 @@ impl Tables {
         self.on_disk(|tables, disk| {
             tables.take_flushed(disk, true)?;
             while disk.must_merge(tables.keys.runs().1) {
-                disk.begin_merge(tables.keys.runs().1, state.forgotten)?;
+                disk.begin_merge(tables.keys.runs().1, state.remembered.forgotten())?;
                 disk.end_merge(true)?.into_iter().for_each(|merged| tables.end_merge(&merged));
             }
             Ok(())
@@ -204,7 +207,7 @@ impl Tables {
             disk.end_merge(false)?.into_iter().for_each(|merged| tables.end_merge(&merged));
             // An index that is being opened does not read all of a checkpoint, which may be damaged.
             if tables.is_whole || !disk.has_checkpoint() {
-                disk.begin_merge(tables.keys.runs().1, state.forgotten)?;
+                disk.begin_merge(tables.keys.runs().1, state.remembered.forgotten())?;
             }
             disk.save(state.log, false)
         })
@@ -253,9 +256,9 @@ impl Tables {
         let manifest = self.is_whole.then(|| self.mark_place(documents.end, state));
         let mut known = Vec::new();
         if manifest.is_some() {
-            put(&mut known, (state.removed_before.len() + state.removed.len()) as u64);
-            let removed = state.removed_before.iter().chain(state.removed);
-            removed.for_each(|&document| put(&mut known, document.into()));
+            let removed = state.remembered.removed();
+            put(&mut known, removed.len() as u64);
+            removed.for_each(|document| put(&mut known, document.into()));
             self.hot.put(&mut known);
         }
         let at = first as usize;

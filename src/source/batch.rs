@@ -18,7 +18,6 @@ use super::fields::Joined;
 #[cfg(feature = "html")]
 use super::html;
 use super::lines::lines;
-use super::options::display_size;
 #[cfg(feature = "parquet")]
 use super::parquet;
 #[cfg(feature = "files")]
@@ -26,6 +25,7 @@ use super::program::{Fault, Job};
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
 use super::{Document, Options, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
+use crate::readable::display_size;
 
 /// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
 const PART_COST: usize = 256;

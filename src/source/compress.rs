@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::decompress::Compression;
+use super::compression::Compression;
 
 /// Writes compressed bytes.
 pub(super) enum Encoder<W: Write> {

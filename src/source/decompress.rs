@@ -4,11 +4,13 @@
 //! error that says what is wrong, after all the bytes before it.
 
 use std::cell::Cell;
-use std::fmt;
+use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::Path;
 use std::rc::Rc;
 
-use super::Options;
+use super::compression::{Compression, Unreadable};
+use super::options::Options;
 
 #[cfg(feature = "compression")]
 mod decoder;
@@ -16,48 +18,9 @@ mod decoder;
 /// The length of the longest magic below, including the block marker of bzip2.
 const MAGIC_BYTES: usize = 10;
 
-/// File name extensions of compressed files, which follow the extension of the format.
-#[cfg(feature = "files")]
-pub(super) const EXTENSIONS: &[&str] = &["gz", "zst", "zstd", "bz2", "xz"];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
-    Gzip,
-    Zstd,
-    Bzip2,
-    Xz,
-}
-
-impl Compression {
-    fn by_magic(start: &[u8]) -> Option<Self> {
-        match start {
-            [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            // A skippable frame, which parallel compressors write first.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
-            // "BZh9" alone could be the start of a text: the marker of the first block, or of the end, must follow.
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Compression::Bzip2),
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Compression::Bzip2),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-            Compression::Bzip2 => "bzip2",
-            Compression::Xz => "xz",
-        })
-    }
-}
-
 /// The bytes of a file, decompressed if they are compressed. `consumed` counts the bytes taken from `raw`. Error
 /// messages are ready to be shown.
-pub(super) fn open<'a>(
+pub(super) fn decompressed<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
     options: &Options,
@@ -65,7 +28,12 @@ pub(super) fn open<'a>(
     Ok(open_as(raw, consumed, options)?.0)
 }
 
-/// As [`open`], with the compression.
+/// The bytes of one file that is not a document, decompressed if they are compressed.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    decompressed(File::open(path)?, Default::default(), &Options::default())
+}
+
+/// As [`decompressed`], with the compression.
 pub(super) fn open_as<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
@@ -94,7 +62,11 @@ pub(super) fn open_as<'a>(
 /// The replacement for decoders in a build without them.
 #[cfg(not(feature = "compression"))]
 mod decoder {
-    use super::*;
+    use crate::source::compression::Compression;
+    use crate::source::options::Options;
+    use std::cell::Cell;
+    use std::io::{self, ErrorKind, Read};
+    use std::rc::Rc;
 
     pub fn open<'a>(
         compression: Compression,
@@ -106,18 +78,6 @@ mod decoder {
         Err(io::Error::new(ErrorKind::Unsupported, message))
     }
 }
-
-/// An error of the underlying file, as opposed to one in the compressed data.
-#[derive(Debug)]
-struct Unreadable(io::Error);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read: {}", self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
 
 /// Counts the bytes that go through, and marks errors as [`Unreadable`].
 struct Counted<R> {
@@ -174,7 +134,7 @@ pub(super) mod tests {
     /// The readable bytes, and the error after them.
     fn read(raw: &[u8], options: &Options) -> (Vec<u8>, Option<String>) {
         let mut out = Vec::new();
-        let error = open(raw, Rc::default(), options).and_then(|mut reader| reader.read_to_end(&mut out)).err();
+        let error = decompressed(raw, Rc::default(), options).and_then(|mut reader| reader.read_to_end(&mut out)).err();
         (out, error.map(|error| error.to_string()))
     }
 
@@ -290,7 +250,7 @@ pub(super) mod tests {
             raw[middle..middle + 8].fill(0x55);
             let (whole, error) = read(&raw, &Options::default());
             for size in [1, 1000, 5000, 1 << 20] {
-                let mut reader = open(&raw[..], Rc::default(), &Options::default()).unwrap();
+                let mut reader = decompressed(&raw[..], Rc::default(), &Options::default()).unwrap();
                 let (mut out, mut buffer) = (Vec::new(), vec![0; size]);
                 let failure = loop {
                     match reader.read(&mut buffer) {
@@ -309,7 +269,7 @@ pub(super) mod tests {
         let options = Options { max_record: 1000, max_expansion: 10, ..Options::default() };
         for (name, compress) in ALL {
             let raw = compress(&vec![0; 1 << 20]);
-            let mut reader = open(&raw[..], Rc::default(), &options).unwrap();
+            let mut reader = decompressed(&raw[..], Rc::default(), &options).unwrap();
             let mut produced = 0;
             let error = loop {
                 match reader.read(&mut [0; 4096]) {
@@ -356,7 +316,7 @@ pub(super) mod tests {
         let raw = gzip(&sample());
         for start in [&raw[..], &raw[..100], b""] {
             let mut out = Vec::new();
-            let reader = open(start.chain(Broken), Rc::default(), &Options::default());
+            let reader = decompressed(start.chain(Broken), Rc::default(), &Options::default());
             let error = reader.and_then(|mut reader| reader.read_to_end(&mut out)).unwrap_err();
             assert_eq!(error.to_string(), "cannot read: disk on fire");
         }
@@ -376,7 +336,7 @@ pub(super) mod tests {
         let text = b"a text that is longer than any magic";
         for raw in ALL.map(|(_, compress)| compress(text)).into_iter().chain([text.to_vec()]) {
             // Call by call, because `read_to_end` would retry by itself.
-            let mut reader = open(Interrupted(&raw, false), Rc::default(), &Options::default()).unwrap();
+            let mut reader = decompressed(Interrupted(&raw, false), Rc::default(), &Options::default()).unwrap();
             let (mut out, mut byte) = (Vec::new(), [0]);
             while reader.read(&mut byte).unwrap() > 0 {
                 out.extend(byte);

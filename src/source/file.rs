@@ -16,14 +16,15 @@ use super::batch::{Assembler, JsonFields, Part, Records, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
 use super::opaque::{is_document, opaque};
-use super::options::{PARQUET_MAGIC, WARC_MAGIC, display_size};
+use super::options::{PARQUET_MAGIC, WARC_MAGIC};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::program::Job;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
-use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Rank, Severity, decode, decompress};
+use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Rank, Severity, compression, decode, decompress};
+use crate::readable::display_size;
 
 /// A NUL among this many first bytes makes a file binary.
 const BINARY_BYTES: usize = 8 << 10;
@@ -122,7 +123,7 @@ impl<'a> Pass<'a> {
     fn read_contents(&mut self, file: &File, raw: impl Read, counts: &mut Counts) -> ControlFlow<()> {
         #[cfg(feature = "parquet")]
         let before = self.bytes_read.get();
-        let mut reader = match decompress::open(raw, self.bytes_read.clone(), self.options) {
+        let mut reader = match decompress::decompressed(raw, self.bytes_read.clone(), self.options) {
             Ok(reader) => Reader::new(reader),
             Err(error) => {
                 let kind = match error.kind() {
@@ -410,7 +411,7 @@ fn format_by_name(name: &OsStr) -> Option<Format> {
     let name = Path::new(name);
     let extension = |name: &Path| name.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     let mut last = extension(name)?;
-    if decompress::EXTENSIONS.contains(&&*last) {
+    if compression::EXTENSIONS.contains(&&*last) {
         last = extension(Path::new(name.file_stem()?))?;
     }
     Some(match &*last {

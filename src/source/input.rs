@@ -5,10 +5,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
-use std::ops::{Add, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::counts::Counts;
 use super::file::{File, Pass};
 use super::identity::FileId;
 #[cfg(feature = "clean")]
@@ -20,42 +21,6 @@ use crate::error::Error;
 
 /// The path that means standard input.
 const STDIN: &str = "-";
-
-/// The number of files read, and of those left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counts {
-    /// Files read, including standard input.
-    pub files: u64,
-    /// Binary files left out.
-    pub binary: u64,
-    /// Hidden files left out, and hidden folders with their content.
-    pub hidden: u64,
-    /// Pipes, sockets and devices left out.
-    pub special: u64,
-    /// Records of archives left out because they are pages of another type than HTML or plain text.
-    pub textless: u64,
-    /// Files that the globs leave out; those in excluded folders are not counted.
-    pub excluded: u64,
-    /// Further names of files that were already read.
-    pub same: u64,
-}
-
-impl Add for Counts {
-    type Output = Counts;
-
-    fn add(self, other: Counts) -> Counts {
-        Counts {
-            files: self.files + other.files,
-            binary: self.binary + other.binary,
-            hidden: self.hidden + other.hidden,
-            special: self.special + other.special,
-            textless: self.textless + other.textless,
-            excluded: self.excluded + other.excluded,
-            same: self.same + other.same,
-        }
-    }
-}
 
 /// A [`Source`] over paths: files, folders with their content, and `-` for standard input.
 ///

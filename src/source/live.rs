@@ -44,7 +44,7 @@ impl<R: Read> Live<R> {
         R: 'r,
     {
         let Live { input, path, options } = self;
-        let input = decompress::open(input, Default::default(), &options)?;
+        let input = decompress::decompressed(input, Default::default(), &options)?;
         let max_record = options.max_record;
         let fields = JsonFields::new(&Options { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {

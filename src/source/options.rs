@@ -4,9 +4,13 @@ use std::path::PathBuf;
 #[cfg(feature = "files")]
 use std::sync::Arc;
 
-use super::{FieldPath, Ranking, TextFields};
+use super::fields::{FieldPath, TextFields};
 #[cfg(feature = "files")]
-use super::{Globs, Program};
+use super::globs::Globs;
+use super::page_text::PageText;
+#[cfg(feature = "files")]
+use super::program::Program;
+use super::rank::Ranking;
 use crate::error::Error;
 
 /// How files are cut into documents.
@@ -32,19 +36,6 @@ pub enum Format {
     Warc,
     /// A Parquet file, each row of which is a document. It must be a file on disk. Needs the feature `parquet`.
     Parquet,
-}
-
-/// The text of an HTML page that is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PageText {
-    /// All visible text, including menus and footers.
-    #[default]
-    All,
-    /// The main text, as dom_smoothie finds it. All text if it finds none, or if the page is too large or nested too
-    /// deeply (10,000 elements, 100 within each other, 2 MiB without scripts). Takes many times as long. Needs the
-    /// feature `main-content`.
-    Main,
 }
 
 /// A row of [`FORMATS`].
@@ -262,12 +253,6 @@ pub(super) const WARC_MAGIC: &[u8] = b"WARC/";
 /// The beginning and the end of every Parquet file.
 pub(super) const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// A size for messages: in MiB where that is exact.
-pub(super) fn display_size(bytes: usize) -> String {
-    const MIB: usize = 1 << 20;
-    if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,11 +293,5 @@ mod tests {
         for max_window in [0, (1 << 20) - 1, (2 << 30) + 1] {
             assert!(Options { max_window, ..Options::default() }.validate().is_err());
         }
-    }
-
-    #[test]
-    fn sizes_read_well() {
-        assert_eq!(display_size(64 << 20), "64 MiB");
-        assert_eq!(display_size(1000), "1000 bytes");
     }
 }

@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::options::display_size;
 use super::{Globs, ProblemKind};
 use crate::error::Error;
+use crate::readable::display_size;
 
 /// The argument that stands for the path of the file.
 const PLACE: &str = "{}";

@@ -15,9 +15,9 @@ use std::slice::Iter;
 use encoding_rs::{UTF_16BE, UTF_16LE};
 
 use super::compress::Encoder;
+use super::compression::Compression;
 use super::csv::RecordCut;
 use super::cut::{Cut, LineCut};
-use super::decompress::Compression;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::reader::Reader;

@@ -18,8 +18,9 @@ use memchr::{memchr, memchr_iter, memmem};
 use super::PageText;
 use super::decode::Decoded;
 use super::html;
-use super::options::{WARC_MAGIC, display_size};
+use super::options::WARC_MAGIC;
 use super::reader::Reader;
+use crate::readable::display_size;
 
 /// The end of a record.
 const END: &[u8] = b"\r\n\r\n";

@@ -69,7 +69,7 @@ impl Tokenizer for CharNgram {
         tokens.clear();
         let mut line = std::mem::take(&mut tokens.scratch);
         line.clear();
-        Line { line: &mut line, gap: None, with_spans: tokens.detail == TokenDetail::Everything }.fill(text);
+        Line { line: &mut line, gap: None, with_spans: tokens.detail() == TokenDetail::Everything }.fill(text);
         self.push_runs(&line, tokens);
         tokens.scratch = line;
     }

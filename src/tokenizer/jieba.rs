@@ -1,7 +1,8 @@
 //! Words of Chinese, by a dictionary.
 
 use super::properties::Properties;
-use super::{Tokenizer, Tokens, Word};
+use super::tokens::Work;
+use super::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use unicode_script::{Script, UnicodeScript};
@@ -36,6 +37,21 @@ static DICTIONARY: LazyLock<jieba_rs::Jieba> = LazyLock::new(jieba_rs::Jieba::ne
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Jieba;
 
+/// The tokens that the words of the dictionary are made of.
+struct Words(Tokens);
+
+impl Default for Words {
+    fn default() -> Self {
+        Words(Tokens::new(TokenDetail::Everything, 0))
+    }
+}
+
+impl Work for Words {
+    fn bytes_held(&self) -> usize {
+        self.0.bytes_held()
+    }
+}
+
 impl Tokenizer for Jieba {
     fn name(&self) -> Cow<'_, str> {
         "jieba".into()
@@ -43,10 +59,10 @@ impl Tokenizer for Jieba {
 
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
-        let mut work = tokens.work.take().unwrap_or_default();
+        let mut work = tokens.take_work::<Words>();
         let mut run = std::mem::take(&mut tokens.scratch);
-        work.bound(tokens);
-        let plain = &mut work.plain;
+        let plain = &mut work.0;
+        plain.bound(tokens.bound_of_parts());
         Word.tokenize(text, plain);
         let mut at = 0;
         while at < plain.len() {
@@ -65,8 +81,8 @@ impl Tokenizer for Jieba {
             }
         }
         tokens.scratch = run;
-        work.pass_bound(tokens);
-        tokens.work = Some(work);
+        tokens.pass_bound(plain);
+        tokens.keep_work(work);
     }
 }
 

@@ -193,6 +193,11 @@ fn is_unspaced(c: char) -> bool {
     matches!(c.script(), Script::Thai | Script::Lao | Script::Khmer | Script::Myanmar)
 }
 
+/// Whether a character is a token of its own to [`Word`](super::Word): Han, Hiragana, Katakana.
+pub(crate) fn stands_alone(c: char) -> bool {
+    Properties::of(c).any(Properties::ALONE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

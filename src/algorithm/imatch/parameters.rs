@@ -1,7 +1,7 @@
 //! The parameters of the digests, as they are typed and as they are used.
 
+use crate::algorithm::Origin;
 use crate::algorithm::parameter::{LEXICON_WITHOUT, Parameter, Settings, Values};
-use crate::algorithm::spec::Origin;
 use crate::error::Error;
 use std::ops::RangeInclusive;
 

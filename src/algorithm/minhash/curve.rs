@@ -35,9 +35,9 @@
 //! from `2·K` (small sets) to `n` (large ones), where the slots are practically independent. Its error is below a third
 //! of the standard error of 20,000 pairs.
 
-use super::bands::{self, Bands};
 use super::shape::Shape;
 use super::sketch::Kind;
+use crate::algorithm::bands::{self, Bands};
 
 /// If fewer slots than this are expected to differ (or to agree), the recursion over rounds is used.
 const FEW_SLOTS: f64 = 16.0;

@@ -1,6 +1,6 @@
 //! The exact join: finds every pair of shingle sets at or above the threshold.
 
-use super::Shingles;
+use super::shingles::Shingles;
 use crate::algorithm::parameter::{Origins, THRESHOLD};
 use crate::algorithm::prefix::Prefix;
 use crate::algorithm::{Algorithm, CompareOn, Explain, Features, FingerprintForm, Learned, Learns, Profile, Row};

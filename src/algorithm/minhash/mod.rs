@@ -29,27 +29,33 @@
 
 pub mod curve;
 pub mod exact;
+mod parameters;
 mod shape;
+mod shingles;
 pub mod sketch;
 pub mod supershingles;
 
 pub use super::bands;
+pub use shingles::Shingles;
 
 use super::builder::{Number, parameters};
-use super::factory::{CHARACTERS_OF_A_WORD, OVERLAPPING, three_digits};
-use super::parameter::{DROP_COMMON, HASH, Origins, Parameter, RECALL, Settings, THRESHOLD, Values};
+use super::forecast::{CHARACTERS_OF_A_WORD, three_digits};
+use super::parameter::{DROP_COMMON, HASH, OVERLAPPING, Origins, RECALL, Settings, THRESHOLD};
 use super::shingles::ShingleHash;
 use super::{
     Agreement, Algorithm, CompareOn, Entry, Explain, Features, Forecast, Learned, PreparedAlgorithm, Profile,
     Provenance, Row,
 };
 use crate::error::Error;
-use crate::hash::{combine, mix, shingle_hashes_in_place};
+use crate::hash::{combine, mix};
 use crate::similarity::{Similarity, Threshold, jaccard, jaccard_at_least, shared};
 use crate::tokenizer::{CharNgram, Tokens};
 use bands::Bands;
 use curve::Curve;
 use exact::ExactJoin;
+use parameters::{
+    BANDS, COUNT_REPEATS, EXACT, HASHES, MAX_SLOTS, MIN_SUPERSHINGLES, ROWS, SHINGLE, SKETCH, SUPERSHINGLES,
+};
 use sketch::Sketch;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -111,167 +117,8 @@ parameters! {
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
-/// The longest signature.
-const MAX_SLOTS: usize = 16384;
-
-static EXACT: Parameter = Parameter {
-    name: "exact",
-    placeholder: "",
-    default: "false",
-    values: Values::Switch,
-    help: "Find every pair at or above the threshold, none missed",
-    details: "A prefix-filter join instead of sketches: documents are read once more to count shingles, rare shingles bring candidates \
-              together, and recall is 1. Slower and hungrier than MinHash on large corpora.",
-};
-static SHINGLE: Parameter = Parameter {
-    name: "shingle",
-    placeholder: "W",
-    default: "auto",
-    values: Values::AutoInteger(1..=64),
-    help: "Tokens in a shingle",
-    details: "auto follows the median document: 5 from 100 tokens, 3 from 30, 2 from 10; below that, runs of 4 characters. A longer \
-              shingle is stricter: one changed token spoils W of them.",
-};
-static SKETCH: Parameter = Parameter {
-    name: "sketch",
-    placeholder: "KIND",
-    default: "fss",
-    values: Values::Choice(&[
-        ("fss", "Fast Similarity Sketching: faster, and at least as accurate"),
-        ("classic", "one independent hash function a slot"),
-        (
-            "datasketch",
-            "bit for bit the default MinHash of datasketch 2 of the same shingles, joined by a space; uses `hash sha1`",
-        ),
-        ("datasketch1", "the same for datasketch 1; datasketch 2 calls this scheme legacy"),
-    ]),
-    help: "How signatures are computed: fss, classic, datasketch or datasketch1",
-    details: "Signatures of different kinds cannot be compared. With independent slots (classic), a pair of similarity J is found with \
-              probability 1 - (1 - J^r)^b, for b bands of r rows. The slots of fss are not independent: for documents of up to a few hundred \
-              shingles it finds more of the pairs where this probability is above .6, and fewer where it is below. A plan shows the curve for a length of the documents.",
-};
-static BANDS: Parameter = Parameter {
-    name: "bands",
-    placeholder: "B",
-    default: "auto",
-    values: Values::AutoInteger(1..=4096),
-    help: "Bands of the signature",
-    details: "auto takes what `recall` needs. More bands find more (and compare more).",
-};
-static ROWS: Parameter = Parameter {
-    name: "rows",
-    placeholder: "R",
-    default: "auto",
-    values: Values::AutoInteger(1..=256),
-    help: "Slots in a band",
-    details: "auto takes as many as `hashes` allows. More rows compare fewer dissimilar pairs, and need more bands.",
-};
-static HASHES: Parameter = Parameter {
-    name: "hashes",
-    placeholder: "K",
-    default: "128",
-    values: Values::Integer(1..=MAX_SLOTS as u64),
-    help: "Most slots that a signature may have",
-    details: "Bounds bands times rows where at least one of them is auto. More hashes allow more rows, and compare fewer dissimilar pairs, \
-              for slower signatures and more keys: on 100,000 pages of documentation at 0.8, 256 compares 21 % fewer pairs than 128 \
-              and takes a quarter longer. At thresholds of 0.6 and below, 512 compares far fewer unrelated pairs.",
-};
-
-static SUPERSHINGLES: Parameter = Parameter {
-    name: "supershingles",
-    placeholder: "MxL",
-    default: "off",
-    values: Values::Groups(1..=32, 1..=256),
-    help: "Report pairs by equal supershingles: M hashes of L minima each",
-    details: "Replaces `threshold`, `recall` and bands: two documents are a pair if enough supershingles are equal \
-              (`min-supershingles`), and no Jaccard similarity is computed. The plan shows the probability that a pair is reported: with \
-              6x14 it is one half at a similarity of 0.91. 6x14 (84 minima, 48 bytes a document) is the setting that Henzinger evaluated. \
-              With `sketch classic` the minima are computed as in the original paper.",
-};
-static MIN_SUPERSHINGLES: Parameter = Parameter {
-    name: "min-supershingles",
-    placeholder: "B",
-    default: "2",
-    values: Values::Integer(1..=32),
-    help: "Least number of supershingles in common",
-    details: "Only with `supershingles`. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
-};
-
-static COUNT_REPEATS: Parameter = Parameter {
-    name: "count-repeats",
-    placeholder: "",
-    default: "false",
-    values: Values::Switch,
-    help: "Count a shingle as often as it occurs: Jaccard similarity of multisets",
-    details: "The second occurrence of a shingle is a shingle of its own (Broder 1997, option A), so that a text and the same text twice over \
-              are at about 0.5, not at 1. For tables, logs and verse, which repeat themselves.",
-};
-
 /// The most keys, C(M, B), that supershingles may use.
 const MAX_TABLES: f64 = 2000.0;
-
-/// The definition of a document's features.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Shingles {
-    /// Tokens in a shingle.
-    pub width: usize,
-    /// The hash of a shingle.
-    pub hash: ShingleHash,
-    /// Whether a shingle that occurs twice is two features.
-    pub count_repeats: bool,
-}
-
-impl From<usize> for Shingles {
-    /// As [`Shingles::new`].
-    fn from(width: usize) -> Self {
-        Shingles::new(width)
-    }
-}
-
-impl Shingles {
-    /// The set of the shingles of `width` tokens.
-    pub const fn new(width: usize) -> Self {
-        Shingles { width, hash: ShingleHash::Xxh3, count_repeats: false }
-    }
-
-    /// Sets the hash of a shingle.
-    pub const fn with_hash(self, hash: ShingleHash) -> Self {
-        Shingles { hash, ..self }
-    }
-
-    /// Makes it a multiset: each shingle counts as often as it occurs.
-    pub const fn counting_repeats(self) -> Self {
-        Shingles { count_repeats: true, ..self }
-    }
-
-    fn of(self, tokens: &mut Tokens, features: &mut Features) {
-        match if self.hash == ShingleHash::Xxh3 { tokens.take_spare() } else { None } {
-            Some(hashes) => {
-                features.hashes = hashes;
-                shingle_hashes_in_place(&mut features.hashes, self.width);
-            }
-            None => self.hash.shingles(tokens, self.width, &mut features.hashes),
-        }
-        if self.count_repeats {
-            features.number_repeats();
-        }
-    }
-
-    /// See [`Profile::bytes_a_token`].
-    fn bytes_a_token(self) -> u64 {
-        if self.hash == ShingleHash::Xxh3 { 0 } else { size_of::<u64>() as u64 }
-    }
-
-    fn rows(self, origins: &Origins) -> impl Iterator<Item = Row> {
-        let shingle = Row::identity("shingle", self.width).with(origins.of(&SHINGLE));
-        let repeats = self.count_repeats.then(|| {
-            let provenance = origins.of(&COUNT_REPEATS).with_remark("similarities are those of multisets");
-            Row::identity("count_repeats", true).with(provenance)
-        });
-        [shingle].into_iter().chain(self.hash.row(origins)).chain(repeats)
-    }
-}
 
 /// The detector.
 pub struct MinHash {

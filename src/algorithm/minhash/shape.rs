@@ -1,6 +1,6 @@
 //! The shape of supershingles: how a signature is cut, and how much of it must be equal.
 
-use super::bands::Bands;
+use crate::algorithm::bands::Bands;
 use crate::hamming::binomial;
 
 /// The number and size of supershingles, and how many of them must be equal.

@@ -2,9 +2,10 @@
 //! several words in common.
 
 use super::curve::Curve;
+use super::parameters::{MIN_SUPERSHINGLES, SKETCH, SUPERSHINGLES};
 pub use super::shape::Shape;
+use super::shingles::Shingles;
 use super::sketch::{Kind, Sketch};
-use super::{MIN_SUPERSHINGLES, SKETCH, SUPERSHINGLES, Shingles};
 use crate::algorithm::parameter::Origins;
 use crate::algorithm::{Agreement, Algorithm, CompareOn, Explain, Features, Odds, Profile, Provenance, Row};
 use crate::hamming::combinations;

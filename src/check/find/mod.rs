@@ -42,131 +42,23 @@
 //! themselves very often, and for paragraphs with the same words as many others; [`Found::cut_short`] counts those documents.
 
 mod align;
+mod finding;
 mod grams;
 mod lcs;
 mod paragraphs;
 mod select;
 mod trim;
 
-use crate::hash::{sequence_hash, token_hash};
+pub use finding::{Document, Finding, Judgement, Kind, Options, Place, size, word};
+
+use crate::hash::sequence_hash;
 use crate::passages::Run;
-use crate::similarity::{Similarity, Threshold};
-use crate::tokenizer::stands_alone;
+use finding::has_letter;
 use grams::{Grams, Text};
 use lcs::Lcs;
 use paragraphs::{Compared, Paragraphs};
 use rayon::prelude::*;
 use select::Candidate;
-use std::ops::Range;
-
-/// A document as input of the finder.
-#[derive(Clone, Copy, Debug)]
-pub struct Document<'a> {
-    /// Its words, each by [`word`].
-    pub words: &'a [u64],
-    /// Its blocks, such as paragraphs, headings, items and cells: ranges of words, ascending and disjoint. Words outside of blocks
-    /// can still be in a passage.
-    pub blocks: &'a [Range<usize>],
-    /// Identifies the rules for this document: the judge treats documents with the same number alike.
-    pub scope: usize,
-}
-
-/// The hash of a word that is already folded and without punctuation. Its lowest bit is set if the word has no letter, and the
-/// next one if it is a single Han or Kana character.
-pub fn word(folded: &str) -> u64 {
-    let has_letter = folded.chars().any(char::is_alphabetic);
-    let mut characters = folded.chars();
-    let is_character = characters.next().is_some_and(stands_alone) && characters.next().is_none();
-    token_hash(folded.as_bytes(), 0) & !3 | u64::from(!has_letter) | u64::from(is_character) << 1
-}
-
-fn has_letter(word: u64) -> bool {
-    word & 1 == 0
-}
-
-/// The size of these words, made by [`word`]: a Han or Kana character counts as half a word.
-pub fn size(words: &[u64]) -> usize {
-    words.len() - words.iter().filter(|&&word| word & 2 != 0).count() / 2
-}
-
-/// Minimum lengths and similarities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Minimum length of a passage, in words of the longer place; a Han or Kana character counts as half a word. Words that do not
-    /// match count twice: an edited copy also has edits at its ends, but is found only from the first to the last matching words.
-    pub min_words: usize,
-    /// Minimum similarity of passages.
-    pub passage_similarity: Threshold,
-    /// Minimum length of a paragraph, in words of the longer one; a Han or Kana character counts as half a word.
-    pub paragraph_words: usize,
-    /// Minimum similarity of paragraphs.
-    pub paragraph_similarity: Threshold,
-    /// Minimum similarity of whole files, and minimum share of a file that is contained in another.
-    pub file_similarity: Threshold,
-}
-
-/// Passages of 40 words at 0.7, paragraphs of 15 words at 0.8, files at 0.8.
-impl Default for Options {
-    fn default() -> Self {
-        let threshold = |hundredths| Threshold::new(hundredths, 100).expect("a share above 0 and up to 1");
-        Options {
-            min_words: 40,
-            passage_similarity: threshold(70),
-            paragraph_words: 15,
-            paragraph_similarity: threshold(80),
-            file_similarity: threshold(80),
-        }
-    }
-}
-
-/// The kind of a finding. Exhaustive: who acts on findings decides on each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Whole documents.
-    File,
-    /// A stretch of words.
-    Passage,
-    /// Two blocks.
-    Paragraph,
-}
-
-/// A stretch of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// The index of the document.
-    pub document: usize,
-    /// Its words, by index in the document.
-    pub words: Range<usize>,
-}
-
-/// A text that occurs in two places.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// Whether it is a file, a passage or a paragraph.
-    pub kind: Kind,
-    /// The place in the earlier document, or earlier in the same one.
-    pub a: Place,
-    /// The other place. The two do not overlap.
-    pub b: Place,
-    /// How many words match.
-    pub matched: usize,
-    /// The matching words: common runs by word index in the two documents. Words outside of runs were edited. Ordered by the first
-    /// document and, except for files, also by the second.
-    pub runs: Vec<Run>,
-}
-
-impl Finding {
-    /// `2·matched / (|a| + |b|)`.
-    pub fn similarity(&self) -> Similarity {
-        Similarity::ratio(2 * self.matched as u64, (self.a.words.len() + self.b.words.len()) as u64)
-    }
-
-    /// The share of each place contained in the other: `matched / |a|` and `matched / |b|`.
-    pub fn containment(&self) -> [Similarity; 2] {
-        [&self.a, &self.b].map(|place| Similarity::ratio(self.matched as u64, place.words.len() as u64))
-    }
-}
 
 /// The findings, and the effects of limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -203,16 +95,6 @@ pub struct Found {
 /// ```
 pub fn find(documents: &[Document], options: &Options) -> Found {
     find_judged(documents, options, |_| Some(Judgement::default()))
-}
-
-/// The judgement on a finding that may be reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Judgement {
-    /// Findings with the same number make each other redundant; those with different numbers do not. 0 is for ordinary findings: of
-    /// equal documents reported with this number, the first represents the others in findings of all numbers.
-    pub number: usize,
-    /// Of findings with equally many matching words, those with a lower rank are chosen first.
-    pub rank: usize,
 }
 
 /// [`find`] with a judge for each finding, called before redundant findings are dropped. `None` drops the finding; it then makes no

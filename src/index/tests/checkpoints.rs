@@ -5,6 +5,7 @@ use super::*;
 use crate::hash::mix;
 use crate::{MinHash, SimHash};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -40,7 +41,7 @@ fn options(limits: Limits, tables: u64) -> Options {
 fn open(path: &Path, plan: &Plan, options: &Options) -> Index {
     let mut index = Index::open(path, plan, options).unwrap().0;
     // Its tables are what is tested.
-    index.ordered = index.ordered.map(super::look_up);
+    index.bounds.ordered = index.bounds.ordered.map(super::look_up);
     index.tables.hot.from = 20;
     index.tables.checkpoint_after = (40, 1);
     index

@@ -5,6 +5,7 @@ mod checkpoints;
 use super::disk::Folder;
 use super::*;
 use crate::algorithm::simhash::{SimHash, Weights};
+use crate::hamming::cost::Rates;
 use crate::tokenizer::Word;
 
 /// Documents of one token, in keys of 5 and 6 bits.
@@ -18,8 +19,8 @@ fn plan() -> Plan {
 fn index(plan: &Plan, mode: Mode, words: usize) -> Index {
     let options = Options { mode, sync: Sync::Off, ..Options::default() };
     let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
-    (index.most_of_a_key, index.most_words) = (4, words);
-    index.ordered = index.ordered.map(look_up);
+    (index.bounds.most_of_a_key, index.bounds.most_words) = (4, words);
+    index.bounds.ordered = index.bounds.ordered.map(look_up);
     index
 }
 
@@ -89,7 +90,7 @@ fn decisions_do_not_depend_on_what_is_compared() {
         for way in ways {
             let options = Options { limits, sync: Sync::Off, ..Options::default() };
             let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
-            index.ordered = index.ordered.map(way);
+            index.bounds.ordered = index.bounds.ordered.map(way);
             let mut decided: Vec<Decision> = (0..1500).map(|i| decide(&mut index, &i.to_string(), &text(i))).collect();
             index.remove_places(&[index.tables.places[index.tables.places.len() - 20]]);
             decided.extend((1000..2000).map(|i| decide(&mut index, &format!("again{i}"), &text(i))));
@@ -135,8 +136,8 @@ fn the_table_of_copies_of_a_large_index_stays_below_its_memory() {
     let options = Options { mode: Mode::Add, sync: Sync::Off, tables: TABLES, ..Options::default() };
     let disk = Some(Disk::new(Folder::Temporary(folder.path().to_path_buf())));
     let mut index = Index::with_log(plan().for_memory(), Log::in_memory(), &options, disk);
-    (index.most_of_a_key, index.most_words) = (4, 100);
-    index.ordered = index.ordered.map(look_up);
+    (index.bounds.most_of_a_key, index.bounds.most_words) = (4, 100);
+    index.bounds.ordered = index.bounds.ordered.map(look_up);
     let mut most = 0;
     for number in 0..20_000 {
         decide(&mut index, &number.to_string(), &format!("word{number}"));

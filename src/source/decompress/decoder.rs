@@ -10,8 +10,9 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use super::super::options::display_size;
-use super::{Compression, Options, Unreadable};
+use super::super::compression::{Compression, Unreadable};
+use super::super::options::Options;
+use crate::readable::display_size;
 
 /// The number of compressed bytes read at once.
 const READ_BYTES: usize = 256 << 10;

@@ -6,7 +6,8 @@
 //! links, no link within a link, no scripts, few attributes. Beyond the bounds on depth and elements, no such page is
 //! written.
 
-use super::{Attributes, Content, INLINE, Token, Tokens, is_among, text};
+use super::markup::{Attributes, Content, INLINE, Token, Tokens, is_among};
+use super::text::text;
 use dom_smoothie::{Config, Readability};
 
 /// The maximum nesting depth of elements. Browsers allow 512.
@@ -270,7 +271,7 @@ mod tests {
     fn searched(page: &str) -> usize {
         let of_text = |run: &str| {
             let mut text = String::new();
-            super::super::unescape(run, &mut text);
+            super::super::markup::unescape(run, &mut text);
             let (mut searched, mut left) = (0, text.as_bytes());
             while !left.is_empty() {
                 let end = left.iter().position(|byte| b"<>".contains(byte)).unwrap_or(left.len());

@@ -46,8 +46,9 @@ use page::{Expansion, Page, Pages};
 use rows::{Limits, Slice};
 pub(super) use rows::{Record, Refused, Rows};
 
-use super::options::{PARQUET_MAGIC as MAGIC, display_size};
+use super::options::PARQUET_MAGIC as MAGIC;
 use super::{Options, ProblemKind};
+use crate::readable::display_size;
 
 /// The beginning and the end of a file whose metadata is encrypted.
 const ENCRYPTED: &[u8] = b"PARE";

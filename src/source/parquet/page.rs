@@ -9,7 +9,7 @@ use super::fault::{Damage, Fault};
 use super::footer::{Chunk, Physical};
 use super::thrift::{Kind, Thrift};
 use super::values::{Dictionary, length};
-use crate::source::options::display_size;
+use crate::readable::display_size;
 use crate::source::{Options, ProblemKind};
 
 /// The number of bytes that are read ahead for headers.

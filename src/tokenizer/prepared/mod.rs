@@ -21,6 +21,7 @@ pub mod stop_words;
 
 use super::normalise::counted;
 use super::shortened::Shortened;
+use super::tokens::Work;
 use super::{TokenDetail, Tokenizer, Tokens, Word, is_overlapping};
 use crate::error::Error;
 use mask::{Found, Kind, Masks};
@@ -182,7 +183,7 @@ impl Tokenizer for Prepared {
 
     fn tokenize(&self, text: &str, tokens: &mut Tokens) {
         tokens.clear();
-        let mut work = tokens.work.take().unwrap_or_default();
+        let mut work = tokens.take_work::<Buffers>();
         work.bound(tokens);
         let mut joined = std::mem::take(&mut work.joined);
         let is_joined = self.join_hyphens && hyphens::join(text, &mut joined);
@@ -195,7 +196,7 @@ impl Tokenizer for Prepared {
             work.fold();
         }
         let masked = self.masks != Masks::default() && work.mask(text, self.masks);
-        let Work { plain, masked: replaced, stems, .. } = &mut *work;
+        let Buffers { plain, masked: replaced, stems, .. } = &mut *work;
         let from = if masked { replaced } else { plain };
         let mut at = 0;
         while at < from.len() {
@@ -216,20 +217,20 @@ impl Tokenizer for Prepared {
         work.joined = joined;
         work.without = without;
         work.pass_bound(tokens);
-        tokens.work = Some(work);
+        tokens.keep_work(work);
     }
 }
 
 /// Working memory of tokenizers that work on the tokens of an inner one. It stays in the buffer of tokens for the next
 /// document.
 #[derive(Clone, Debug)]
-pub(super) struct Work {
+struct Buffers {
     /// The text with hyphenated words joined.
     joined: Shortened,
     /// The text without stop words.
     without: Shortened,
     /// The tokens of the inner tokenizer, folded if requested.
-    pub(super) plain: Tokens,
+    plain: Tokens,
     /// Working memory for folding.
     folded: Tokens,
     /// The same tokens with masks.
@@ -243,11 +244,11 @@ pub(super) struct Work {
     stems: Stems,
 }
 
-impl Default for Work {
+impl Default for Buffers {
     fn default() -> Self {
         // Only texts are read of these tokens, and a few bits of hashes.
         let tokens = || Tokens::new(TokenDetail::Everything, 0);
-        Work {
+        Buffers {
             joined: Shortened::default(),
             without: Shortened::default(),
             plain: tokens(),
@@ -262,21 +263,22 @@ impl Default for Work {
     }
 }
 
-impl Work {
+impl Work for Buffers {
+    fn bytes_held(&self) -> usize {
+        self.plain.bytes_held() + self.folded.bytes_held() + self.masked.bytes_held() + self.flat.capacity()
+    }
+}
+
+impl Buffers {
     /// Bounds the tokens that others are made of: each takes several times as much.
-    pub(super) fn bound(&mut self, tokens: &Tokens) {
-        let most = if tokens.most == usize::MAX { u64::MAX } else { tokens.most as u64 / 8 };
+    fn bound(&mut self, tokens: &Tokens) {
+        let most = tokens.bound_of_parts();
         [&mut self.plain, &mut self.folded, &mut self.masked].into_iter().for_each(|own| own.bound(most));
     }
 
-    /// Bytes of memory, of what grows most.
-    pub(super) fn bytes_held(&self) -> usize {
-        self.plain.bytes_held() + self.folded.bytes_held() + self.masked.bytes_held() + self.flat.capacity()
-    }
-
     /// Marks the tokens that were made of others too if the bound was exceeded.
-    pub(super) fn pass_bound(&self, tokens: &mut Tokens) {
-        tokens.is_beyond_bound |= [&self.plain, &self.folded, &self.masked].iter().any(|own| own.is_beyond_bound);
+    fn pass_bound(&self, tokens: &mut Tokens) {
+        [&self.plain, &self.folded, &self.masked].into_iter().for_each(|part| tokens.pass_bound(part));
     }
 
     /// Fills `without` with the text without stop words, if it has any.
@@ -339,7 +341,7 @@ impl Work {
 
     /// Rewrites the tokens: matches are replaced by masks, and the rest is kept.
     fn replace(&mut self) {
-        let Work { plain, masked, flat, places, found, .. } = self;
+        let Buffers { plain, masked, flat, places, found, .. } = self;
         masked.clear();
         let mut masks = found.iter().peekable();
         // Whether the first of them is written, and the token that it is in goes on.

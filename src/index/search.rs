@@ -1,0 +1,261 @@
+//! The search for the documents that are similar to one.
+
+use super::crowded::MOST_OF_A_KEY;
+use super::file::cannot_read;
+use super::log::Log;
+use super::nearest::{Nearest, Neighbour, Wanted, ranked};
+use super::remembered::Remembered;
+use super::repeat;
+use super::signature::Signature;
+use super::tables::Tables;
+use crate::algorithm::{Algorithm, CompareOn};
+use crate::error::Error;
+use crate::hamming::Layout;
+use crate::hamming::cost::{INDEX, Rates};
+use crate::hash::combine;
+use crate::kernel::{Level, within::within};
+use crate::outline::{can_reach, jaccard_at_most};
+use crate::similarity::{Similarity, Threshold};
+use std::borrow::Cow;
+
+/// The bounds of a search.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// The maximum number of documents under a key that are compared.
+    pub most_of_a_key: usize,
+    /// The maximum number of words of fingerprints of which all are compared where keys are crowded; see
+    /// [`super::crowded::MOST_WORDS`].
+    pub most_words: usize,
+    /// When all fingerprints are compared anyway, if fingerprints within a distance are sought.
+    pub ordered: Option<Ordered>,
+}
+
+/// When all fingerprints are compared, in their order in memory, instead of those under the keys of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ordered {
+    /// The most bits in which those that are sought differ.
+    pub distance: u32,
+    /// The number of words of fingerprints below which no key is looked up.
+    pub below_words: f64,
+    /// What candidates cost.
+    pub rates: Rates,
+}
+
+impl Ordered {
+    pub fn new(layout: &Layout) -> Self {
+        let below_words = INDEX.compares_all_below(layout) * layout.bits().div_ceil(64) as f64;
+        Ordered { distance: layout.distance() as u32, below_words, rates: INDEX }
+    }
+
+    /// The number of candidates from which so many words are compared instead: 0 if they always are.
+    fn most_candidates(&self, words: usize) -> usize {
+        if (words as f64) < self.below_words { 0 } else { self.rates.candidates_for(words).max(1) }
+    }
+}
+
+/// What a search reads: the documents of an index, and which of them count.
+pub(super) struct Search<'a> {
+    pub algorithm: &'a dyn Algorithm,
+    /// The threshold for ruling out pairs by their outlines, if there is one.
+    pub jaccard: Option<Threshold>,
+    pub tables: &'a mut Tables,
+    pub log: &'a mut Log,
+    pub remembered: &'a Remembered,
+    pub bounds: Bounds,
+    /// A buffer.
+    pub candidates: &'a mut Vec<u32>,
+}
+
+/// What a search for similar documents found.
+pub(super) struct Found {
+    pub best: Option<(u32, Similarity)>,
+    /// Whether not all documents that share a key were compared.
+    pub capped: bool,
+}
+
+impl Search<'_> {
+    /// The most similar document at or above the threshold; the earliest of several.
+    pub fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
+        let capped = self.find_candidates(signature, self.bounds.ordered.map(|ordered| ordered.distance))?;
+        let mut best: Option<(u32, Similarity)> = None;
+        for at in 0..self.candidates.len() {
+            let document = self.candidates[at];
+            let similarity = self.similarity(document, signature)?;
+            if similarity.is_some_and(|similarity| best.is_none_or(|(_, best)| similarity.value() > best.value())) {
+                best = similarity.map(|similarity| (document, similarity));
+            }
+            // No later document is more similar.
+            if best.is_some_and(|(_, similarity)| similarity.value() >= 1.0) {
+                break;
+            }
+        }
+        Ok(Found { best, capped })
+    }
+
+    /// The most similar documents, whatever the threshold.
+    pub fn nearest(&mut self, signature: &Signature, wanted: Wanted) -> Result<Nearest, Error> {
+        if signature.featureless {
+            return Ok(Nearest { is_featureless: true, ..Nearest::default() });
+        }
+        let mut is_capped = false;
+        match wanted.is_exhaustive {
+            true => self.fill_with_all(),
+            // Neighbours are also those that share a key and are not within the distance.
+            false => is_capped = self.find_candidates(signature, None)?,
+        }
+        let mut bounded = Vec::with_capacity(self.candidates.len());
+        for at in 0..self.candidates.len() {
+            let document = self.candidates[at];
+            bounded.push((self.most_possible(document, signature)?, document));
+        }
+        let algorithm = self.algorithm;
+        let best = ranked(bounded, wanted.most, |document| {
+            let stored = self.evidence(document)?;
+            Ok(if stored.is_empty() { None } else { algorithm.similarity(&stored, &signature.evidence) })
+        })?;
+        let neighbour = |(similarity, document)| {
+            let id = self.log.read(self.tables.places[document as usize])?.id;
+            Ok(Neighbour { id, similarity, distance: algorithm.distance(similarity) })
+        };
+        let neighbours = best.into_iter().map(neighbour).collect::<Result<_, Error>>()?;
+        Ok(Nearest { neighbours, is_featureless: false, is_capped })
+    }
+
+    /// Whether a document with this id and these tokens is remembered, so that it passes again. Where documents are only
+    /// added, those that were added before count; otherwise those that passed, if a stream `may_repeat`.
+    pub fn is_known(
+        &mut self,
+        id: &str,
+        signature: &Signature,
+        only_adds: bool,
+        may_repeat: bool,
+    ) -> Result<bool, Error> {
+        self.candidates.clear();
+        let (tables, candidates) = (&*self.tables, &mut *self.candidates);
+        let tag = id_tag(id, signature.sequence);
+        let counted = |document| self.remembered.has(document);
+        tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
+        let mut known = false;
+        for &document in &*candidates {
+            let record = self.log.read(tables.places[document as usize])?;
+            let counts = !record.is_added && may_repeat || only_adds;
+            known |= record.id == id && record.sequence == signature.sequence && counts;
+        }
+        Ok(known)
+    }
+
+    /// Finds the documents that share a key, ascending; or those within a distance alone, if only these are sought and that
+    /// takes less time. Returns whether some were left out, because too many share a key.
+    fn find_candidates(&mut self, signature: &Signature, distance: Option<u32>) -> Result<bool, Error> {
+        self.candidates.clear();
+        let ordered = self.bounds.ordered.filter(|_| distance.is_some());
+        let most = ordered.map_or(usize::MAX, |ordered| ordered.most_candidates(self.tables.fingerprints.len()));
+        let compares_all = self.bounds.ordered.is_some() && self.tables.fingerprints.len() <= self.bounds.most_words;
+        let capped = most > 0 && self.look_up(signature, most, compares_all)?;
+        // Their number is only known now, because fingerprints need not be distributed like random ones.
+        if self.candidates.len() >= most || capped && compares_all {
+            match distance {
+                Some(distance) => self.fill_with_near(&signature.evidence, distance),
+                None => self.fill_with_all(),
+            }
+            return Ok(false);
+        }
+        if let Some(copies) = self.tables.copies.as_ref().filter(|_| capped) {
+            // The latest documents with this fingerprint.
+            let (tag, candidates) = (copy_tag(&signature.evidence), &mut *self.candidates);
+            let counted = |document| self.remembered.has(document);
+            let most = self.bounds.most_of_a_key;
+            copies.find(tag, most, counted, |document| candidates.push(document)).map_err(cannot_read)?;
+        }
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        Ok(capped)
+    }
+
+    /// Adds the documents that share a key to the candidates, and stops at `most` of them, or where some were left out and
+    /// all are compared then. Returns whether some were left out, because too many share a key.
+    fn look_up(&mut self, signature: &Signature, most: usize, compares_all: bool) -> Result<bool, Error> {
+        let Search { tables, remembered, candidates, .. } = self;
+        signature.tags.iter().for_each(|&tag| tables.keys.fetch(tag));
+        let (most_of_a_key, counted) = (self.bounds.most_of_a_key, |document| remembered.has(document));
+        let mut capped = tables.hot.find(signature, most_of_a_key, counted, candidates).map_err(cannot_read)?;
+        for &tag in signature.tags.iter().filter(|&&tag| !tables.hot.is_hot(tag)) {
+            let found = tables.keys.find(tag, most_of_a_key, counted, |document| candidates.push(document));
+            capped |= found.map_err(cannot_read)?;
+            if candidates.len() >= most || capped && compares_all {
+                break;
+            }
+        }
+        Ok(capped)
+    }
+
+    /// Fills the candidates with all documents within a distance of a fingerprint.
+    fn fill_with_near(&mut self, fingerprint: &[u64], distance: u32) {
+        let Search { tables, remembered, candidates, .. } = self;
+        candidates.clear();
+        let (words, ends) = (fingerprint.len() as u64, &tables.ends);
+        let start = remembered.first().checked_sub(1).map_or(0, |before| ends[before as usize]);
+        // Documents without features have no words, so that the number of a fingerprint is not that of its document.
+        let document = |number: usize| match ends.len() as u64 * words == tables.fingerprints.len() as u64 {
+            true => start / words + number as u64,
+            false => ends.partition_point(|&end| end < start + (number as u64 + 1) * words) as u64,
+        };
+        within(Level::current(), &tables.fingerprints[start as usize..], fingerprint, distance, &mut |number| {
+            let document = document(number) as u32;
+            if remembered.has(document) {
+                candidates.push(document);
+            }
+        });
+    }
+
+    fn fill_with_all(&mut self) {
+        self.candidates.clear();
+        self.candidates.extend(self.remembered.documents());
+    }
+
+    /// An upper bound of the similarity of a document.
+    fn most_possible(&mut self, document: u32, signature: &Signature) -> Result<f64, Error> {
+        if self.jaccard.is_none() || self.algorithm.compare_on() == CompareOn::Fingerprints {
+            return Ok(1.0);
+        }
+        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
+        Ok(jaccard_at_most((size, &own), (signature.evidence.len() as u32, &signature.parities)))
+    }
+
+    /// What is compared of a document.
+    fn evidence(&mut self, document: u32) -> Result<Cow<'_, [u64]>, Error> {
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
+            return Ok(Cow::Borrowed(self.tables.fingerprint(document)));
+        }
+        Ok(Cow::Owned(self.log.read(self.tables.places[document as usize])?.evidence))
+    }
+
+    /// The similarity of a document, `None` below the threshold.
+    fn similarity(&mut self, document: u32, signature: &Signature) -> Result<Option<Similarity>, Error> {
+        if self.algorithm.compare_on() == CompareOn::Fingerprints {
+            let fingerprint = self.tables.fingerprint(document);
+            // None, of a document without features, is similar to nothing.
+            return Ok((!fingerprint.is_empty())
+                .then(|| self.algorithm.compare(fingerprint, &signature.evidence))
+                .flatten());
+        }
+        let (size, own) = self.tables.outlines.get(document).map_err(cannot_read)?;
+        if !can_reach(self.jaccard, (size, &own), (signature.evidence.len() as u32, &signature.parities)) {
+            return Ok(None);
+        }
+        let stored = self.log.read(self.tables.places[document as usize])?;
+        let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
+        // Hot keys are searched together, so that a document may have none of them.
+        Ok(similarity.filter(|_| stored.tags.iter().any(|tag| signature.tags.contains(tag))))
+    }
+}
+
+/// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.
+pub(super) fn id_tag(id: &str, sequence: u128) -> u32 {
+    (repeat::id_hash(id, sequence) >> 32) as u32
+}
+
+/// The key of a document in the table of whole fingerprints.
+pub(super) fn copy_tag(fingerprint: &[u64]) -> u32 {
+    (fingerprint.iter().copied().fold(0, combine) >> 32) as u32
+}

@@ -1,0 +1,47 @@
+//! A document, and its location.
+
+use super::rank::Rank;
+use std::borrow::Cow;
+use std::fmt;
+
+/// One document, borrowed from its batch where possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Document<'a> {
+    /// Its id. Several documents of a run may have the same id; they are identified by their location.
+    pub id: Cow<'a, str>,
+    /// The text, decoded.
+    pub text: Cow<'a, str>,
+    /// Its location.
+    pub place: Place,
+    /// How much it is preferred over its near-duplicates.
+    pub rank: Rank,
+}
+
+/// The location of a record: a file, and a line in it (in an archive: a record; in Parquet: a row) unless it is the whole
+/// file. `-` is standard input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The path as given, `/`-separated.
+    pub path: std::sync::Arc<str>,
+    /// The line, or the number of the record in an archive or of the row in a Parquet file, from 1; `None` for a whole
+    /// file.
+    pub line: Option<u64>,
+}
+
+impl Place {
+    /// Whether an id is only this location, written as `path:LINE`.
+    pub fn names(&self, id: &str) -> bool {
+        let line = id.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix(':'));
+        self.line.is_some_and(|own| line.is_some_and(|line| line.parse() == Ok(own)))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path),
+            None => f.write_str(&self.path),
+        }
+    }
+}

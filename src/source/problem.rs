@@ -1,0 +1,168 @@
+//! What is wrong with a file or a record.
+
+use super::document::Place;
+use std::fmt;
+
+/// The severity of a [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Severity {
+    /// The main text of a page was requested but not found, so all its text was read. Counted, not reported one by one.
+    FellBack,
+    /// The document was read with changes: for example, invalid bytes were replaced.
+    Repaired,
+    /// Left out by rule: a binary file, a symbolic link that leads back to itself.
+    Skipped,
+    /// An unreadable file or record. It affects the exit status.
+    Failed,
+}
+
+/// The kind of a [`Problem`], for programs, and for messages that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// A file, folder or stream cannot be opened or read.
+    Unreadable,
+    /// A file or stream ends prematurely, or its compressed data is damaged.
+    Damaged,
+    /// A record or document is longer than allowed.
+    TooLong,
+    /// A line is not a JSON object.
+    Json,
+    /// A record has no text, or its text is not a string.
+    Text,
+    /// The id of a record, or the column of ids, is neither a string nor a number.
+    Id,
+    /// The header row or the schema of a file does not have the requested columns.
+    Header,
+    /// A record of an archive violates the format.
+    Archive,
+    /// A page has a content coding that is not supported.
+    Coding,
+    /// A file holds no text: an archive, any other binary file.
+    NotText,
+    /// A PDF or an office document, which needs a program to be read.
+    NeedsProgram,
+    /// The program that a file is read through failed, or did not end in time.
+    Program,
+    /// A file was already read under another name.
+    SameFile,
+    /// A symbolic link leads back to a folder that contains it.
+    Loop,
+    /// A pipe, a socket or a device in a folder.
+    Special,
+    /// A document changed between two readings.
+    Changed,
+    /// The text was decoded from a guessed encoding other than UTF-8.
+    Decoded,
+    /// Invalid bytes were replaced.
+    Replaced,
+    /// A file lacks some of the columns of the text, and was read without them.
+    MissingColumn,
+    /// No main text was found in a page.
+    MainText,
+}
+
+impl ProblemKind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProblemKind::Unreadable => "unreadable",
+            ProblemKind::Damaged => "damaged",
+            ProblemKind::TooLong => "too-long",
+            ProblemKind::Json => "json",
+            ProblemKind::Text => "text",
+            ProblemKind::Id => "id",
+            ProblemKind::Header => "header",
+            ProblemKind::Archive => "archive",
+            ProblemKind::Coding => "coding",
+            ProblemKind::NotText => "not-text",
+            ProblemKind::NeedsProgram => "needs-program",
+            ProblemKind::Program => "program",
+            ProblemKind::SameFile => "same-file",
+            ProblemKind::Loop => "loop",
+            ProblemKind::Special => "special",
+            ProblemKind::Changed => "changed",
+            ProblemKind::Decoded => "decoded",
+            ProblemKind::Replaced => "replaced",
+            ProblemKind::MissingColumn => "missing-column",
+            ProblemKind::MainText => "main-text",
+        }
+    }
+
+    /// Whether it means that a file or record that may hold a document was not read.
+    pub fn is_rejection(self) -> bool {
+        match self {
+            ProblemKind::Unreadable
+            | ProblemKind::Damaged
+            | ProblemKind::TooLong
+            | ProblemKind::Json
+            | ProblemKind::Text
+            | ProblemKind::Id
+            | ProblemKind::Header
+            | ProblemKind::Archive
+            | ProblemKind::Coding
+            | ProblemKind::NotText
+            | ProblemKind::NeedsProgram
+            | ProblemKind::Program => true,
+            ProblemKind::SameFile
+            | ProblemKind::Loop
+            | ProblemKind::Special
+            | ProblemKind::Changed
+            | ProblemKind::Decoded
+            | ProblemKind::Replaced
+            | ProblemKind::MissingColumn
+            | ProblemKind::MainText => false,
+        }
+    }
+}
+
+/// A problem with one file or one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Its location.
+    pub place: Place,
+    /// Its severity.
+    pub severity: Severity,
+    /// Its kind.
+    pub kind: ProblemKind,
+    /// The message, with the offending value; one line, without a full stop.
+    pub message: String,
+    /// The id of the record, if it could be read.
+    pub id: Option<String>,
+    /// The record unchanged, if it was rejected whole and [`Options::keep_rejected`](super::Options::keep_rejected) is set.
+    pub record: Option<Vec<u8>>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl Problem {
+    /// A problem with a whole file, or with one line of it.
+    pub(crate) fn new(
+        severity: Severity,
+        kind: ProblemKind,
+        path: &str,
+        line: Option<u64>,
+        message: impl Into<String>,
+    ) -> Self {
+        Problem::at(Place { path: path.into(), line }, severity, kind, message)
+    }
+
+    /// A record of a custom source that cannot be read, identified by its id. A scan counts it as failed. The message
+    /// is one line that says what is wrong, with the value.
+    pub fn of_record(id: impl fmt::Display, message: impl Into<String>) -> Self {
+        let id = id.to_string();
+        let place = Place { path: id.as_str().into(), line: None };
+        Problem { id: Some(id), ..Problem::at(place, Severity::Failed, ProblemKind::Text, message) }
+    }
+
+    /// A problem at a location.
+    pub fn at(place: Place, severity: Severity, kind: ProblemKind, message: impl Into<String>) -> Self {
+        Problem { place, severity, kind, message: message.into(), id: None, record: None }
+    }
+}
