@@ -154,9 +154,12 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
 fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
     let limits = request.limits;
     let Some(path) = &request.index else { return Ok(Index::in_memory(&request.plan, limits)) };
-    let tables = limits.memory.map_or(index::Options::default().tables, |memory| memory / 2);
-    let options =
-        index::Options { limits, sync: request.sync, mode: Mode::Filter, tables, temp_dir: request.temp_dir.clone() };
+    let options = index::Options {
+        sync: request.sync,
+        mode: Mode::Filter,
+        temp_dir: request.temp_dir.clone(),
+        ..index::Options::within(limits)
+    };
     opened(path, &request.plan, &options, terminal)
 }
 

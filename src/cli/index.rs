@@ -11,8 +11,8 @@ use super::stream::{self, Verdict, ended, opened, stop_on_signals};
 use super::terminal::{Terminal, bytes, count, counted, escaped};
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
-    self, Compacted, Decision, Header, Index, Mode, Nearest, Neighbour, Outdated, Removed, StoredDocument, Summary,
-    compact, inspect, remove,
+    self, Compacted, Decision, Header, Index, Limits, Mode, Nearest, Neighbour, Outdated, Removed, StoredDocument,
+    Summary, compact, inspect, remove,
 };
 use neardups::source::{Live, Problem};
 use neardups::{Error, IndexFault};
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let path = &*arguments.file;
     let mut outputs = Outputs::new();
     outputs.writes(path, "the index")?;
-    if let Action::Query(signing, ..) | Action::Add(signing) = &arguments.action {
+    if let Action::Query(signing, ..) | Action::Add(signing, _) = &arguments.action {
         outputs.reads_documents(&[], false)?;
         outputs.reads_method(&signing.method)?;
     }
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Export { fingerprints } => export(path, *fingerprints, &terminal),
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
-            let options = index::Options { mode, limits: *limits, ..index::Options::default() };
+            let options = index::Options { mode, ..index::Options::within(*limits) };
             let mut answers = Answers { is_nearest: top.is_some(), lines: Vec::new() };
             let (_, index, status) = stream(path, signing, options, &mut answers, &terminal)?;
             if let Some(line) = stream::crowded(&index) {
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
             }
             Ok(status)
         }
-        Action::Add(signing) => add(path, signing, &terminal),
+        Action::Add(signing, limits) => add(path, signing, *limits, &terminal),
         Action::Remove { ids, ids_from } => forget(path, ids, ids_from.as_deref(), &terminal),
         Action::Compact { limits, salvage } => {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -154,8 +154,8 @@ fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<St
     Ok(Status::Done)
 }
 
-fn add(path: &Path, signing: &Signing, terminal: &Terminal) -> Result<Status, Error> {
-    let options = index::Options { mode: Mode::Add, ..index::Options::default() };
+fn add(path: &Path, signing: &Signing, limits: Limits, terminal: &Terminal) -> Result<Status, Error> {
+    let options = index::Options { mode: Mode::Add, ..index::Options::within(limits) };
     let (counts, index, status) = stream(path, signing, options, &mut Nothing, terminal)?;
     terminal.line(&format!(
         "{}: {} added, {} known; {} remembered now",

@@ -76,6 +76,7 @@ pub use stored::Repair;
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
 use crate::outline::parities;
+use crate::readable::{counted, display_size};
 use crowded::MOST_WORDS;
 use disk::Disk;
 use entry::Record;
@@ -214,6 +215,13 @@ impl Index {
         let past = tail.past().filter(|past| past.original.is_none_or(is_there)).collect();
         index.repetition = Repetition::new(past);
         index.forget(0)?;
+        // A stream that remembers checks before each document.
+        if asked && options.limits.memory.is_some_and(|most| index.bytes_held() > most) {
+            let most = display_size(options.limits.memory.unwrap_or(0) as usize);
+            return Err(Error::Full(format!(
+                "the index takes more than {most} (`memory`) when it is opened: allow more"
+            )));
+        }
         index.tables.is_whole = !asked;
         Ok(Some((index, end.torn)))
     }
@@ -540,17 +548,18 @@ impl Index {
     fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String| {
             Err(Error::Full(format!(
-                "the index is full: {what}; `window` or `expire` make it forget old documents, a larger limit lets it grow"
+                "{what}; `window` or `expire` forget old documents, and a larger limit allows more"
             )))
         };
         match self.limits {
             Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
-                full(format!("it holds {most} documents (`max-docs`)"))
+                full(format!("at most {} may be remembered (`max-docs`)", counted(most, "document")))
             }
             Limits { memory: Some(most), .. } if self.bytes_held() > most => {
-                full(format!("it takes more than {most} bytes of memory (`memory`)"))
+                let remembered = counted(self.len(), "document");
+                full(format!("remembering {remembered} takes more than {} (`memory`)", display_size(most as usize)))
             }
-            _ if self.tables.places.len() >= u32::MAX as usize => full("it holds 4,294,967,295 documents".into()),
+            _ if self.tables.places.len() >= u32::MAX as usize => full("4,294,967,295 documents are remembered".into()),
             _ => Ok(()),
         }
     }

@@ -72,6 +72,14 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
 }
 
+impl Options {
+    /// The defaults for these limits: with a bound on memory, tables take half of it at most.
+    pub fn within(limits: Limits) -> Self {
+        let options = Options { limits, ..Options::default() };
+        Options { tables: limits.memory.map_or(options.tables, |memory| memory / 2), ..options }
+    }
+}
+
 impl Default for Options {
     /// No limits; documents are on the disk before their records leave; 512 MiB of tables in memory.
     fn default() -> Self {

@@ -151,9 +151,9 @@ impl Tables {
         if self.disk.is_none() {
             return match self.keys.room() > keys && self.hot.has_room() {
                 true => Ok(()),
-                false => {
-                    Err(Error::Full("the index is full: it holds 4,294,967,295 keys of documents in memory".into()))
-                }
+                false => Err(Error::Full(
+                    "the documents that are remembered have 4,294,967,295 keys in memory, and no more fit".into(),
+                )),
             };
         }
         if self.has_failed {

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -136,7 +136,27 @@ fn long_records_of_a_stream_are_not_multiplied_by_threads() {
     check("filter --algo simhash", &lines, 6, 0);
     // Two of them are more than the index may take.
     let run = check("filter", &lines, 6, 2);
-    assert!(run.stderr.contains("error: memory: the index is full"), "{}", run.stderr);
+    assert!(run.stderr.contains("error: memory: remembering "), "{}", run.stderr);
+}
+
+/// All in memory, its tables would take 200 MB.
+#[test]
+fn an_index_is_made_and_asked_within_its_memory() {
+    const DOCUMENTS: u64 = 400_000;
+    let shell = Shell::new();
+    for arguments in ["index add some.idx", "index query some.idx"] {
+        let command = shell.command(&format!("{arguments} --format lines --memory 32M -j2"));
+        let (run, most) = watched(command, |stdin| {
+            let mut stdin = BufWriter::new(stdin);
+            _ = (0..DOCUMENTS).try_for_each(|number| writeln!(stdin, "w{number} x{} y{} z", number / 3, number / 7));
+        });
+        assert_eq!(run.status, 0, "{arguments}: {}", run.stderr);
+        let promised = 31 * MIB + promised(100, DOCUMENTS);
+        assert!((1..promised).contains(&most), "{arguments}: {} MB of {}", most / 1_000_000, promised / 1_000_000);
+    }
+    let run = shell.sh("echo one two three four | dedup index query some.idx --format lines --memory 1M");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("the index takes more than 1 MiB (--memory) when it is opened"), "{}", run.stderr);
 }
 
 /// Pages of one template, whose features do not fit: eight million pairs would take 256 MB.

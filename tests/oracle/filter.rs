@@ -631,7 +631,7 @@ fn what_is_too_old_is_forgotten_and_what_is_too_much_is_said() {
     assert_eq!(decide(&mut index, "a", &text(1), 0).unwrap(), Decision::Fresh);
     assert!(matches!(decide(&mut index, "b", &text(1), 0).unwrap(), Decision::Duplicate { .. }));
     let message = decide(&mut index, "c", &text(2), 0).unwrap_err().to_string();
-    assert!(message.contains("it holds 1 documents (`max-docs`)"), "{message}");
+    assert!(message.contains("at most 1 document may be remembered (`max-docs`)"), "{message}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::input::{self, OnError};
 use super::run;
 use super::signing::{self, Signing};
-use super::values::{choice, chosen, file, path, size, switch, value, whole_number};
+use super::values::{choice, chosen, file, path, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::index::{Limits, Sync};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ impl Arguments {
             drop_known: switch(given, "drop-known"),
             limits: Limits {
                 max_documents: value(given, "max-docs").copied(),
-                memory: value(given, "memory").copied(),
+                memory: signing::memory(given),
                 candidates: signing::candidates(given),
                 ..signing::forgetting(given)
             },
@@ -132,16 +132,7 @@ pub fn command() -> Command {
                 .value_parser(whole_number(1..=u32::MAX.into()))
                 .help("Stop with an error once the index holds this many documents"),
         )
-        .arg(
-            number("memory", "SIZE")
-                .value_parser(size)
-                .help("Memory of the index; stop with an error once it takes more")
-                .long_help(
-                    "Memory of the index: the run stops with an error once it takes more. With --index, tables go to the disk from half of it on, \
-                     or from 512 MiB on if it is not given. The process takes at most this, 100 MB, 70 bytes for each document and four times the \
-                     largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
-                ),
-        )
+        .arg(signing::memory_arg())
         .arg(
             choice("sync", "WHEN", SYNCS.iter().map(|&(name, _, help)| (name, help)), "When the index is synchronised to the disk")
                 .default_value("batch")

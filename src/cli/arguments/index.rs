@@ -25,9 +25,10 @@ pub enum Action {
         /// `--fingerprints`.
         fingerprints: bool,
     },
-    /// With `--window` and `--expire`, and what `--top` asks for.
+    /// With `--window`, `--expire`, `--memory` and `--max-candidates`, and what `--top` asks for.
     Query(Box<Signing>, Limits, Option<Wanted>),
-    Add(Box<Signing>),
+    /// With `--memory`.
+    Add(Box<Signing>, Limits),
     Remove {
         ids: Vec<String>,
         /// `--ids-from`.
@@ -54,10 +55,17 @@ impl Arguments {
                     most: usize::try_from(most).unwrap_or(usize::MAX),
                     is_exhaustive: switch(given, "exhaustive"),
                 });
-                let limits = Limits { candidates: signing::candidates(given), ..signing::forgetting(given) };
+                let limits = Limits {
+                    memory: signing::memory(given),
+                    candidates: signing::candidates(given),
+                    ..signing::forgetting(given)
+                };
                 Action::Query(Signing::new(given).into(), limits, top)
             }
-            "add" => Action::Add(Signing::new(given).into()),
+            "add" => {
+                let limits = Limits { memory: signing::memory(given), ..Limits::default() };
+                Action::Add(Signing::new(given).into(), limits)
+            }
             "remove" => Action::Remove { ids: values(given, "ids"), ids_from: path(given, "ids-from") },
             "compact" => Action::Compact { limits: signing::forgetting(given), salvage: switch(given, "salvage") },
             _ => unreachable!("clap knows the names"),
@@ -129,6 +137,7 @@ pub fn command() -> Command {
                         .help("With --top, compare every document: nothing is missed, in time linear in the index"),
                 )
                 .args(forgetting_args())
+                .arg(signing::memory_arg())
                 .arg(signing::candidates_arg())
                 .arg(signing::expect_arg())
                 .args(signing::args()),
@@ -142,6 +151,7 @@ pub fn command() -> Command {
                      by id and text, are not added again.",
                 )
                 .arg(file())
+                .arg(signing::memory_arg())
                 .arg(signing::expect_arg())
                 .args(signing::args()),
         )

@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{documents, duration, switch, value, whole_number};
+use super::values::{documents, duration, size, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -33,6 +33,25 @@ impl Signing {
             expect: value(given, "expect").copied(),
         }
     }
+}
+
+/// `--memory`, in bytes.
+pub fn memory(given: &ArgMatches) -> Option<u64> {
+    value(given, "memory").copied()
+}
+
+/// The flag for the memory of an index.
+pub fn memory_arg() -> Arg {
+    Arg::new("memory")
+        .long("memory")
+        .value_name("SIZE")
+        .value_parser(size)
+        .help("Memory of the index; stop with an error once it takes more")
+        .long_help(
+            "Memory of the index: the run stops with an error once it takes more. The tables of an index in a file go to the disk from half \
+             of it on, or from 512 MiB on if it is not given. The process takes at most this, 100 MB, 70 bytes for each document and four times \
+             the largest record, on any number of threads; a record with too many tokens for that stops the run with an error, too.",
+        )
 }
 
 /// The flags for how documents are read and signed.
