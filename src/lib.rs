@@ -140,7 +140,6 @@ pub mod passages;
 mod postings;
 #[cfg(feature = "check")]
 pub mod prose;
-#[cfg(feature = "check")]
 mod readable;
 pub mod replace;
 #[cfg(feature = "report")]

@@ -1,6 +1,6 @@
 //! The features of a document.
 
-use crate::hash::{combine, mix};
+use crate::similarity::occurrence;
 
 /// The features of one document: flat buffers, refilled for the next one.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +47,7 @@ impl Features {
         debug_assert!(self.weights.is_empty(), "weights would no longer match their hashes");
         self.hashes.sort_unstable();
         for run in self.hashes.chunk_by_mut(|a, b| a == b) {
-            // The first occurrence is the hash itself, as in a set.
-            run.iter_mut().enumerate().skip(1).for_each(|(i, hash)| *hash = combine(mix(i as u64), *hash));
+            run.iter_mut().enumerate().for_each(|(n, hash)| *hash = occurrence(*hash, n));
         }
     }
 
@@ -201,7 +200,7 @@ mod tests {
     fn repeats_are_numbered() {
         let mut features = Features { hashes: vec![5, 9, 5, 5], ..Features::default() };
         features.number_repeats();
-        assert_eq!(features.hashes, [5, combine(mix(1), 5), combine(mix(2), 5), 9]);
+        assert_eq!(features.hashes, [5, occurrence(5, 1), occurrence(5, 2), 9]);
         features.clear();
         features.number_repeats();
         assert!(features.hashes.is_empty());

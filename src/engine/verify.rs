@@ -12,7 +12,7 @@ use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
 use crate::run::sign::{Scratch, Signer, evidence};
-use crate::similarity::{Similarity, Threshold};
+use crate::similarity::{Similarity, Threshold, set_of};
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
@@ -266,13 +266,14 @@ fn prefixes(jaccard: Threshold, members: &[u32], sets: &Sets) -> Table {
     let class = |element: u64| element as usize & (classes - 1);
     let mut counts = vec![0u32; classes];
     for &member in members {
-        sets.get(member).iter().for_each(|&element| counts[class(element)] += 1);
+        set_of(&sets.get(member)).iter().for_each(|&element| counts[class(element)] += 1);
     }
     let mut held: Vec<(u64, u32)> = members
         .par_iter()
         .enumerate()
         .flat_map_iter(|(number, &member)| {
-            let set = sets.get(member);
+            let multiset = sets.get(member);
+            let set = set_of(&multiset);
             let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
             let length = if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) };
             if length < order.len() {
@@ -515,7 +516,7 @@ impl<'a> Search<'a> {
 
     /// The threshold for prefixes of sets, if the algorithm allows them.
     pub fn prefixes_by(&self) -> Option<Threshold> {
-        self.jaccard.filter(|_| self.compare_on == CompareOn::Features)
+        self.jaccard.filter(|_| self.compare_on != CompareOn::Fingerprints)
     }
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {

@@ -24,7 +24,7 @@ impl HotKeys {
     /// None yet; never any if documents below the threshold are looked for. With an empty table for the elements.
     pub fn new(algorithm: &dyn Algorithm, only_similar: bool, elements: Table) -> Self {
         let profile = algorithm.profile();
-        let jaccard = profile.jaccard.filter(|_| only_similar && profile.compare_on == CompareOn::Features);
+        let jaccard = profile.jaccard.filter(|_| only_similar && profile.compare_on != CompareOn::Fingerprints);
         HotKeys { families: jaccard.map(|jaccard| Families::with(jaccard, elements)), from: HOT }
     }
 
@@ -145,8 +145,8 @@ impl HotKeys {
 mod tests {
     use super::super::{Decision, Index, Limits, Mode, Options, Plan, Seed, Sync};
     use super::*;
-    use crate::MinHash;
     use crate::tokenizer::Word;
+    use crate::{MinHash, SpotSigs};
     use std::sync::Arc;
 
     fn plan() -> Plan {
@@ -184,22 +184,37 @@ mod tests {
 
     #[test]
     fn decisions_are_those_of_all_candidates() {
-        let (plan, pages) = (plan(), pages(1200));
+        check_decisions(&plan(), &pages(1200));
+    }
+
+    /// Spots are counted as often as they occur.
+    #[test]
+    fn decisions_about_multisets_are_those_of_all_candidates() {
+        let spotsigs = SpotSigs::builder().threshold(0.8).spot_distance(1).spot_chain(1).min_spots(1).build().unwrap();
+        let plan = Plan::new(&spotsigs, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(5)).unwrap();
+        let spots = |page: &String| {
+            let words = page.split_whitespace().enumerate();
+            words.map(|(at, word)| format!("the {word} ").repeat(1 + usize::from(at % 3 == 0))).collect()
+        };
+        check_decisions(&plan, &pages(1200).iter().map(spots).collect::<Vec<String>>());
+    }
+
+    fn check_decisions(plan: &Plan, pages: &[String]) {
         let folder = tempfile::tempdir().unwrap();
         for limits in [Limits::default(), Limits { window: Some(500), ..Limits::default() }] {
             let options = |tables| Options { limits, tables, sync: Sync::Off, ..Options::default() };
             let open = |name: &str, tables, from| {
-                let mut index = Index::open(&folder.path().join(name), &plan, &options(tables)).unwrap().0;
+                let mut index = Index::open(&folder.path().join(name), plan, &options(tables)).unwrap().0;
                 index.tables.hot.from = from;
                 index
             };
             let name = |what: &str| format!("{what}{:?}", limits.window);
-            let expected = decisions(&mut open(&name("all"), 1 << 20, usize::MAX), &pages);
+            let expected = decisions(&mut open(&name("all"), 1 << 20, usize::MAX), pages);
             let dropped = expected.iter().filter(|decision| !decision.passes()).count();
             assert!((100..1000).contains(&dropped), "{dropped} are dropped");
             for (what, tables) in [("memory", 1 << 30), ("disk", 1 << 12)] {
                 let mut index = open(&name(what), tables, 20);
-                check_equal(&decisions(&mut index, &pages), &expected, &format!("{limits:?} in {what}"));
+                check_equal(&decisions(&mut index, pages), &expected, &format!("{limits:?} in {what}"));
                 let families = index.tables.hot.families.as_ref().unwrap();
                 assert!(!families.is_empty() && index.bytes_held() > index.tables.hot.bytes_held(), "no key is hot");
             }

@@ -3,7 +3,7 @@
 use super::prefixes::Prefixes;
 use super::table::Table;
 use super::words::{Words, put};
-use crate::similarity::Threshold;
+use crate::similarity::{Threshold, set_of};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,6 +19,8 @@ const ASKED: usize = 16;
 const RECOGNISED_BY: usize = 64;
 
 /// The documents of hot keys, in families: they are found by the elements that are rare among them.
+///
+/// Sets may be multisets, of which the occurrences of an element count.
 ///
 /// The documents of one template share many keys, of which each has only some. The keys of documents with the same frequent
 /// elements are one family, so that the elements of a document are entered once, not once for each key.
@@ -132,7 +134,8 @@ impl Families {
     ) -> Result<u32, E> {
         let (mut first, mut elements) = (Vec::new(), 0);
         for &document in documents.iter().step_by(documents.len().div_ceil(FIRST).max(1)) {
-            let set = set(document)?;
+            let multiset = set(document)?;
+            let set = if let Cow::Owned(set) = set_of(&multiset) { Cow::Owned(set) } else { multiset };
             elements += set.len();
             if elements > FIRST_ELEMENTS && !first.is_empty() {
                 break;
@@ -168,7 +171,7 @@ impl Families {
         let (mut recognised, mut asked) = (BTreeMap::<u32, usize>::new(), 0);
         for &document in documents.iter().step_by(documents.len().div_ceil(ASKED).max(1)) {
             let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
-            for &family in set(document)?.iter().filter_map(|element| self.recognised.get(element)).flatten() {
+            for &family in set_of(&set(document)?).iter().filter_map(|element| self.recognised.get(element)).flatten() {
                 *shared.entry(family).or_default() += 1;
             }
             let has_half = |family: u32, shared: usize| 2 * shared >= self.families[family as usize].frequent;
@@ -188,7 +191,7 @@ impl Families {
 
     /// Enters a document under the elements by which it is found.
     pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
-        self.families[family as usize].prefixes.enter(set, |tag| self.postings.insert(tag, document));
+        self.families[family as usize].prefixes.enter(&set_of(set), |tag| self.postings.insert(tag, document));
     }
 
     /// The number of families.
@@ -214,7 +217,7 @@ impl Families {
     /// # Errors
     /// What is on the disk cannot be read.
     pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
-        let tags = self.families[family as usize].prefixes.tags(set);
+        let tags = self.families[family as usize].prefixes.tags(&set_of(set));
         tags.iter().for_each(|&tag| self.postings.fetch(tag));
         for tag in tags {
             self.postings.find_while(tag, &mut each)?;

@@ -288,9 +288,14 @@ fn mixed_pages(count: usize, own: std::ops::Range<usize>, seed: u64) -> Vec<Text
 fn pages_of_templates_that_are_partly_similar() {
     for (own, seed) in [(2..50, 1), (15..30, 2), (24..60, 3)] {
         let pages = mixed_pages(1800, own.clone(), seed);
-        for settings in [&[("shingle", "1")][..], &[("shingle", "1"), ("exact", "true")]] {
-            let factory = factory("minhash", settings);
-            let what = format!("{own:?} {settings:?}");
+        for (name, settings) in [
+            ("minhash", &[("shingle", "1")][..]),
+            ("minhash", &[("shingle", "1"), ("exact", "true")]),
+            ("spotsigs", &[("threshold", "0.8"), ("antecedents", "en")]),
+        ] {
+            let factory = factory(name, settings);
+            let pages = if name == "spotsigs" { with_articles(pages.clone()) } else { pages.clone() };
+            let what = format!("{own:?} {name} {settings:?}");
             let (all, kept) = check(&[], &pages, &factory, &Options::default(), &what);
             // Some are compared twice: with those kept before, and with those decided on at the same time.
             assert!(0 < kept && kept < 2 * all, "{what}: {kept} comparisons instead of {all}");
