@@ -103,6 +103,32 @@ impl Replacement {
         self.finish(true)
     }
 
+    /// Gives the new file the owner, group, mode, extended attributes and time of another.
+    ///
+    /// # Errors
+    /// The attribute that the new file cannot have.
+    pub fn take_attributes(&self, path: &Path) -> io::Result<()> {
+        let found = fs::metadata(path)?;
+        all_kept(keep_attributes(path, &found, &self.file)?)?;
+        self.file.set_modified(found.modified()?)
+    }
+
+    /// As [`commit`](Self::commit), but only if there is no file yet. The content is synchronised with the disk first,
+    /// and the folder after it.
+    ///
+    /// # Errors
+    /// There is a file by now, or the system refuses. Nothing is replaced.
+    pub fn commit_new(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        let temporary = self.temporary.as_deref().expect("it is there until now");
+        // Some systems do not rename a locked file.
+        #[cfg(not(unix))]
+        self.file.unlock()?;
+        rename_new(temporary, &self.target)?;
+        self.temporary = None;
+        sync_folder(&self.target)
+    }
+
     fn finish(mut self, exact: bool) -> io::Result<()> {
         self.file.flush()?;
         let old = existing(&self.target)?;
@@ -152,6 +178,51 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Renames a file to a name that is free. If the system cannot do both at once, the file has both names for a moment.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if the name is taken, [`io::ErrorKind::CrossesDevices`] if it is on another file system;
+/// others if the system refuses.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // A file system, or a kernel, without this.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::CrossesDevices) => {
+            Err(error)
+        }
+        // A file system without hard links: a file that appears between the two steps would be replaced.
+        Err(_) => match fs::symlink_metadata(to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(from, to),
+            Err(error) => Err(error),
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        },
+    }
+}
+
+/// Synchronises the folder of a file with the disk, where the system can.
+///
+/// # Errors
+/// The folder cannot be opened, or the disk fails.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    match File::open(folder_of(path))?.sync_all() {
+        Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
+        _ => {}
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// Removes temporary files that killed processes left when they replaced a file. Files that cannot be removed stay.
@@ -524,6 +595,27 @@ mod tests {
         fs::hard_link(at("c"), at("d")).unwrap();
         assert!(new.commit().is_err());
         assert_eq!(names(folder.path()), ["a", "b", "c", "d", "folder"].map(String::from).into());
+    }
+
+    #[test]
+    fn a_name_that_is_taken_stays() {
+        let folder = folder();
+        let at = |name: &str| folder.path().join(name);
+        for (name, text) in [("a", "one"), ("b", "two")] {
+            fs::write(at(name), text).unwrap();
+        }
+        symlink("missing", at("link")).unwrap();
+        for taken in ["b", "link"] {
+            assert_eq!(rename_new(&at("a"), &at(taken)).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        }
+        let mut new = Replacement::new(&at("c")).unwrap();
+        new.file().write_all(b"new").unwrap();
+        new.take_attributes(&at("a")).unwrap();
+        fs::write(at("c"), "meanwhile").unwrap();
+        assert_eq!(new.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(at("c")).unwrap(), "meanwhile");
+        rename_new(&at("a"), &at("d")).unwrap();
+        assert_eq!(names(folder.path()), ["b", "c", "d", "link"].map(String::from).into());
     }
 
     #[test]
