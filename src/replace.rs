@@ -110,7 +110,10 @@ impl Replacement {
     pub fn take_attributes(&self, path: &Path) -> io::Result<()> {
         let found = fs::metadata(path)?;
         all_kept(keep_attributes(path, &found, &self.file)?)?;
-        self.file.set_modified(found.modified()?)
+        let time = found.modified()?;
+        self.file.set_modified(time)?;
+        // Some file systems round it.
+        all_kept((self.file.metadata()?.modified()? != time).then_some("time"))
     }
 
     /// As [`commit`](Self::commit), but only if there is no file yet. The content is synchronised with the disk first,

@@ -85,16 +85,17 @@ struct Place {
     same_file: Option<String>,
 }
 
-/// What becomes of each file, in the order of the input. Writes a line for each record that is left out.
+/// What becomes of each file, in the order of the input. Passes each record that is left out to a function, with the number
+/// of its file.
 ///
 /// # Errors
-/// The lines cannot be written.
+/// Those of the function.
 pub(super) fn decide(
     kept: &Kept<'_>,
     names: &[&str],
     conditions: &Conditions,
     on_error: OnError,
-    out: &mut impl Write,
+    mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<OfFile>> {
     let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
     let mut files = vec![OfFile::default(); names.len()];
@@ -112,10 +113,18 @@ pub(super) fn decide(
         let is_removed = !verdict.keep || is_failed && on_error == OnError::Drop;
         if is_removed && of_file.counts.condition == Condition::Whole {
             of_file.leave_out(at.line);
-            line(out, &removed(&verdict, at))?;
+            each(number, &verdict, at)?;
         }
     }
     Ok(files)
+}
+
+/// Writes the line of a record that is left out.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn list(verdict: &Verdict<'_>, at: At<'_>, out: &mut impl Write) -> io::Result<()> {
+    line(out, &removed(verdict, at))
 }
 
 /// Writes a line for each further name of a file.
@@ -125,9 +134,9 @@ pub(super) fn decide(
 pub(super) fn list_further_names(inputs: &Inputs, out: &mut impl Write) -> io::Result<()> {
     for same in &inputs.same {
         let removed = Removed {
-            file: &same.shown,
+            file: &same.file.shown,
             record: None,
-            id: &same.shown,
+            id: &same.file.shown,
             duplicate_of: None,
             similarity: None,
             error: None,

@@ -6,17 +6,19 @@
 //! | `state.json` | while files are written: the request, the inputs, what becomes of each |
 //! | `done` | while files are written: a line for each that is done, its number and its length |
 //! | `summary.json` | at the end |
+//! | `moved.jsonl` | instead of `removed.jsonl`: a line for each file that moved there, or will |
+//! | `undone.jsonl` | the same, when all have moved back |
 //! | `.lock` | locked by the process that writes |
 
 use super::decisions::Counts;
 use super::inputs::{Inputs, OWN};
 use super::request::Cleaned;
 use crate::error::Error;
-use crate::replace::Replacement;
+use crate::replace::{Replacement, sync_folder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -32,8 +34,35 @@ pub(super) struct State {
     pub counts: Vec<Counts>,
     /// The length of `removed.jsonl` in bytes.
     pub removed_bytes: u64,
+    /// If files move: those that are not kept and stay where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stay: Option<Stay>,
     /// What the scan found, as `summary.json` has it.
     pub scan: Box<RawValue>,
+}
+
+impl State {
+    /// The number of files and records that could not be read.
+    pub fn failed(&self) -> u64 {
+        #[derive(Deserialize)]
+        struct Scan {
+            counts: Failed,
+        }
+        #[derive(Deserialize)]
+        struct Failed {
+            failed: u64,
+        }
+        serde_json::from_str(self.scan.get()).map_or(0, |scan: Scan| scan.counts.failed)
+    }
+}
+
+/// Numbers of files that are not kept, and are not to be moved.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Stay {
+    /// All of them.
+    pub files: u64,
+    /// Of these, because something changed.
+    pub failed: u64,
 }
 
 /// A file of the input as it was read.
@@ -117,21 +146,48 @@ impl Folder {
         Ok(Folder { root, own, _lock: lock, created })
     }
 
-    /// What is in it, if that is the output of this request for these inputs.
+    /// Opens a folder of an earlier run.
+    ///
+    /// # Errors
+    /// It is not one; those of [`open`](Self::open).
+    pub fn reopen(root: &Path) -> Result<Self, Error> {
+        if !root.join(OWN).is_dir() {
+            return Err(Error::Usage(format!("{}: it is not the folder of a run that moved files", root.display())));
+        }
+        Folder::open(root)
+    }
+
+    /// What is in it, if that is the output of this request for these inputs. If they move, `moved` has those that may
+    /// be inputs no longer.
     ///
     /// # Errors
     /// It is another output, or cannot be read.
-    pub fn find(&self, request: &Request, inputs: &[InputRecord]) -> Result<Found, Error> {
-        if let Some(Summary { request: old, files, counts }) = self.parse("summary.json")? {
+    pub fn find(
+        &self,
+        request: &Request,
+        inputs: &[InputRecord],
+        moved: Option<&BTreeSet<String>>,
+    ) -> Result<Found, Error> {
+        if let Some(Summary { request: old, mut files, counts }) = self.parse("summary.json")? {
+            if let Some(moved) = moved {
+                let now: BTreeSet<&String> = inputs.iter().map(|input| &input.file).collect();
+                files.retain(|input| now.contains(&input.file) || !moved.contains(&input.file));
+            }
             self.compare((&old, &files), (request, inputs))?;
             return Ok(Found::Complete(counts.into()));
         }
         if let Some(state) = self.parse::<State>("state.json")? {
-            self.compare((&state.request, &state.inputs), (request, inputs))?;
+            // Each file that moves is compared before it moves.
+            let old = if moved.is_some() { inputs } else { &state.inputs };
+            self.compare((&state.request, old), (request, inputs))?;
             return Ok(Found::Decided(state));
         }
         let entries = fs::read_dir(&self.root).map_err(|error| cannot_write(&self.root, error))?;
         match entries.filter_map(Result::ok).any(|entry| entry.file_name() != OWN) {
+            true if moved.is_some_and(|moved| !moved.is_empty()) => Err(Error::Usage(format!(
+                "{}: files of an earlier run have not all moved back: complete that with `undo`",
+                self.root.display()
+            ))),
             true => Err(not_ours(&self.root)),
             false => Ok(Found::New),
         }
@@ -202,6 +258,22 @@ impl Folder {
         replace().map_err(|error| cannot_write(&path, error))
     }
 
+    /// Writes a file of its own whole, and synchronises it and the folders with the disk.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+        let sync = |path: &Path| sync_folder(path).map_err(|error| cannot_write(path, error));
+        self.replace(name, |file| file.write_all(content).and_then(|()| file.sync_all()))?;
+        sync(&self.own.join(name))?;
+        self.created.iter().rev().try_for_each(|folder| sync(folder))
+    }
+
+    /// The path of a file of its own.
+    pub fn own(&self, name: &str) -> PathBuf {
+        self.own.join(name)
+    }
+
     /// Opens a file of its own.
     ///
     /// # Errors
@@ -233,6 +305,11 @@ impl Folder {
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).open(&path).map_err(|error| cannot_write(&path, error))?;
         Ok(Done { file, path })
+    }
+
+    /// Its path.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The path of an output.

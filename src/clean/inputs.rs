@@ -22,6 +22,7 @@ pub(super) struct File {
     pub output: PathBuf,
     pub shown_output: String,
     pub stamp: Stamp,
+    pub version: Version,
 }
 
 /// What tells whether a file has changed: its length in bytes and its time.
@@ -40,11 +41,37 @@ impl Stamp {
     }
 }
 
+/// What tells whether a path still leads to the same file, and whether anything of it has changed; zeros where the system
+/// does not know it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Version {
+    pub device: u64,
+    pub inode: u64,
+    /// When its content, its attributes or its names last changed, in nanoseconds since 1970.
+    pub changed: i128,
+}
+
+impl Version {
+    pub fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+            Version { device: metadata.dev(), inode: metadata.ino(), changed }
+        }
+        #[cfg(not(unix))]
+        {
+            _ = metadata;
+            Version::default()
+        }
+    }
+}
+
 /// A further name of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Same {
-    pub shown: String,
-    /// The file.
+    pub file: File,
+    /// The number of the file.
     pub of: usize,
 }
 
@@ -56,36 +83,36 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// The files of a listing; those of a reference have no output.
-    ///
-    /// # Errors
-    /// Two files would have one output.
-    pub fn new(listed: Vec<Listed>, is_reference: bool) -> Result<Self, Error> {
+    /// The files of a listing.
+    pub fn new(listed: Vec<Listed>) -> Self {
         let mut inputs = Inputs::default();
         let mut known: HashMap<FileId, usize> = HashMap::new();
         for Listed { path, shown, below, metadata } in listed {
             let number = inputs.files.len();
-            if let Some(id) = FileId::of(&path, &metadata) {
+            let (stamp, version) = (Stamp::of(&metadata), Version::of(&metadata));
+            let id = FileId::of(&path, &metadata);
+            let file = File { path, shown, shown_output: display_path(&below), output: below, stamp, version };
+            if let Some(id) = id {
                 match known.entry(id) {
                     Entry::Vacant(place) => _ = place.insert(number),
                     Entry::Occupied(place) => {
-                        inputs.same.push(Same { shown, of: *place.get() });
+                        inputs.same.push(Same { file, of: *place.get() });
                         continue;
                     }
                 }
             }
-            let shown_output = display_path(&below);
-            inputs.files.push(File { path, shown, output: below, shown_output, stamp: Stamp::of(&metadata) });
+            inputs.files.push(file);
         }
-        if !is_reference {
-            inputs.refuse_equal_outputs()?;
-        }
-        Ok(inputs)
+        inputs
     }
 
-    fn refuse_equal_outputs(&self) -> Result<(), Error> {
+    /// Refuses files that would have one output.
+    ///
+    /// # Errors
+    /// There are some, or an output would be where the output is described.
+    pub fn refuse_equal_outputs<'a>(files: impl Iterator<Item = &'a File> + Clone) -> Result<(), Error> {
         let mut outputs: HashMap<&Path, &File> = HashMap::new();
-        for file in &self.files {
+        for file in files.clone() {
             if let Some(other) = outputs.insert(&file.output, file) {
                 return Err(Error::Usage(format!(
                     "{} and {} would both be written to {}: clean them in separate runs, or name the folder that holds both",
@@ -98,7 +125,7 @@ impl Inputs {
                 return Err(Error::Usage(what));
             }
         }
-        for file in &self.files {
+        for file in files {
             if let Some((folder, other)) =
                 file.output.ancestors().skip(1).find_map(|above| Some((above, outputs.get(above)?)))
             {

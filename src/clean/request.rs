@@ -18,7 +18,7 @@ pub enum OnError {
     Fail,
 }
 
-/// Options of [`clean`](super::clean()).
+/// Options of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone)]
 pub struct Options {
     /// How files are read.
@@ -52,7 +52,7 @@ impl Default for Options {
     }
 }
 
-/// The result of [`clean`](super::clean()).
+/// The result of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ pub struct Cleaned {
     /// Files of the input, without further names of one file.
     #[serde(skip)]
     pub files: u64,
-    /// Files of the output.
+    /// Files of the output; or files that moved, each name of a file counted.
     pub files_written: u64,
     /// Of these, written by an earlier run that was interrupted.
     pub files_continued: u64,
@@ -73,8 +73,10 @@ pub struct Cleaned {
     pub records: u64,
     /// Of these, left out.
     pub removed: u64,
-    /// Records or files that could not be read.
+    /// Records or files that could not be read, and files that were not moved because something had changed.
     pub failed: u64,
+    /// Files that are not kept and stay where they are, for any reason; 0 if nothing should move.
+    pub stayed: u64,
     /// Whether the output was whole already, and nothing was done.
     pub was_complete: bool,
 }

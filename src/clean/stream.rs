@@ -53,7 +53,7 @@ fn write(
         Ok(())
     })?;
     let names: Vec<&str> = headings.iter().map(|(name, _)| name.as_str()).collect();
-    let decided = decisions::decide(&kept, &names, conditions, options.on_error, &mut io::sink());
+    let decided = decisions::decide(&kept, &names, conditions, options.on_error, |_, _, _| Ok(()));
     let mut files = decided.map_err(|error| Error::output("cannot write results", error))?;
     decisions::without_damaged(&kept, &names, &mut files);
     // Files without records, such as pictures, take no part.

@@ -1,5 +1,6 @@
-//! `dedup clean`: writes a corpus without its near-duplicates.
+//! `dedup clean`: writes a corpus without its near-duplicates, or moves them to a folder and back.
 
+use super::arguments::OnError;
 use super::arguments::clean::Arguments;
 use super::files::OutFile;
 use super::input;
@@ -13,16 +14,26 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
-use neardups::clean::{Cleaned, Options, clean};
+use neardups::clean::{Cleaned, Options, Undone, clean, move_duplicates, undo};
 use neardups::source::{Input, Source};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// What is done with the corpus.
+enum Target {
+    /// It is written to a folder; not known with `--dry-run` alone.
+    Output(Option<PathBuf>),
+    /// Files that are not kept move to a folder.
+    Moved(PathBuf),
+}
 
 /// The resolved request.
 struct Request {
     paths: Vec<PathBuf>,
-    output: Option<PathBuf>,
+    target: Target,
+    is_dry: bool,
     options: Options,
     factory: TableFactory,
     tokens: Tokenization,
@@ -47,6 +58,14 @@ impl Request {
         if arguments.is_dry && arguments.link {
             return Err(usage_error("--link has no effect with --dry-run, which writes nothing"));
         }
+        let target = match &arguments.move_duplicates {
+            Some(_) if arguments.on_error.is_typed && arguments.on_error.value == OnError::Drop => {
+                let why = "--on-error drop has no effect with --move-duplicates: files that cannot be read stay";
+                return Err(usage_error(why));
+            }
+            Some(folder) => Target::Moved(folder.clone()),
+            None => Target::Output(arguments.output.clone()),
+        };
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         let options = Options {
             source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
@@ -59,7 +78,8 @@ impl Request {
         };
         Ok(Request {
             paths: arguments.paths.clone(),
-            output: arguments.output.clone().filter(|_| !arguments.is_dry),
+            target,
+            is_dry: arguments.is_dry,
             options,
             factory,
             tokens,
@@ -72,6 +92,9 @@ impl Request {
 
 /// Cleans a corpus, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
+    if let Some(folder) = &arguments.undo {
+        return move_back(folder, arguments);
+    }
     let mut outputs = Outputs::new();
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
@@ -95,8 +118,13 @@ fn write(
     let total = Input::new(request.paths.clone(), request.options.source.clone()).total_bytes();
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
-    let Request { paths, output, factory, options, .. } = request;
-    let cleaned = clean(paths, output.as_deref(), factory, options, &terminal);
+    let Request { paths, factory, options, is_dry, .. } = request;
+    let cleaned = match &request.target {
+        Target::Output(folder) => clean(paths, folder.as_deref().filter(|_| !is_dry), factory, options, &terminal),
+        Target::Moved(folder) => {
+            move_duplicates(paths, Some(&**folder).filter(|_| !is_dry), factory, options, &terminal)
+        }
+    };
     terminal.done();
     let mut cleaned = terminal.finish_rejects(cleaned)?;
     if let Some(report) = &mut cleaned.report {
@@ -151,37 +179,87 @@ impl Continued {
 }
 
 fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started: Instant) {
-    let Cleaned { files, files_written, files_continued, bytes_written, records, removed, failed, .. } = *cleaned;
-    let Some(output) = &request.output else {
-        let would = format!("{} would be left out, {} kept", count(removed), count(records - removed));
-        terminal.line(&format!("{} in {}: {would}", counted(records, "record"), counted(files, "file")));
+    let Cleaned { files, records, removed, failed, .. } = *cleaned;
+    let (all, kept) =
+        (format!("{} in {}", counted(records, "record"), counted(files, "file")), count(records - removed));
+    let folder = match &request.target {
+        Target::Output(folder) => folder.as_deref(),
+        Target::Moved(folder) => Some(&**folder),
+    };
+    let folder = folder.map(Path::display).filter(|_| !request.is_dry);
+    let Some(folder) = folder else {
+        let would = match &request.target {
+            Target::Output(_) => format!("{} would be left out, {kept} kept", count(removed)),
+            Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
+        };
+        terminal.line(&format!("{all}: {would}"));
         return;
     };
-    let output = output.display();
     if cleaned.was_complete {
-        terminal.line(&format!("{output} is the whole output of this run already: nothing to do"));
+        let what = match request.target {
+            Target::Output(_) => "is the whole output of this run already",
+            Target::Moved(_) => "has all files that this run moves already",
+        };
+        terminal.line(&format!("{folder} {what}: nothing to do"));
         return;
     }
-    let kept = count(records - removed);
-    let what = format!(
-        "{} in {}: {} left out, {kept} kept",
-        counted(records, "record"),
-        counted(files, "file"),
-        count(removed)
-    );
-    terminal.line(&what);
+    let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
+    terminal.line(&format!("{all}: {} {not_kept}, {kept} kept", count(removed)));
     if let Some(report) = &cleaned.report {
         terminal.line(&terminal::what_ran(report, &request.tokens));
     }
-    let written = format!("{} ({}) in {output}", counted(files_written, "file"), bytes(bytes_written as f64));
-    let continued = match files_continued {
+    let seconds = started.elapsed().as_secs_f64();
+    let size = bytes(cleaned.bytes_written as f64);
+    let (what, list) = match request.target {
+        Target::Output(_) => {
+            let files = counted(cleaned.files_written, "file");
+            (format!("{files} ({size}) in {folder}"), "removed.jsonl lists what was left out")
+        }
+        Target::Moved(_) => (moved(cleaned, &format!(" ({size})"), "moved", &folder), "moved.jsonl lists them"),
+    };
+    let continued = match cleaned.files_continued {
         0 => String::new(),
         n => format!(", {} of them by the run that was interrupted", count(n)),
     };
-    let seconds = started.elapsed().as_secs_f64();
-    terminal
-        .line(&format!("{written}{continued}, {seconds:.2} s; {output}/_dedup/removed.jsonl lists what was left out"));
+    terminal.line(&format!("{what}{continued}, {seconds:.2} s; {folder}/_dedup/{list}"));
     if failed > 0 {
         terminal.line(&format!("{} failed", count(failed)));
     }
+}
+
+/// The files that move, and those that should and do not.
+fn moved(cleaned: &Cleaned, size: &str, verb: &str, folder: &dyn Display) -> String {
+    let stay = match cleaned.stayed {
+        0 => String::new(),
+        n => format!(", {} {}", count(n), if n == 1 { "stays" } else { "stay" }),
+    };
+    format!("{}{size} {verb} to {folder}{stay}", counted(cleaned.files_written, "file"))
+}
+
+/// Moves files back, and prints a summary.
+fn move_back(folder: &Path, arguments: &Arguments) -> Result<Status, Error> {
+    if let Some(other) = &arguments.beside_undo {
+        return Err(usage_error(format!("{other} has no effect with --undo, which moves back what is in DIR")));
+    }
+    end_on_signals(None)?;
+    let started = Instant::now();
+    let terminal = Terminal::new(arguments.run.quiet, None);
+    let undone = undo(folder, &terminal);
+    terminal.done();
+    let Undone { moved, were_back, failed, was_complete, .. } = undone?;
+    let shown = folder.display();
+    if was_complete {
+        terminal.line(&format!("all files moved back from {shown} before: nothing to do"));
+        return Ok(Status::Done);
+    }
+    let before = match were_back {
+        0 => String::new(),
+        n => format!(", {} {} there", count(n), if n == 1 { "was" } else { "were" }),
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    terminal.line(&format!("{} moved back from {shown}{before}, {seconds:.2} s", counted(moved, "file")));
+    if failed > 0 {
+        terminal.line(&format!("{} failed: {shown}/_dedup/moved.jsonl stays", count(failed)));
+    }
+    Ok(Status::of_input(failed))
 }

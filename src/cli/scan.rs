@@ -80,18 +80,31 @@ impl Request {
             quiet: run.quiet,
         })
     }
+
+    fn options_of_clean(&self) -> clean::Options {
+        clean::Options {
+            source: self.source.clone(),
+            engine: self.engine.clone(),
+            keep: self.keep,
+            on_error: self.on_error.into(),
+            ..clean::Options::default()
+        }
+    }
 }
 
 /// Refuses `--keep` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
     if let Some(flag) = keep.typed()
-        && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept)
+        && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept | Emit::Paths)
     {
         let what = emit.name();
         return Err(usage_error(format!(
             "{flag} has no effect on {what}: use --emit clusters, --emit verdicts or --emit kept"
         )));
+    }
+    if *emit == Emit::Paths && arguments.paths.iter().all(|path| path.as_os_str() == "-") {
+        return Err(usage_error("--print0 writes paths of files: name files or folders instead of standard input"));
     }
     if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
         return Err(usage_error("--against has no effect on fingerprints: name its files as paths"));
@@ -159,6 +172,11 @@ fn scan(
         }
         Emit::Kept => {
             let (mut report, written) = write_kept_records(&mut input, against, request, &terminal)?;
+            warn(&mut report, &terminal);
+            (report, written)
+        }
+        Emit::Paths => {
+            let (mut report, written) = write_paths(&mut input, against, request, &terminal)?;
             warn(&mut report, &terminal);
             (report, written)
         }
@@ -287,13 +305,7 @@ fn write_kept_records(
     request: &Request,
     terminal: &Terminal,
 ) -> Result<(Report, Result<Written, Error>), Error> {
-    let options = clean::Options {
-        source: request.source.clone(),
-        engine: request.engine.clone(),
-        keep: request.keep,
-        on_error: request.on_error.into(),
-        ..clean::Options::default()
-    };
+    let options = request.options_of_clean();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
     let result = clean::write_kept(input, against, &request.factory, &options, terminal, &mut out);
     terminal.done();
@@ -303,6 +315,28 @@ fn write_kept_records(
         out.flush().map_err(|error| Error::output("cannot write results", error))?;
         let dropped = (documents + report.counts.failed).saturating_sub(kept);
         Ok(Written { records: kept, dropped: Some(dropped), ..Written::default() })
+    });
+    Ok((report, written))
+}
+
+/// Decides, and writes the paths of the files that are not kept.
+fn write_paths(
+    input: &mut Input,
+    against: Option<&mut dyn Source>,
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<(Report, Result<Written, Error>), Error> {
+    let options = request.options_of_clean();
+    let result = clean::duplicate_files(input, against, &request.factory, &options, terminal);
+    terminal.done();
+    let (report, paths) = terminal.finish_rejects(result)?;
+    let written = paths.and_then(|paths| {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+        let mut each = paths.iter();
+        let written = each.try_for_each(|path| out.write_all(&[path.as_os_str().as_encoded_bytes(), b"\0"].concat()));
+        written.and_then(|()| out.flush()).map_err(|error| Error::output("cannot write results", error))?;
+        let files = paths.len() as u64;
+        Ok(Written { records: files, dropped: Some(files), ..Written::default() })
     });
     Ok((report, written))
 }

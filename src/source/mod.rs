@@ -104,6 +104,8 @@ pub use rank::{Number, Rank, RankBy, Ranking};
 pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;
+#[cfg(feature = "clean")]
+pub(crate) use walk::path_of;
 
 use crate::error::Error;
 use std::ops::ControlFlow;

@@ -133,6 +133,14 @@ fn open<'o>(
     Ok((reader, format, compression))
 }
 
+/// The format of a file.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn format(original: &mut dyn Original, options: &Options) -> Result<Format, Failure> {
+    open(original, options).map(|(_, format, _)| format)
+}
+
 /// The beginning of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::Path;
+#[cfg(feature = "clean")]
+use std::path::PathBuf;
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -118,6 +120,26 @@ pub(crate) fn display_path(path: &Path) -> String {
     out
 }
 
+/// The path of which this is the id.
+#[cfg(feature = "clean")]
+pub(crate) fn path_of(id: &str) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        let (mut out, mut rest) = (Vec::new(), id.as_bytes());
+        while let [first, after @ ..] = rest {
+            let digits = after.strip_prefix(b"x").and_then(|digits| digits.get(..2));
+            let digits = digits.filter(|digits| *first == b'\\' && digits.iter().all(u8::is_ascii_hexdigit));
+            let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+            out.push(byte.unwrap_or(*first));
+            rest = if byte.is_some() { &after[3..] } else { after };
+        }
+        std::ffi::OsString::from_vec(out).into()
+    }
+    #[cfg(not(unix))]
+    id.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,27 +158,7 @@ mod tests {
         assert_eq!(display_path(Path::new(OsStr::from_bytes(b"a/\xe9\xff/\xc3\xa9"))), r"a/\xe9\xff/é");
     }
 
-    /// The name of an id, by the rule of the guide.
-    #[cfg(unix)]
-    fn name(id: &str) -> Vec<u8> {
-        let (mut out, mut rest) = (Vec::new(), id.as_bytes());
-        while let [first, after @ ..] = rest {
-            let digits = after.strip_prefix(b"x").and_then(|digits| std::str::from_utf8(digits.get(..2)?).ok());
-            match digits.filter(|_| *first == b'\\').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-                Some(byte) => {
-                    out.push(byte);
-                    rest = &after[3..];
-                }
-                None => {
-                    out.push(*first);
-                    rest = after;
-                }
-            }
-        }
-        out
-    }
-
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "clean"))]
     proptest::proptest! {
         #[test]
         fn names_can_be_read_from_ids(pieces in proptest::collection::vec(0..8usize, 0..8)) {
@@ -165,7 +167,8 @@ mod tests {
                 pieces.iter().map(|&at| [&b"\\"[..], b"x", b"f", b"5c", b"C", b"\xff", b"\xc3", b"\xa9"][at]).collect();
             let bytes = pieces.concat();
             let id = display_path(Path::new(OsStr::from_bytes(&bytes)));
-            proptest::prop_assert_eq!(name(&id), bytes, "{}", id);
+            let path = path_of(&id);
+            proptest::prop_assert_eq!(path.as_os_str().as_bytes(), bytes, "{}", id);
         }
     }
 

@@ -137,9 +137,9 @@ impl Step {
         assert!(run.stdout.is_empty() || run.stdout.ends_with('\n'), "{whole}: the last line does not end");
         let prints_records =
             ["dedup scan", "dedup eval", "dedup compare --json"].iter().any(|command| whole.contains(command));
-        // Kept records are those of the input.
+        // Kept records are those of the input, and paths are no records.
         if prints_records
-            && !["-h", "--help", "--version", "2>&1", "--emit kept"].iter().any(|mark| whole.contains(mark))
+            && !["-h", "--help", "--version", "2>&1", "--emit kept", "--print0"].iter().any(|mark| whole.contains(mark))
         {
             run.stdout.lines().for_each(|line| drop(records::parse(line)));
         }

@@ -12,6 +12,7 @@
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
 //! | `clean` | every record is in the output or listed, also after kills |
+//! | `moved` | files that move are identical after `--undo`, also after kills and changes |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | positions of passages |
 //! | `eval` | measures against a plain count |
@@ -36,6 +37,7 @@ mod generated;
 pub mod golden;
 mod index_files;
 mod killed;
+mod moved;
 mod outputs;
 mod plan;
 pub mod records;
@@ -100,6 +102,7 @@ cases!(
     kept,
     lexicon,
     limits,
+    moved,
     nearest,
     #[cfg_attr(feature = "jieba", ignore = "tests the message of a build without the feature jieba")]
     no_jieba,

@@ -199,6 +199,52 @@ impl Removed {
     }
 }
 
+/// A line of `_dedup/moved.jsonl`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    r#type: String,
+    pub file: String,
+    pub from: String,
+    pub to: String,
+    bytes: u64,
+    pub sha256: String,
+    modified: String,
+    inode: u64,
+    pub kept: KeptFile,
+    similarity: Box<RawValue>,
+}
+
+/// The file of the document for which another was moved.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFile {
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub path: String,
+    bytes: u64,
+    pub sha256: String,
+    modified: String,
+    inode: u64,
+}
+
+impl Moved {
+    fn check(&self) -> bool {
+        let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| b"0123456789abcdef".contains(&byte));
+        let is_time = |time: &str| time.split_once('.').is_some_and(|(_, nanos)| nanos.len() == 9);
+        self.inode != self.kept.inode
+            && self.from.starts_with('/')
+            && self.kept.path.starts_with('/')
+            && self.from.ends_with(&format!("/{}", self.to))
+            && [&self.sha256, &self.kept.sha256].into_iter().all(|hash| is_hash(hash))
+            && [&self.modified, &self.kept.modified].into_iter().all(|time| is_time(time))
+            && self.bytes < 1 << 40
+            && self.kept.bytes < 1 << 40
+            && similarity(&self.similarity).is_some()
+    }
+}
+
 /// A line of `--rejects`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -745,6 +791,7 @@ pub enum Record {
     Plan(Plan),
     Rejected(Rejected),
     Removed(Removed),
+    Moved(Moved),
     Stats(Stats),
 }
 
@@ -771,6 +818,7 @@ pub fn parse(line: &str) -> Record {
         "plan" => Record::Plan(checked(line, Plan::check)),
         "rejected" => Record::Rejected(checked(line, |rejected: &Rejected| !rejected.error.is_empty())),
         "removed" => Record::Removed(checked(line, Removed::check)),
+        "moved" => Record::Moved(checked(line, Moved::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
     }
@@ -798,6 +846,7 @@ all!(hosts, Hosts);
 all!(neighbours, Neighbours);
 all!(rejected, Rejected);
 all!(removed, Removed);
+all!(moved, Moved);
 all!(plans, Plan);
 all!(stats, Stats);
 all!(evals, Eval);

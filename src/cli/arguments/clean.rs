@@ -5,7 +5,7 @@ use super::keep::{self, Keep};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
-use super::values::{Defaulted, path, switch, values};
+use super::values::{Defaulted, is_typed, path, switch, values};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::path::PathBuf;
 
@@ -15,6 +15,12 @@ pub struct Arguments {
     pub paths: Vec<PathBuf>,
     /// `--output`; `None` with `--dry-run` alone.
     pub output: Option<PathBuf>,
+    /// `--move-duplicates`.
+    pub move_duplicates: Option<PathBuf>,
+    /// `--undo`.
+    pub undo: Option<PathBuf>,
+    /// The first option that was typed and has no effect with `--undo`.
+    pub beside_undo: Option<String>,
     /// `--dry-run`.
     pub is_dry: bool,
     /// `--link`.
@@ -41,6 +47,9 @@ impl Arguments {
         Arguments {
             paths: input::paths(given),
             output: path(given, "output"),
+            move_duplicates: path(given, "move-duplicates"),
+            undo: path(given, "undo"),
+            beside_undo: beside_undo(given),
             is_dry: switch(given, "dry-run"),
             link: switch(given, "link"),
             against: values(given, "against"),
@@ -54,6 +63,12 @@ impl Arguments {
     }
 }
 
+fn beside_undo(given: &ArgMatches) -> Option<String> {
+    let mut names = given.ids().map(|id| id.as_str());
+    let other = names.find(|name| !["undo", "quiet"].contains(name) && is_typed(given, name))?;
+    Some(if other == "path" { "PATH".into() } else { format!("--{other}") })
+}
+
 /// `dedup clean`.
 pub fn command() -> Command {
     Command::new("clean")
@@ -62,19 +77,22 @@ pub fn command() -> Command {
             "Writes a corpus without its near-duplicates: every file of the input again, at its path below the output folder, in its \
              format and compression, without the records that are near-duplicates of kept ones. All other bytes are those of the input.\n\n\
              DIR/_dedup/removed.jsonl has a line for each record that is left out, with the kept record that it duplicates. \
-             DIR/_dedup/summary.json states what was run. If a run is interrupted, the same command continues it.",
+             DIR/_dedup/summary.json states what was run. If a run is interrupted, the same command continues it.\n\n\
+             With --move-duplicates instead of --output, files that are near-duplicates of kept ones move to a folder, and --undo moves them \
+             back.",
         )
         .after_help(
             "Examples:\n  dedup clean shards/ --output clean/\n  dedup clean shards/ --dry-run\n  \
              dedup clean train.jsonl.zst --output clean/ --text-field body --keep longest\n  \
-             dedup clean new/ --against old/ --output new-only/\n  dedup clean wiki/ crawl/ --output clean/ --prefer wiki/ --keep max:score\n  dedup clean notes/ --output unique/ --link",
+             dedup clean new/ --against old/ --output new-only/\n  dedup clean wiki/ crawl/ --output clean/ --prefer wiki/ --keep max:score\n  dedup clean notes/ --output unique/ --link\n  \
+             dedup clean notes/ --move-duplicates duplicates/\n  dedup clean --undo duplicates/",
         )
         .arg(
             Arg::new("path")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
                 .num_args(1..)
-                .required(true)
+                .required_unless_present("undo")
                 .help("Files and folders"),
         )
         .arg(
@@ -83,14 +101,39 @@ pub fn command() -> Command {
                 .long("output")
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
-                .required_unless_present("dry-run")
+                .required_unless_present_any(["dry-run", "move-duplicates", "undo"])
                 .help("Folder of the output: new, empty, or that of an interrupted run"),
+        )
+        .arg(
+            Arg::new("move-duplicates")
+                .long("move-duplicates")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .conflicts_with_all(["output", "link"])
+                .help("Instead of writing an output, move files that are near-duplicates of kept ones to this folder")
+                .long_help(
+                    "Instead of writing an output, move files that are near-duplicates of kept ones to this folder (new, empty, or that of an \
+                     interrupted run), each to its path below the path given. Each file must be one document. DIR/_dedup/moved.jsonl lists \
+                     the files before the first one moves; --undo DIR moves them back. A file stays, and is reported, if it or the file that \
+                     it duplicates has changed since it was read, or if its name in DIR is taken.",
+                ),
+        )
+        .arg(
+            Arg::new("undo")
+                .long("undo")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Move back the files that --move-duplicates moved to this folder")
+                .long_help(
+                    "Move back the files that --move-duplicates moved to this folder. A file stays there, and is reported, if it has changed, or \
+                     if there is another one at its old place. Takes no other option but --quiet.",
+                ),
         )
         .arg(
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
-                .help("Write nothing; only report how many records would be left out"),
+                .help("Write and move nothing; only report how many records would be left out, or files would move"),
         )
         .arg(
             Arg::new("link")

@@ -5,7 +5,7 @@ use super::keep::{self, Keep};
 use super::method::{self, Method};
 use super::run::{self, Run};
 use super::tokens;
-use super::values::{Defaulted, choice, chosen, path, value, values, whole_number};
+use super::values::{Defaulted, choice, chosen, path, switch, value, values, whole_number};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub struct Arguments {
     pub against: Vec<PathBuf>,
     /// Algorithm, preset, parameters and tokens.
     pub method: Method,
-    /// `--emit`.
+    /// `--emit`, or `--print0`.
     pub emit: Emit,
     /// `--keep` and `--prefer`.
     pub keep: Keep,
@@ -40,7 +40,10 @@ impl Arguments {
             paths: input::paths(given),
             against: values(given, "against"),
             method: Method::new(given),
-            emit: chosen(given, "emit", EMITS).expect("has a default"),
+            emit: match switch(given, "print0") {
+                true => Emit::Paths,
+                false => chosen(given, "emit", EMITS).expect("has a default"),
+            },
             keep: Keep::new(given),
             host_depth: value(given, "host-depth").copied(),
             input: Input::new(given),
@@ -51,7 +54,7 @@ impl Arguments {
     }
 }
 
-/// Values of `--emit`.
+/// Values of `--emit`, and what `--print0` writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Emit {
     Pairs,
@@ -60,6 +63,7 @@ pub enum Emit {
     Kept,
     Fingerprints,
     Hosts,
+    Paths,
 }
 
 impl Emit {
@@ -92,13 +96,26 @@ pub fn command() -> Command {
             "Examples:\n  dedup scan ./corpus\n  dedup scan ./corpus --algo simhash --distance 6\n  \
              dedup scan crawl.jsonl.gz --text-field body --id-field url --emit clusters\n  \
              cat crawl.jsonl | dedup scan - --emit verdicts --keep longest\n  \
-             dedup scan new.jsonl --against old.jsonl\n  zcat crawl.jsonl.gz | dedup scan - --emit kept > unique.jsonl\n\n\
+             dedup scan new.jsonl --against old.jsonl\n  zcat crawl.jsonl.gz | dedup scan - --emit kept > unique.jsonl\n  \
+             dedup scan notes/ --print0 | xargs -0 ls -l\n\n\
              dedup plan with the same options shows what they find and cost.",
         )
         .arg(input::paths_arg())
         .arg(method::algorithm())
         .arg(method::preset())
         .arg(choice("emit", "KIND", EMITS.iter().map(|&(name, _, help)| (name, help)), "What to write").default_value("pairs"))
+        .arg(
+            Arg::new("print0")
+                .long("print0")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("emit")
+                .help("Write the paths of the files that are not kept, each followed by a NUL byte, for xargs -0")
+                .long_help(
+                    "Write the paths of the files that are not kept, each followed by a NUL byte, instead of records: for xargs -0 and other \
+                     programs that read such lists. Each file must be one document. The paths are the files that dedup clean --move-duplicates \
+                     moves: files that are read through a symbolic link are not listed.",
+                ),
+        )
         .args(keep::args("Which of several near-duplicates is kept, for clusters, verdicts and kept records"))
         .arg(
             Arg::new("against")

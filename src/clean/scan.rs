@@ -1,0 +1,170 @@
+//! The scan that decides, and what identifies it.
+
+use super::decisions::{self, Conditions, Counts, Watch};
+use super::folder::Request;
+use super::inputs::{File, Inputs};
+use super::request::{Cleaned, OnError, Options};
+use crate::algorithm::{self, AlgorithmFactory, Spec};
+use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
+use crate::error::Error;
+use crate::source::{self, Input, RankBy, Source};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
+
+/// Reads everything, and decides which documents are kept.
+///
+/// # Errors
+/// Those of [`engine::deduplicate`]; no document was read, or some failed, and that is not allowed.
+pub(super) fn scan(
+    mut input: Input,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(KeptOutcome, Conditions), Error> {
+    let watch = Watch::new(observer);
+    let mut reference = (!options.against.is_empty())
+        .then(|| Input::new(options.against.clone(), options.source.clone()).without(input.files()));
+    let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
+    let outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
+    let counts = &outcome.report().counts;
+    decisions::check_failed(options.on_error, counts.failed)?;
+    if counts.documents == 0 && !options.allow_empty {
+        let why = match counts.failed {
+            0 => "the input has none".to_string(),
+            1 => "the only file or record failed".to_string(),
+            failed => format!("{failed} files or records failed"),
+        };
+        return Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")));
+    }
+    Ok((outcome, watch.conditions()))
+}
+
+impl Cleaned {
+    /// The sums of the counts of files. Of what failed, a scan knows more than that: links that lead nowhere, and folders
+    /// that cannot be read.
+    pub(super) fn of(counts: impl Iterator<Item = Counts> + Clone, failed: u64) -> Self {
+        let sum = |count: fn(&Counts) -> u64| counts.clone().map(|counts| count(&counts)).sum();
+        Cleaned {
+            files: counts.clone().count() as u64,
+            records: sum(|counts| counts.records),
+            removed: sum(|counts| counts.removed),
+            failed: sum(|counts| counts.failed).max(failed),
+            ..Cleaned::default()
+        }
+    }
+}
+
+/// The files of the reference.
+///
+/// # Errors
+/// One is neither a file nor a folder.
+pub(super) fn references(options: &Options) -> Result<Inputs, Error> {
+    Ok(Inputs::new(Input::new(options.against.clone(), options.source.clone()).listing()?))
+}
+
+/// The options that decide the output.
+///
+/// # Errors
+/// They contradict each other, or a reference cannot be listed.
+pub(super) fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request, Error> {
+    let prepared = factory.prepare(0)?;
+    let tokenizer = prepared.tokenizer.clone().unwrap_or_else(|| options.engine.tokenizer.clone());
+    let mut request = Spec::new(&*prepared.algorithm, &*tokenizer, options.engine.seed).identity();
+    if factory.depends_on_length() {
+        // What follows from the median length is not known yet; that it does is.
+        let derived = prepared.algorithm.rows();
+        let derived = derived.iter().filter(|row| row.provenance.origin == algorithm::Origin::Derived);
+        derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
+    }
+    let source::Options {
+        format,
+        text_fields,
+        id_field,
+        page_text,
+        pages_in_fields,
+        delimiter,
+        max_record,
+        hidden,
+        include,
+        exclude,
+        program,
+        ranking,
+        ..
+    } = &options.source;
+    let keep = KEEP_POLICIES.iter().find(|(_, policy, _)| *policy == options.keep).map_or("", |&(name, ..)| name);
+    let on_error = match options.on_error {
+        OnError::Drop => "drop",
+        OnError::Keep | OnError::Fail => "keep",
+    };
+    let content = match (page_text, pages_in_fields) {
+        (source::PageText::All, false) => "all",
+        (source::PageText::All, true) => "html",
+        (source::PageText::Main, false) => "main of pages",
+        (source::PageText::Main, true) => "main",
+    };
+    // A reference that has changed decides otherwise.
+    let reference = references(options)?;
+    let against = reference
+        .files
+        .iter()
+        .map(|File { shown, stamp, .. }| Value::from(format!("{shown}, {} bytes of {}", stamp.bytes, stamp.modified)));
+    let against = against.collect();
+    let rank = match &ranking.by {
+        RankBy::Newest => "newest".to_string(),
+        RankBy::Oldest => "oldest".to_string(),
+        RankBy::Greatest(field) => format!("max:{field}"),
+        RankBy::Least(field) => format!("min:{field}"),
+        _ => keep.to_string(),
+    };
+    let program = program.as_ref().map(|program| {
+        let (command, files) = program.parts();
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        serde_json::json!({"command": words, "files": files})
+    });
+    let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
+    let rows: [(&str, Value); 14] = [
+        ("format", format.name().into()),
+        ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
+        ("id field", id_field.name().into()),
+        ("content", content.into()),
+        ("delimiter", delimiter.map_or(Value::Null, |delimiter| char::from(delimiter).to_string().into())),
+        ("longest record", (*max_record).into()),
+        ("choice of hidden files", (*hidden).into()),
+        ("include", include.typed().into()),
+        ("exclude", exclude.typed().into()),
+        ("program", program.into()),
+        ("keep", rank.into()),
+        ("prefer", Value::Array(prefer)),
+        ("on error", on_error.into()),
+        ("against", Value::Array(against)),
+    ];
+    request.extend(rows.map(|(name, value)| (name.to_string(), value)));
+    Ok(request)
+}
+
+/// What the scan found, as in `summary.json`.
+#[derive(Serialize)]
+struct ScanRecord<'a> {
+    algo: &'a str,
+    measure: &'a str,
+    parameters: BTreeMap<&'a str, &'a algorithm::Value>,
+    median_tokens: usize,
+    counts: &'a engine::Counts,
+    warnings: &'a [String],
+    seconds: f64,
+}
+
+pub(super) fn scan_record(report: &Report, seconds: f64) -> Box<RawValue> {
+    let record = ScanRecord {
+        algo: report.algorithm,
+        measure: report.measure,
+        parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
+        median_tokens: report.median_tokens,
+        counts: &report.counts,
+        warnings: &report.warnings,
+        seconds,
+    };
+    to_raw_value(&record).expect("strings and numbers make JSON")
+}

@@ -1,0 +1,533 @@
+//! `dedup clean --move-duplicates` and `--undo`: every file is in the tree or in the folder, whatever happens on the way, and the tree is
+//! the same after all.
+
+use super::records;
+use super::shell::Shell;
+use crate::support::random::Random;
+use crate::support::scanning::factory;
+use neardups::Error;
+use neardups::clean::{Cleaned, Options, Undone, move_duplicates};
+use neardups::engine::{Observer, Stage};
+use neardups::source::Problem;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+/// What can be seen of a name: its type, mode, time, inode and content. Folders have no times, because they change when names do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    mode: u32,
+    modified: Option<(i64, i64)>,
+    inode: u64,
+    content: Vec<u8>,
+}
+
+type Tree = BTreeMap<PathBuf, Entry>;
+
+/// All that is below a folder, links not followed, but its own description.
+fn tree(folder: &Path) -> Tree {
+    let mut found = Tree::new();
+    for entry in walkdir::WalkDir::new(folder).min_depth(1).into_iter().map(Result::unwrap) {
+        let below = entry.path().strip_prefix(folder).unwrap();
+        if below.starts_with("_dedup") {
+            continue;
+        }
+        let metadata = fs::symlink_metadata(entry.path()).unwrap();
+        let content = match metadata.file_type() {
+            kind if kind.is_file() => fs::read(entry.path()).unwrap(),
+            kind if kind.is_symlink() => fs::read_link(entry.path()).unwrap().as_os_str().as_bytes().to_vec(),
+            _ => Vec::new(),
+        };
+        let modified = (!metadata.is_dir()).then(|| (metadata.mtime(), metadata.mtime_nsec()));
+        let inode = if metadata.is_dir() { 0 } else { metadata.ino() };
+        found.insert(below.to_path_buf(), Entry { mode: metadata.mode(), modified, inode, content });
+    }
+    found
+}
+
+/// The files only.
+fn files(folder: &Path) -> Tree {
+    let mut tree = tree(folder);
+    tree.retain(|_, entry| entry.modified.is_some());
+    tree
+}
+
+/// Text, Markdown and HTML in folders, of which a half is much like an earlier one.
+fn corpus(folder: &Path, seed: u64, count: usize) {
+    let mut random = Random::new(seed);
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    let word = |random: &mut Random| format!("w{}", random.below(5_000));
+    for number in 0..count {
+        let mut words: Vec<String> = (0..40 + random.below(40)).map(|_| word(&mut random)).collect();
+        if number > 0 && random.below(2) == 0 {
+            words.clone_from(&texts[random.below(number)]);
+            let at = random.below(words.len());
+            words[at] = word(&mut random);
+        }
+        let text = words.join(" ");
+        texts.push(words);
+        let (extension, text) = match number % 4 {
+            0 => ("md", format!("# w1\n\n{text}\n")),
+            1 => ("html", format!("<html><body><p>{text}</p></body></html>")),
+            _ => ("txt", text),
+        };
+        let path = folder.join(format!("{}/{}/{number:04}.{extension}", number % 3, number % 7));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000 + number as u64, 123_456_789);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode([0o644, 0o600, 0o444][number % 3])).unwrap();
+    }
+    fs::write(folder.join("zero.bin"), [0; 100]).unwrap();
+}
+
+/// Checks what moved against the tree before. Returns the number of files.
+fn check(before: &Tree, input: &Path, output: &Path) -> usize {
+    let (here, there) = (files(input), files(output));
+    let mut all = here.clone();
+    for (name, entry) in &there {
+        assert!(all.insert(name.clone(), entry.clone()).is_none(), "{} is in both", name.display());
+    }
+    let mut before = before.clone();
+    before.retain(|_, entry| entry.modified.is_some());
+    assert!(all == before, "each file is at one of two places, unchanged");
+    let manifest = fs::read_to_string(output.join("_dedup/moved.jsonl")).unwrap();
+    let lines = records::moved(&manifest);
+    let listed: BTreeSet<PathBuf> = lines.iter().map(|line| PathBuf::from(&line.to)).collect();
+    assert_eq!(listed.len(), lines.len());
+    assert_eq!(listed, there.keys().cloned().collect());
+    for line in &lines {
+        let kept = Path::new(&line.kept.path).strip_prefix(input).unwrap();
+        assert!(here.contains_key(kept), "{} is kept", kept.display());
+    }
+    lines.len()
+}
+
+#[test]
+fn what_moves_is_listed_and_moves_back() {
+    let shell = Shell::new();
+    let (input, output) = (shell.folder().join("in"), shell.folder().join("out"));
+    corpus(&input, 1, 120);
+    let before = tree(&input);
+    let mut first = None;
+    for flags in ["-j1", "-j4 --memory 16M", "--keep last"] {
+        shell.dedup(&format!("clean in --move-duplicates out --shingle 5 -q {flags}")).done();
+        let count = check(&before, &input, &output);
+        assert!(count > 30, "{count}");
+        let moved = files(&output);
+        let is_same = *first.get_or_insert(moved.clone()) == moved;
+        assert_eq!(is_same, !flags.contains("last"));
+        assert_eq!(shell.dedup("clean in --output out -q").status, 2);
+        let pairs = shell.dedup("scan in --shingle 5 -q").done();
+        assert_eq!(pairs, "", "nothing is left to move");
+        let sums = shell
+            .sh("jq -r '.sha256 + \"  \" + .to' _dedup/moved.jsonl 2>/dev/null | (cd out && sha256sum -c --quiet)");
+        assert!(!sums.stderr.contains("FAILED"), "{}", sums.stderr);
+        shell.dedup("clean --undo out -q").done();
+        assert!(tree(&input) == before, "{flags}");
+        assert_eq!(tree(&output), Tree::new());
+        let own = fs::read_dir(output.join("_dedup")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(own.collect::<BTreeSet<_>>(), [".lock", "undone.jsonl"].map(Into::into).into());
+        assert!(shell.dedup("clean --undo out").stderr.contains("nothing to do"));
+    }
+}
+
+/// Runs a command and kills it some times: at once, or a little after a file is there. Then runs it to its end.
+fn kill(shell: &Shell, arguments: &str, wait_for: Option<&Path>, random: &mut Random) -> usize {
+    let mut killed = 0;
+    for _ in 0..4 {
+        let mut command = shell.command(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let waits = wait_for.filter(|_| random.below(3) > 0);
+        while waits.is_some_and(|path| !path.exists()) && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_micros(50));
+        }
+        thread::sleep(Duration::from_micros(random.below(if waits.is_some() { 20_000 } else { 60_000 }) as u64));
+        child.kill().unwrap();
+        killed += usize::from(child.wait().unwrap().code().is_none());
+    }
+    killed
+}
+
+/// Every content is at one place at least.
+fn nothing_is_lost(before: &Tree, input: &Path, output: &Path) {
+    let contents = |folder: &Path| files(folder).into_iter().map(|(name, entry)| (name, entry.content));
+    let all: BTreeSet<_> = contents(input).chain(contents(output)).collect();
+    let expected = before.iter().filter(|(_, entry)| entry.modified.is_some());
+    for (name, entry) in expected {
+        assert!(all.contains(&(name.clone(), entry.content.clone())), "{} is lost", name.display());
+    }
+}
+
+fn rounds_of_kills(output: &Path, shell: &Shell, rounds: usize) {
+    let input = shell.folder().join("in");
+    corpus(&input, 3, 300);
+    let contents = |tree: &Tree| -> Vec<_> {
+        tree.iter().map(|(name, entry)| (name.clone(), entry.mode, entry.modified, entry.content.clone())).collect()
+    };
+    let before = tree(&input);
+    let (mut random, mut killed, mut halves) = (Random::new(7), 0, 0);
+    let shown = output.display();
+    for round in 0..rounds {
+        let arguments = format!("clean in --move-duplicates {shown} --shingle 5 -q");
+        killed += kill(shell, &arguments, Some(&output.join("_dedup/state.json")), &mut random);
+        nothing_is_lost(&before, &input, output);
+        let moved = files(output).len();
+        // Some runs are undone without having ended.
+        if round % 3 > 0 {
+            shell.dedup(&arguments).done();
+            let lines = fs::read_to_string(output.join("_dedup/moved.jsonl")).unwrap().lines().count();
+            assert_eq!((files(&input).len() + lines, files(output).len()), (files_in(&before), lines));
+            halves += usize::from(moved > 0 && moved < lines);
+            assert!(lines > 60, "{lines}");
+        }
+        let arguments = format!("clean --undo {shown} -q");
+        let run = match output.join("_dedup").exists() {
+            true => {
+                killed += kill(shell, &arguments, None, &mut random);
+                nothing_is_lost(&before, &input, output);
+                shell.dedup(&arguments)
+            }
+            false => continue,
+        };
+        // A run that was killed before it wrote anything moved nothing.
+        assert!(run.status == 0 || run.stderr.contains("no files were moved to it"), "{}", run.stderr);
+        assert!(contents(&tree(&input)) == contents(&before), "round {round}");
+        assert_eq!(tree(output), Tree::new());
+    }
+    assert!(killed > rounds, "{killed} kills");
+    eprintln!("{killed} kills in {rounds} rounds, {halves} runs were killed while files moved");
+}
+
+fn files_in(tree: &Tree) -> usize {
+    tree.values().filter(|entry| entry.modified.is_some()).count()
+}
+
+#[test]
+fn killed_runs_are_continued_and_undone() {
+    let shell = Shell::new();
+    rounds_of_kills(&shell.folder().join("out"), &shell, 9);
+}
+
+#[test]
+fn the_same_on_another_file_system() {
+    let shell = Shell::new();
+    let Ok(other) = tempfile::tempdir_in("/dev/shm") else { return eprintln!("skipped: no /dev/shm") };
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    if device(other.path()) == device(shell.folder()) {
+        return eprintln!("skipped: one file system");
+    }
+    rounds_of_kills(&other.path().join("out"), &shell, 6);
+}
+
+/// `cargo test --test all -- --ignored hundreds_of_kills_of_moves --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn hundreds_of_kills_of_moves() {
+    let shell = Shell::new();
+    rounds_of_kills(&shell.folder().join("out"), &shell, 60);
+    if let Ok(other) = tempfile::tempdir_in("/dev/shm") {
+        rounds_of_kills(&other.path().join("out"), &shell, 60);
+    }
+}
+
+/// Names of all kinds, links, and a folder that leads into itself.
+#[test]
+fn hostile_trees() {
+    let shell = Shell::new();
+    let folder = shell.folder();
+    let at = |name: &str| folder.join("in").join(name);
+    let text = |number: usize| {
+        format!("text number {number} of a few, {number} words and one more that is alike in both of them")
+    };
+    fs::create_dir_all(at("z")).unwrap();
+    let names: [&[u8]; 7] =
+        [b"new\nline.txt", b"caf\xe9.txt", b"back\\x41.txt", b" blank ", b"-rf", b"quote\"'.txt", b"tab\t.txt"];
+    for (number, name) in names.iter().enumerate() {
+        fs::write(at(&format!("a{number}")), text(number)).unwrap();
+        fs::write(at("z").join(OsStr::from_bytes(name)), text(number)).unwrap();
+    }
+    // Hard links move together. What is read through a link stays, and so does what a link of the tree leads to.
+    fs::write(at("h0"), text(20)).unwrap();
+    fs::write(at("h1"), text(20)).unwrap();
+    fs::hard_link(at("h1"), at("z/h2")).unwrap();
+    fs::write(at("l0"), text(30)).unwrap();
+    fs::write(at("l1"), text(30)).unwrap();
+    symlink("l1", at("l2")).unwrap();
+    fs::create_dir(folder.join("outside")).unwrap();
+    fs::write(folder.join("outside/o"), text(30)).unwrap();
+    symlink("../outside/o", at("l3")).unwrap();
+    symlink("../outside", at("l4")).unwrap();
+    symlink("..", at("z/loop")).unwrap();
+    symlink("nowhere", at("dangling")).unwrap();
+    // Two names of one file are not duplicates of each other.
+    fs::write(at("twice"), text(40)).unwrap();
+    fs::hard_link(at("twice"), at("z/twice")).unwrap();
+    let (before, outside) = (tree(&folder.join("in")), tree(&folder.join("outside")));
+
+    let listed = shell.command("scan in --print0 --threshold 0.9").output().unwrap();
+    let mut expected: Vec<Vec<u8>> = names.iter().map(|name| [b"in/z/", *name].concat()).collect();
+    expected.extend([b"in/h1".to_vec(), b"in/z/h2".to_vec()]);
+    let listed: BTreeSet<Vec<u8>> = listed
+        .stdout
+        .split_inclusive(|&byte| byte == 0)
+        .map(|path| path.strip_suffix(b"\0").unwrap().to_vec())
+        .collect();
+    assert_eq!(listed, expected.iter().cloned().collect());
+
+    let run = shell.dedup("clean in --move-duplicates out --threshold 0.9");
+    assert_eq!(run.status, 3, "of the link that leads nowhere: {}", run.stderr);
+    assert!(
+        run.stderr.contains("skipped: in/l1: in/l2 is a symbolic link to it, or leads through one: it stays"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("skipped: in/l3: a symbolic link, or in a folder that is one: it stays"),
+        "{}",
+        run.stderr
+    );
+    let below = |path: &PathBuf| [b"in/", path.as_os_str().as_bytes()].concat();
+    let moved: BTreeSet<Vec<u8>> = files(&folder.join("out")).keys().map(below).collect();
+    assert_eq!(moved, listed);
+    let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
+    assert_eq!(inode(folder.join("out/h1")), inode(folder.join("out/z/h2")));
+    let again = shell.dedup("clean in --move-duplicates out --threshold 0.9");
+    assert!(again.stderr.contains("has all files that this run moves already"), "{}", again.stderr);
+    shell.dedup("clean --undo out -q").done();
+    assert_eq!(tree(&folder.join("in")), before);
+    assert_eq!(tree(&folder.join("outside")), outside);
+}
+
+/// Moves back. A process that another test starts has our lock too until it runs its program.
+fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
+    for _ in 0..200 {
+        match neardups::clean::undo(folder, observer) {
+            Err(Error::Usage(why)) if why.contains("another run writes") => thread::sleep(Duration::from_millis(10)),
+            undone => return undone,
+        }
+    }
+    panic!("the folder is locked");
+}
+
+/// Calls a function when files are about to be read again and moved, and after each file.
+struct Meddler<F> {
+    meddle: F,
+    after: AtomicUsize,
+    problems: Mutex<Vec<String>>,
+}
+
+impl<F: Fn(usize) + Sync> Observer for Meddler<F> {
+    fn stage(&self, stage: Stage) {
+        if stage == Stage::Writing {
+            self.after.store(1, Ordering::Relaxed);
+            (self.meddle)(0);
+        }
+    }
+
+    fn progress(&self, _: u64, _: u64) {
+        let after = self.after.load(Ordering::Relaxed);
+        if after > 0 {
+            self.after.store(after + 1, Ordering::Relaxed);
+            (self.meddle)(after);
+        }
+    }
+
+    fn problem(&self, problem: &Problem) {
+        self.problems.lock().unwrap().push(problem.to_string());
+    }
+}
+
+fn meddler<F: Fn(usize) + Sync>(meddle: F) -> Meddler<F> {
+    Meddler { meddle, after: AtomicUsize::new(0), problems: Mutex::default() }
+}
+
+/// Six files in two groups of three: `a0`, `a1`, `a2`, `b0`, `b1`, `b2`.
+fn two_groups(folder: &Path) -> PathBuf {
+    let input = folder.join("in");
+    fs::create_dir(&input).unwrap();
+    for group in ["a", "b"] {
+        for number in 0..3 {
+            let text =
+                format!("{group} {}", "some words of the group that are the same in each of its files ".repeat(3));
+            let text = text.replace("words", &format!("words{group}")).replace("files", &format!("files{group}"));
+            fs::write(input.join(format!("{group}{number}")), text).unwrap();
+        }
+    }
+    input
+}
+
+fn clean(input: &Path, output: &Path, observer: &dyn Observer) -> Cleaned {
+    let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
+    move_duplicates(&[input.to_path_buf()], Some(output), &factory, &Options::default(), observer).unwrap()
+}
+
+/// Replaces the content by another of the same length, and restores the time.
+fn forge(path: &Path) {
+    let time = fs::metadata(path).unwrap().modified().unwrap();
+    let text = fs::read(path).unwrap().to_ascii_uppercase();
+    fs::write(path, text).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+fn replace_by_equal(path: &Path) {
+    let (text, time) = (fs::read(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
+    fs::rename(path, path.with_extension("old")).unwrap();
+    fs::write(path, text).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// The names of files that stay although they should move, when a file changes before all moves (0) or after the first (1).
+#[test]
+fn what_changes_meanwhile_stays_and_is_reported() {
+    type Change = fn(&Path);
+    let remove: Change = |path| fs::remove_file(path).unwrap();
+    let lengthen: Change = |path| fs::write(path, "another text altogether").unwrap();
+    let link: Change = |path| {
+        fs::remove_file(path).unwrap();
+        symlink("b0", path).unwrap();
+    };
+    let to_folder: Change = |path| {
+        fs::remove_file(path).unwrap();
+        fs::create_dir(path).unwrap();
+    };
+    let changes = [remove, lengthen, forge, replace_by_equal, link, to_folder];
+    let (all, kept): (&[&str], &[&str]) = (&["a1", "a2", "b1", "b2"], &["b1", "b2"]);
+    // Before the first move, and after it: when a1 has moved.
+    for (number, change) in changes.iter().enumerate() {
+        for (when, name, stay) in
+            [(0, "b1", &kept[..1]), (0, "b0", kept), (1, "b1", &kept[..1]), (1, "b0", kept), (1, "a0", &["a2"])]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+            let changed = input.join(name);
+            let watch = meddler(|after| {
+                if after == when {
+                    change(&changed)
+                }
+            });
+            let cleaned = clean(&input, &output, &watch);
+            let problems = watch.problems.into_inner().unwrap();
+            let what = format!("change {number} of {name} at {when}: {problems:?}");
+            let moved: Vec<String> = files(&output).keys().map(|name| name.display().to_string()).collect();
+            let expected: Vec<String> =
+                all.iter().filter(|name| !stay.contains(name)).map(ToString::to_string).collect();
+            assert_eq!(moved, expected, "{what}");
+            // A link is left alone by rule.
+            let is_link = (number, when, name) == (4, 0, "b1");
+            let failed = if is_link { 0 } else { stay.len() };
+            assert_eq!(
+                (problems.len(), cleaned.stayed, cleaned.failed),
+                (stay.len(), stay.len() as u64, failed as u64),
+                "{what}"
+            );
+            let manifest = fs::read_to_string(output.join("_dedup/moved.jsonl")).unwrap();
+            assert_eq!(records::moved(&manifest).len(), moved.len());
+            let undone = undo(&output, &()).unwrap();
+            assert_eq!((undone.moved, undone.failed), (moved.len() as u64, 0), "{what}");
+        }
+    }
+}
+
+/// A file with the name of one that is to move, and one that appears where another was.
+#[test]
+fn nothing_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+    let before = tree(&input);
+    let taken = output.join("a2");
+    let watch = meddler(|after| {
+        if after == 1 {
+            fs::write(&taken, "of another").unwrap()
+        }
+    });
+    let cleaned = clean(&input, &output, &watch);
+    assert_eq!((cleaned.files_written, cleaned.stayed), (3, 1));
+    assert!(watch.problems.into_inner().unwrap()[0].contains("not overwritten"));
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "of another");
+
+    fs::write(input.join("b1"), "new here").unwrap();
+    fs::write(output.join("b2"), "changed there").unwrap();
+    let watch = meddler(|_| {});
+    let Undone { moved, failed, .. } = undo(&output, &watch).unwrap();
+    assert_eq!((moved, failed), (1, 2));
+    let problems = watch.problems.into_inner().unwrap().join("\n");
+    assert!(problems.contains("out/b1: it is not moved back: there is another file at "), "{problems}");
+    assert!(problems.contains("out/b2: it is not moved back: it changed since it was moved"), "{problems}");
+    assert_eq!(fs::read_to_string(input.join("b1")).unwrap(), "new here");
+    // No run takes the folder for its own meanwhile.
+    let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
+    let again = |_| {
+        thread::sleep(Duration::from_millis(5));
+        let again = move_duplicates(std::slice::from_ref(&input), Some(&output), &factory, &Options::default(), &());
+        again.unwrap_err().to_string()
+    };
+    let error = (0..200).map(again).find(|error| !error.contains("another run writes")).unwrap();
+    assert!(error.contains("not all moved back"), "{error}");
+
+    fs::remove_file(input.join("b1")).unwrap();
+    fs::write(output.join("b2"), &before[Path::new("b2")].content).unwrap();
+    let Undone { moved, were_back, failed, .. } = undo(&output, &()).unwrap();
+    assert_eq!((moved, were_back, failed), (2, 1, 0));
+    let contents =
+        |tree: &Tree| -> Vec<_> { tree.iter().map(|(name, entry)| (name.clone(), entry.content.clone())).collect() };
+    assert_eq!(contents(&tree(&input)), contents(&before));
+    assert!(undo(&output, &()).unwrap().was_complete);
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "of another");
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+    clean(&input, &output, &());
+    fs::rename(&input, folder.path().join("elsewhere")).unwrap();
+    symlink("elsewhere", &input).unwrap();
+    let undone = undo(&output, &()).unwrap();
+    assert_eq!((undone.moved, undone.failed), (0, 4));
+    fs::remove_file(&input).unwrap();
+    fs::rename(folder.path().join("elsewhere"), &input).unwrap();
+    assert_eq!(undo(&output, &()).unwrap().moved, 4);
+}
+
+/// Paths of a manifest that somebody wrote.
+#[test]
+fn a_manifest_leads_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+    clean(&input, &output, &());
+    let path = output.join("_dedup/moved.jsonl");
+    let manifest = fs::read_to_string(&path).unwrap();
+    for to in ["../in/a0", "/etc/passwd", "", ".", "a/../../in/a0"] {
+        fs::write(&path, manifest.replace("\"to\":\"a1\"", &format!("\"to\":\"{to}\""))).unwrap();
+        let error = undo(&output, &()).unwrap_err().to_string();
+        assert!(error.contains("moved.jsonl:1: it is not a line that a run wrote"), "{error}");
+    }
+    assert_eq!(files(&output).len(), 4);
+}
+
+#[test]
+fn folders_that_cannot_be_written_keep_their_files() {
+    let shell = Shell::new();
+    let input = two_groups(shell.folder());
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(input.join("probe"), "").is_ok() {
+        fs::remove_file(input.join("probe")).unwrap();
+        fs::set_permissions(&input, fs::Permissions::from_mode(0o755)).unwrap();
+        return eprintln!("skipped: the superuser writes everywhere");
+    }
+    let before = tree(&input);
+    let run = shell.dedup("clean in --move-duplicates out --shingle 3");
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("it stays: Permission denied"), "{}", run.stderr);
+    assert_eq!(tree(&input), before);
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o755)).unwrap();
+}
