@@ -15,17 +15,16 @@ use neardups::compare::{Comparison, CountVectors, CountedTerms, Evidence, Verdic
 use neardups::engine::Observer;
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
 use neardups::similarity::Similarity;
-use neardups::source::{self, Input, Severity, Source};
+use neardups::source::{self, Input, NoRecord, Place as RecordPlace, Problem, Record as SourceRecord};
 use neardups::tokenizer::{CharNgram, TokenDetail, Tokenizer, Tokens};
 use serde::Serialize;
 use std::io::{self, Write as _};
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads both documents, compares them, and prints the results.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
-    let [a, b] = &arguments.paths;
-    if [a, b].iter().all(|path| path.as_os_str() == "-") {
+    let addresses = arguments.sides.each_ref().map(|typed| Address::of(typed));
+    if addresses.iter().all(|address| address.path.as_os_str() == "-") {
         return Err(usage_error("standard input (-) can be read only once"));
     }
     let method = Method::resolve(&arguments.method)?;
@@ -36,7 +35,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let options = input::source_options(&arguments.input, None)?;
     end_programs_on_signals(&options)?;
     let terminal = Terminal::new(arguments.run.quiet, None);
-    let read = |path| read(path, &options, &*method.tokens.tokenizer, engine.seed, &terminal);
+    let read = |address| read(address, &options, &*method.tokens.tokenizer, engine.seed, &terminal);
+    let [a, b] = &addresses;
     let documents = [read(a)?, read(b)?];
 
     let texts = documents.each_ref().map(|document| &*document.text);
@@ -66,7 +66,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         min_run,
         runs,
     };
-    let text = if arguments.json { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text()) };
+    let text =
+        if arguments.json { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text(arguments.all)) };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
     warnings(&report.comparisons).iter().for_each(|warning| terminal.warning(warning));
@@ -144,60 +145,106 @@ fn shingle_factory(method: &Method, settings: &Settings) -> Result<TableFactory,
     method.factory_of(entry, own)
 }
 
+/// What a side names: a file, or one of its records.
+struct Address {
+    path: PathBuf,
+    record: Option<u64>,
+}
+
+impl Address {
+    /// The file of this name, if there is one. Otherwise a number after the last colon is that of a record.
+    fn of(typed: &Path) -> Self {
+        let whole = || Address { path: typed.to_path_buf(), record: None };
+        if typed.symlink_metadata().is_ok() {
+            return whole();
+        }
+        let split = typed.to_str().and_then(|typed| typed.rsplit_once(':'));
+        let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
+        match split.and_then(|(path, digits)| Some((path, number(digits)?))) {
+            Some((path, record)) if !path.is_empty() => Address { path: path.into(), record: Some(record) },
+            _ => whole(),
+        }
+    }
+
+    /// For messages.
+    fn file(&self) -> String {
+        terminal::escaped(&self.path.to_string_lossy())
+    }
+
+    /// The error for a record that cannot be read.
+    fn refusal(&self, why: NoRecord) -> Error {
+        let file = self.file();
+        let number = self.record.map(|number| format!(":{number}")).unwrap_or_default();
+        let cannot =
+            |problem: String| Error::input(format!("cannot compare {file}{number}"), io::Error::other(problem));
+        match why {
+            NoRecord::Several => usage_error(format!(
+                "{file} has more than one document: name one, as in {file}:1 for the first line, or use --format text"
+            )),
+            NoRecord::Whole => usage_error(format!(
+                "{file} is one document, without record {}: choose --format lines, jsonl, csv, …, or name the file alone",
+                self.record.unwrap_or_default()
+            )),
+            NoRecord::Unreadable(problem) => {
+                let line = match self.record {
+                    None => problem.place.line.map(|line| format!(":{line}")).unwrap_or_default(),
+                    Some(_) => number,
+                };
+                let message = terminal::escaped(&spelling::of_problem(&problem));
+                Error::input(format!("cannot compare {file}{line}"), io::Error::other(message))
+            }
+            NoRecord::Absent { numbers: Some((first, last)), records } => cannot(format!(
+                "there is no such record: the file has {}, {first} to {last}",
+                counted(records, "record")
+            )),
+            NoRecord::Absent { .. } => cannot("it has no document".into()),
+            _ => cannot("the record holds no document".into()),
+        }
+    }
+}
+
 /// A document.
 struct Document {
     id: String,
+    /// The location, if it is a record that was named by its number.
+    at: Option<RecordPlace>,
     text: String,
     tokens: Tokens,
     /// Byte offsets of line ends.
     line_ends: Vec<usize>,
 }
 
-/// Reads the only document of a file.
+/// Reads one document.
 fn read(
-    path: &Path,
+    address: &Address,
     options: &source::Options,
     tokenizer: &dyn Tokenizer,
     seed: u64,
     terminal: &Terminal,
 ) -> Result<Document, Error> {
-    let shown = terminal::escaped(&path.to_string_lossy());
-    if path.is_dir() {
-        return Err(usage_error(format!("{shown} is a folder: name two files")));
+    if address.path.is_dir() {
+        return Err(usage_error(format!("{} is a folder: name two files", address.file())));
     }
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
-    Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
-        batch.documents(&mut |document| match document {
-            // Two documents are enough for the error.
-            Ok(document) if found.len() < 2 => found.push((document.id.into_owned(), document.text.into_owned())),
-            Ok(_) => {}
-            Err(problem) => problems.push(problem),
-        });
-        if found.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    if found.len() > 1 {
-        return Err(usage_error(format!(
-            "{shown} has more than one document: name a file with one document, or use --format text"
-        )));
-    }
-    if let Some(problem) = problems.iter().find(|problem| problem.severity > Severity::Repaired) {
-        let line = problem.place.line.map(|line| format!(":{line}")).unwrap_or_default();
-        return Err(Error::input(
-            format!("cannot compare {shown}{line}"),
-            io::Error::other(terminal::escaped(&spelling::of_problem(problem))),
-        ));
-    }
-    problems.iter().for_each(|problem| terminal.problem(problem));
-    let Some((id, text)) = found.pop() else {
-        return Err(Error::input(format!("cannot compare {shown}"), io::Error::other("it has no document")));
-    };
+    let mut input = Input::new(vec![address.path.clone()], options.clone());
+    let read = SourceRecord::read(&mut input, address.record).map_err(|why| address.refusal(why))?;
+    read.changes.iter().for_each(|problem: &Problem| terminal.problem(problem));
+    let SourceRecord { id, text, place, .. } = read;
     let mut tokens = Tokens::new(TokenDetail::Everything, seed);
     tokenizer.tokenize(&text, &mut tokens);
     let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
-    Ok(Document { id, text, tokens, line_ends })
+    Ok(Document { id, at: address.record.map(|_| place), text, tokens, line_ends })
 }
 
 impl Document {
+    /// The id, with the location unless the id says as much.
+    fn name(&self) -> String {
+        let id = terminal::escaped(&self.id);
+        match &self.at {
+            Some(at) if !at.names(&self.id) => format!("{id} ({})", terminal::escaped(&at.to_string())),
+            _ => id,
+        }
+    }
+
     fn distinct_tokens(&self) -> usize {
         let mut hashes = self.tokens.hashes().to_vec();
         hashes.sort_unstable();
@@ -328,29 +375,43 @@ fn excerpt(text: &str) -> String {
 }
 
 impl Report<'_> {
-    fn as_text(&self) -> String {
+    /// The verdicts, the documents and the passages; with `all`, the evidence of the algorithms and the shingles too.
+    fn as_text(&self, all: bool) -> String {
         let mut out = String::new();
+        let width = self.comparisons.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or_default();
+        for (entry, comparison) in &self.comparisons {
+            out += &format!("{:<width$}  {}\n", entry.name, sentence(entry, comparison));
+        }
+        out.push('\n');
         for (name, document) in ["a", "b"].iter().zip(&self.documents) {
             let sizes = [
                 counted(document.text.len() as u64, "byte"),
                 counted(document.tokens.len() as u64, "token"),
                 format!("{} distinct", count(document.distinct_tokens() as u64)),
             ];
-            out += &format!("{name}  {}\n   {}\n", terminal::escaped(&document.id), sizes.join(", "));
+            out += &format!("{name}  {}\n   {}\n", document.name(), sizes.join(", "));
         }
+        self.passages_as_text(&mut out);
+        if all {
+            self.evidence_as_text(&mut out, width);
+        }
+        out
+    }
+
+    fn evidence_as_text(&self, out: &mut String, width: usize) {
         out.push('\n');
-        let width = self.comparisons.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or_default();
         for (entry, comparison) in &self.comparisons {
-            out += &format!("{:<width$}  {}\n", entry.name, sentence(entry, comparison));
-            for fact in comparison.evidence.iter().flat_map(|evidence| facts(entry, comparison, evidence)) {
-                out += &format!("{:width$}  {fact}\n", "");
+            let facts = comparison.evidence.iter().flat_map(|evidence| facts(entry, comparison, evidence));
+            for (number, fact) in facts.enumerate() {
+                let name = if number == 0 { entry.name } else { "" };
+                *out += &format!("{name:width$}  {fact}\n");
             }
         }
         out.push('\n');
         for (name, overlap) in &self.overlaps {
             let share = |share: Option<Similarity>| share.map_or_else(|| "-".to_string(), decimal);
             let [in_b, in_a] = overlap.containment();
-            out += &format!(
+            *out += &format!(
                 "{:<16}{} and {} distinct, {} shared: jaccard {}, {} of a in b, {} of b in a\n",
                 shingle_label(name),
                 count(overlap.a as u64),
@@ -363,9 +424,7 @@ impl Report<'_> {
         }
         let CountVectors { cosine, euclidean } = self.counts;
         let cosine = cosine.map_or_else(|| "-".to_string(), |cosine| format!("{cosine:.4}"));
-        out += &format!("{:<16}cosine {cosine}, euclidean distance {euclidean:.4}\n", "token counts");
-        self.passages_as_text(&mut out);
-        out
+        *out += &format!("{:<16}cosine {cosine}, euclidean distance {euclidean:.4}\n", "token counts");
     }
 
     fn passages_as_text(&self, out: &mut String) {
@@ -406,7 +465,8 @@ impl Report<'_> {
         let [a, b] = &self.documents;
         let document = |document: &Document| {
             let size = (document.text.len(), document.tokens.len(), document.distinct_tokens());
-            DocumentRecord { id: document.id.clone(), bytes: size.0, tokens: size.1, distinct_tokens: size.2 }
+            let at = document.at.as_ref().map(RecordPlace::to_string);
+            DocumentRecord { id: document.id.clone(), at, bytes: size.0, tokens: size.1, distinct_tokens: size.2 }
         };
         let share = |share: Option<Similarity>| share.map(Similarity::value);
         let [covered_a, covered_b] = self.runs.covered();
@@ -546,6 +606,8 @@ struct Record<'a> {
 #[derive(Serialize)]
 struct DocumentRecord {
     id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
     bytes: usize,
     tokens: usize,
     distinct_tokens: usize,

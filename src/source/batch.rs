@@ -47,15 +47,18 @@ type Each<'e> = &'e mut dyn FnMut(u32, Result<Document<'_>, Problem>);
 /// Numbers records, and selects the wanted ones.
 struct Selection<'w> {
     next: u32,
-    wanted: &'w mut dyn FnMut(u32) -> bool,
+    wanted: Wanted<'w>,
 }
 
+/// Decides which records are wanted, by their numbers in the batch and the lines of their places.
+type Wanted<'w> = &'w mut dyn FnMut(u32, Option<u64>) -> bool;
+
 impl Selection<'_> {
-    /// The number of the next record, if it is wanted.
-    fn next(&mut self) -> Option<u32> {
+    /// The number of the next record, if it is wanted. `line` is that of its place.
+    fn next(&mut self, line: Option<u64>) -> Option<u32> {
         let number = self.next;
         self.next += 1;
-        (self.wanted)(number).then_some(number)
+        (self.wanted)(number, line).then_some(number)
     }
 }
 
@@ -240,6 +243,12 @@ impl Batch {
         wanted: &mut dyn FnMut(u32) -> bool,
         each: &mut dyn FnMut(u32, Result<Document<'_>, Problem>),
     ) {
+        self.selected_by_line(&mut |number, _| wanted(number), each);
+    }
+
+    /// As [`selected`](Self::selected), by the lines of the places too. A document that is a whole file has none, and
+    /// neither has a problem that was found while the batch was read, whatever its place.
+    pub(super) fn selected_by_line(&self, wanted: Wanted<'_>, each: Each<'_>) {
         let mut selection = Selection { next: 0, wanted };
         for (at, part) in self.parts.iter().enumerate() {
             match self.ranks.get(at).copied().unwrap_or_default() {
@@ -261,12 +270,12 @@ impl Part {
     fn documents(&self, selection: &mut Selection, each: Each) {
         match self {
             Part::Problem(problem) => {
-                if let Some(number) = selection.next() {
+                if let Some(number) = selection.next(None) {
                     each(number, Err(problem.clone()));
                 }
             }
             Part::Document { id, text } => {
-                if let Some(number) = selection.next() {
+                if let Some(number) = selection.next(None) {
                     let place = Place { path: id.as_str().into(), line: None };
                     let (id, text) = (Cow::Borrowed(&**id), Cow::Borrowed(&**text));
                     each(number, Ok(Document { id, text, place, rank: Rank::default() }));
@@ -274,14 +283,14 @@ impl Part {
             }
             #[cfg(feature = "files")]
             Part::Text { path, bytes } => {
-                if let Some(number) = selection.next() {
+                if let Some(number) = selection.next(None) {
                     let place = Place { path: path.clone(), line: None };
                     emit(number, each, place, (Cow::Borrowed(path), Rank::default()), decode::whole(bytes));
                 }
             }
             #[cfg(feature = "html")]
             Part::Html { path, bytes, wanted } => {
-                if let Some(number) = selection.next() {
+                if let Some(number) = selection.next(None) {
                     let place = Place { path: path.clone(), line: None };
                     let html::Page { text, fell_back, repair } = html::page(bytes, None, *wanted);
                     if fell_back {
@@ -293,7 +302,7 @@ impl Part {
             }
             #[cfg(feature = "files")]
             Part::Program { path, job } => {
-                if let Some(number) = selection.next() {
+                if let Some(number) = selection.next(None) {
                     let place = Place { path: path.clone(), line: None };
                     match job.text() {
                         Ok(text) => {
@@ -328,7 +337,7 @@ fn each_parquet_row(
     each: Each,
 ) {
     let mut name = String::new();
-    rows.visit(&mut || selection.next(), &mut |number, row, read| {
+    rows.visit(&mut |row| selection.next(Some(row)), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
         match read {
             Ok(record) if record.texts.iter().map(|text| text.len()).sum::<usize>() > max_record => {
@@ -367,7 +376,7 @@ impl Records {
     fn each_line(&self, selection: &mut Selection, each: Each) {
         let mut id = String::new();
         for (line, bytes) in lines(self.line, &self.bytes) {
-            let Some(number) = selection.next() else { continue };
+            let Some(number) = selection.next(Some(line)) else { continue };
             let place = self.place(line);
             if bytes.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
@@ -383,7 +392,7 @@ impl Records {
         for (line, bytes) in lines(self.line, &self.bytes) {
             may_be_text &= !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
             let advises = std::mem::take(&mut may_be_text);
-            let Some(number) = selection.next() else { continue };
+            let Some(number) = selection.next(Some(line)) else { continue };
             if bytes.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
@@ -417,7 +426,7 @@ impl Records {
         let mut name = String::new();
         let mut fields = Fields::new(columns.delimiter);
         for (line, row) in records(columns.delimiter, self.line, &self.bytes) {
-            let Some(number) = selection.next() else { continue };
+            let Some(number) = selection.next(Some(line)) else { continue };
             if row.len() > self.max_record {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
@@ -466,7 +475,7 @@ impl Records {
     fn each_page(&self, pages: &[Record], wanted: PageText, selection: &mut Selection, each: Each) {
         let mut name = String::new();
         for Record { number: line, found, .. } in pages {
-            let Some(number) = selection.next() else { continue };
+            let Some(number) = selection.next(Some(*line)) else { continue };
             let place = self.place(*line);
             let page = match found {
                 Ok((head, block)) => {

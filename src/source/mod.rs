@@ -22,6 +22,7 @@
 //! | `cut` | bytes → whole records |
 //! | `live` | lines and records of a live stream |
 //! | `warc` | the same for archives; a record → a page |
+//! | `record` | one record, by its number |
 //! | `documents`, `records` | documents that a program has in memory, or makes one by one |
 //! | `batch` | whole records → documents, on any thread |
 //! | `parquet` | columns of a file with random access → ranges of rows |
@@ -67,6 +68,7 @@ mod program;
 mod rank;
 #[cfg(feature = "files")]
 mod reader;
+mod record;
 mod records;
 #[cfg(feature = "clean")]
 pub(crate) mod rest;
@@ -101,6 +103,7 @@ pub use problem::{Problem, ProblemKind, Severity};
 #[cfg(feature = "files")]
 pub use program::{Program, end_programs};
 pub use rank::{Number, Rank, RankBy, Ranking};
+pub use record::{NoRecord, Record};
 pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;

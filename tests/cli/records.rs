@@ -636,6 +636,8 @@ pub struct Comparison {
 #[serde(deny_unknown_fields)]
 struct ComparedDocument {
     id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
     bytes: usize,
     tokens: usize,
     distinct_tokens: usize,

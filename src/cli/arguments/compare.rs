@@ -10,12 +10,14 @@ use std::path::PathBuf;
 
 /// The parsed arguments.
 pub struct Arguments {
-    /// The two files.
-    pub paths: [PathBuf; 2],
+    /// The two files or records, as typed.
+    pub sides: [PathBuf; 2],
     /// Algorithm, parameters and tokens.
     pub method: Method,
     /// `--min-run`.
     pub min_run: usize,
+    /// `--all`.
+    pub all: bool,
     /// `--json`.
     pub json: bool,
     /// Options of the input.
@@ -28,9 +30,10 @@ impl Arguments {
     /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
-            paths: ["A", "B"].map(|name| path(given, name).expect("required")),
+            sides: ["A", "B"].map(|name| path(given, name).expect("required")),
             method: Method::new(given),
             min_run: *value::<u64>(given, "min-run").expect("has a default") as usize,
+            all: switch(given, "all"),
             json: switch(given, "json"),
             input: Input::new(given),
             run: Run::new(given),
@@ -49,16 +52,19 @@ pub fn command() -> Command {
     Command::new("compare")
         .about("Compares two documents: the result of each algorithm, and the passages they share")
         .long_about(
-            "Compares two documents. For each algorithm: the features, the similarity by its measure, whether a scan of the two \
-             would report them and if not, why. Then how much of each the other contains, and the passages that both share, with \
-             lines and bytes.\n\n\
-             A document is a file in any encoding and compression that dedup scan reads. A file of many records is refused.",
+            "Compares two documents. First whether a scan of the two would report them, by each algorithm: the similarity by its \
+             measure, and if they are not reported, why. Then the passages that both share, with lines and bytes. With --all also the \
+             features and fingerprints, and how much of each document the other contains.\n\n\
+             A document is a file in any encoding, compression and format that dedup scan reads, or a record of one: FILE:RECORD, with \
+             the line, the row of Parquet, or the number of the record of an archive, as in ids and messages. A file whose name ends so \
+             is taken as a file.",
         )
         .after_help(
             "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
+             dedup compare corpus.jsonl:17 corpus.jsonl:912 --text-field body\n  \
              curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
         )
-        .arg(file("A", "A file; - is standard input"))
+        .arg(file("A", "A file, or a record of it as FILE:RECORD; - is standard input"))
         .arg(file("B", "The other one"))
         .arg(
             method::algorithm_or_all()
@@ -79,6 +85,12 @@ pub fn command() -> Command {
                     "Minimum length of a shared passage, in tokens. Every run of at least this many equal tokens is found and extended as far as \
                      possible. If a run occurs more than 32 times in a document, some of its places are skipped, with a note.",
                 ),
+        )
+        .arg(
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .help("Also print features, fingerprints and containment; --json always has them"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object instead of text"))
         .arg(method::preset())

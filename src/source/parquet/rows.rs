@@ -114,10 +114,10 @@ impl Rows {
         self.texts.iter().chain(&self.id).chain(&self.rank).map(|slice| slice.held).sum()
     }
 
-    /// Decodes the wanted rows, in their order. `next` is called once for each row, and returns something for those that
-    /// are wanted, which `each` receives with the number of the row in the file. Rows that cannot be read because of a
-    /// damaged page are one.
-    pub fn visit<W>(&self, next: &mut dyn FnMut() -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
+    /// Decodes the wanted rows, in their order. `next` is called once for each row, with its number in the file, and
+    /// returns something for those that are wanted, which `each` receives with that number. Rows that cannot be read
+    /// because of a damaged page are one.
+    pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, u64, Read<'_>)) {
         let Columns { texts: columns, id: id_column, rank: rank_column, rank_by, .. } = &*self.columns;
         let columns = self.texts.iter().zip(columns);
         let mut columns: Vec<Cells> = columns.map(|(slice, column)| Cells::new(slice, column, self.limits)).collect();
@@ -128,7 +128,7 @@ impl Rows {
         let (mut row, mut scratch) = (0, String::new());
         while row < self.count {
             let number = self.first + row;
-            let (wanted, at) = (next(), row);
+            let (wanted, at) = (next(number), row);
             row += 1;
             let Some(wanted) = wanted else { continue };
             let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
@@ -148,7 +148,7 @@ impl Rows {
                 (Err(broken), ..) | (_, Err(broken), _) | (.., Err(broken)) => broken,
             };
             let last = broken.last.min(self.count - 1);
-            (row..=last).for_each(|_| _ = next());
+            (row..=last).for_each(|row| _ = next(self.first + row));
             row = last + 1;
             let fault = Fault::from(broken.damage);
             let rows = match last - at {

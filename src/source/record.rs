@@ -1,0 +1,218 @@
+//! One record of a source, by its number.
+
+use super::{Place, Problem, ProblemKind, Severity, Source};
+use std::ops::ControlFlow;
+
+/// A document that was read alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Record {
+    /// Its id.
+    pub id: String,
+    /// The text, decoded.
+    pub text: String,
+    /// Its location.
+    pub place: Place,
+    /// How it was changed while it was read, such as a guessed encoding.
+    pub changes: Vec<Problem>,
+}
+
+/// Why a document cannot be read alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoRecord {
+    /// There is more than one document, and no number was given.
+    Several,
+    /// The file is one document, which has no number.
+    Whole,
+    /// It, or the file, cannot be read.
+    Unreadable(Problem),
+    /// The record of this number holds no document, as the first record of many archives.
+    Textless,
+    /// There is no such record, or no document at all.
+    Absent {
+        /// How many records there are.
+        records: u64,
+        /// The numbers of the first and the last of them. They may have gaps: a record that spans lines has the number of
+        /// the first.
+        numbers: Option<(u64, u64)>,
+    },
+}
+
+impl Record {
+    /// Reads the record with this number from a source of one file: the line of its [`Place`], which in an archive is the
+    /// number of the record and in Parquet that of the row. Without a number, reads the only document.
+    ///
+    /// # Errors
+    /// There is no such record, or it cannot be read.
+    ///
+    /// # Cost
+    /// Reads up to the record, and parses no other. Memory: a batch, and the record.
+    ///
+    /// ```
+    /// use neardups::source::{Input, Options, Record};
+    ///
+    /// let lines = r#"{"id": "x", "text": "one"}
+    /// {"id": "y", "text": "two"}"#;
+    /// let options = Options { format: neardups::source::Format::Jsonl, ..Options::default() };
+    /// let mut input = Input::new(vec!["-".into()], options).with_stdin(Box::new(lines.as_bytes()));
+    /// assert_eq!(Record::read(&mut input, Some(2)).unwrap().id, "y");
+    /// ```
+    pub fn read(source: &mut dyn Source, number: Option<u64>) -> Result<Record, NoRecord> {
+        match number {
+            Some(number) => numbered(source, number),
+            None => only(source),
+        }
+    }
+
+    fn new(document: super::Document<'_>) -> Self {
+        let (id, text) = (document.id.into_owned(), document.text.into_owned());
+        Record { id, text, place: document.place, changes: Vec::new() }
+    }
+}
+
+/// Whether a problem means that there is no document, rather than that it was changed.
+fn is_fatal(problem: &Problem) -> bool {
+    problem.severity > Severity::Repaired
+}
+
+/// Reads the only document.
+fn only(source: &mut dyn Source) -> Result<Record, NoRecord> {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    source.read(&mut |batch| {
+        batch.documents(&mut |document| match document {
+            // Two documents are enough for the error.
+            Ok(document) if found.len() < 2 => found.push(Record::new(document)),
+            Ok(_) => {}
+            Err(problem) => problems.push(problem),
+        });
+        if found.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if found.len() > 1 {
+        return Err(NoRecord::Several);
+    }
+    if let Some(fatal) = problems.iter().position(is_fatal) {
+        return Err(NoRecord::Unreadable(problems.swap_remove(fatal)));
+    }
+    let record = found.pop().ok_or(NoRecord::Absent { records: 0, numbers: None })?;
+    Ok(Record { changes: problems, ..record })
+}
+
+/// What was found of a record.
+#[derive(Default)]
+struct Search {
+    record: Option<Record>,
+    is_whole: bool,
+    is_textless: bool,
+    changes: Vec<Problem>,
+    /// Why the record cannot be read.
+    fatal: Option<Problem>,
+    /// Why the file cannot be read, or not to its end.
+    of_file: Option<Problem>,
+    records: u64,
+    numbers: Option<(u64, u64)>,
+}
+
+impl Search {
+    /// Counts a record.
+    fn count(&mut self, line: u64) {
+        self.records += 1;
+        let (first, last) = self.numbers.unwrap_or((line, line));
+        self.numbers = Some((first.min(line), last.max(line)));
+    }
+
+    fn problem(&mut self, problem: Problem, number: u64) {
+        let ends_file = matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable);
+        match problem.place.line {
+            Some(line) if line == number && is_fatal(&problem) => _ = self.fatal.get_or_insert(problem),
+            Some(line) if line == number => self.changes.push(problem),
+            None if !is_fatal(&problem) => self.changes.push(problem),
+            None => _ = self.of_file.get_or_insert(problem),
+            Some(_) if ends_file => _ = self.of_file.get_or_insert(problem),
+            Some(line) => self.count(line),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.record.is_some() || self.is_whole || self.is_textless || self.fatal.is_some()
+    }
+}
+
+/// Reads the record with this number.
+fn numbered(source: &mut dyn Source, number: u64) -> Result<Record, NoRecord> {
+    let mut search = Search::default();
+    source.read(&mut |batch| {
+        let (mut others, mut is_there) = (Vec::new(), false);
+        batch.selected_by_line(
+            &mut |_, line| {
+                others.extend(line);
+                is_there |= line == Some(number);
+                line.is_none_or(|line| line == number)
+            },
+            &mut |_, read| match read {
+                Ok(document) if document.place.line == Some(number) => search.record = Some(Record::new(document)),
+                Ok(_) => search.is_whole = true,
+                Err(problem) => search.problem(problem, number),
+            },
+        );
+        others.into_iter().for_each(|line| search.count(line));
+        search.is_textless = is_there && search.record.is_none() && search.fatal.is_none();
+        if search.is_done() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let Search { record, is_whole, is_textless, changes, fatal, of_file, records, numbers } = search;
+    match (record, fatal.or(of_file)) {
+        (Some(record), _) => Ok(Record { changes, ..record }),
+        (None, Some(problem)) => Err(NoRecord::Unreadable(problem)),
+        (None, None) if is_whole => Err(NoRecord::Whole),
+        (None, None) if is_textless => Err(NoRecord::Textless),
+        (None, None) => Err(NoRecord::Absent { records, numbers }),
+    }
+}
+
+#[cfg(all(test, feature = "files"))]
+mod tests {
+    use super::super::{Format, Input, Options};
+    use super::*;
+
+    fn input(bytes: &str, format: Format) -> Input {
+        let options = Options { format, batch_bytes: 16, max_record: 60, ..Options::default() };
+        Input::new(vec!["-".into()], options).with_stdin(Box::new(std::io::Cursor::new(bytes.to_string())))
+    }
+
+    /// A record read alone is the one that reading everything finds at its place; so are its problems.
+    #[test]
+    fn records_read_alone_are_those_of_the_whole_file() {
+        let jsonl = "{\"id\":\"a\",\"text\":\"one\"}\n\n{\"text\":\"two\"}\n{\"id\":1}\nno json\n{\"text\":\"last\"}";
+        let csv = "id,text\n1,\"two\nlines\"\n2,plain\n3\n4,\"end\"\n";
+        let long = format!("short\n{}\nlast\n", "x".repeat(100));
+        for (bytes, format) in [(jsonl, Format::Jsonl), (csv, Format::Csv), (&long, Format::Lines)] {
+            let mut all = std::collections::BTreeMap::new();
+            input(bytes, format).read(&mut |batch| {
+                batch.documents(&mut |read| match read {
+                    Ok(document) => _ = all.insert(document.place.line.unwrap(), Ok(Record::new(document))),
+                    Err(problem) => _ = all.insert(problem.place.line.unwrap(), Err(problem)),
+                });
+                ControlFlow::Continue(())
+            });
+            assert!(all.len() > 2, "{all:?}");
+            let numbers = all.keys().next().copied().zip(all.keys().last().copied());
+            for number in 0..9 {
+                let expected = match all.get(&number) {
+                    Some(read) => read.clone().map_err(NoRecord::Unreadable),
+                    None => Err(NoRecord::Absent { records: all.len() as u64, numbers }),
+                };
+                assert_eq!(Record::read(&mut input(bytes, format), Some(number)), expected, "{bytes} {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_file_has_no_numbers() {
+        assert_eq!(Record::read(&mut input("text", Format::Text), Some(1)), Err(NoRecord::Whole));
+        assert_eq!(Record::read(&mut input("text", Format::Text), None).unwrap().text, "text");
+        assert_eq!(Record::read(&mut input("a\nb\n", Format::Lines), None), Err(NoRecord::Several));
+        let absent = NoRecord::Absent { records: 0, numbers: None };
+        assert_eq!(Record::read(&mut input("", Format::Lines), None), Err(absent.clone()));
+        assert_eq!(Record::read(&mut input("", Format::Lines), Some(1)), Err(absent));
+    }
+}
