@@ -15,6 +15,7 @@
 
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};
+use std::ops::Range;
 
 /// The positions that winnowing selects: of every `window` consecutive hashes the rightmost least one. Ascending, without
 /// repeats. Fewer hashes than the window are one window; no hashes select nothing. A window of 0 counts as 1.
@@ -193,6 +194,39 @@ fn cover([a, b]: &mut [Vec<bool>; 2], run: &Run) {
     b[run.b..][..run.tokens].fill(true);
 }
 
+/// The first place where two documents differ, as tokens of each: what is between their common runs of at least `shortest`
+/// tokens. One of the two is empty if tokens were only added. `None` if all tokens are equal.
+///
+/// Cost: that of [`common_runs`].
+///
+/// ```
+/// assert_eq!(neardups::passages::first_difference(&[1, 2, 3, 4, 5], &[1, 2, 9, 9, 4, 5], 2), Some([2..3, 2..4]));
+/// ```
+pub fn first_difference(a: &[u64], b: &[u64], shortest: usize) -> Option<[Range<usize>; 2]> {
+    let (mut start, mut end) = ([0usize; 2], [a.len(), b.len()]);
+    for Run { a: in_a, b: in_b, tokens } in common_runs(a, b, shortest).runs {
+        // What was passed already counts no more.
+        let passed = start[0].saturating_sub(in_a).max(start[1].saturating_sub(in_b));
+        if passed >= tokens {
+            continue;
+        }
+        if [in_a + passed, in_b + passed] != start {
+            end = [in_a + passed, in_b + passed];
+            break;
+        }
+        start = [in_a + tokens, in_b + tokens];
+    }
+    let gaps = |start: [usize; 2], end: [usize; 2]| [&a[start[0]..end[0]], &b[start[1]..end[1]]];
+    let [x, y] = gaps(start, end);
+    let before = x.iter().zip(y).take_while(|(x, y)| x == y).count();
+    start = start.map(|start| start + before);
+    let [x, y] = gaps(start, end);
+    let after = x.iter().rev().zip(y.iter().rev()).take_while(|(x, y)| x == y).count();
+    end = end.map(|end| end - after);
+    let [of_a, of_b] = [start[0]..end[0], start[1]..end[1]];
+    (!of_a.is_empty() || !of_b.is_empty()).then_some([of_a, of_b])
+}
+
 /// The numbers of distinct shingles of two documents, and of those in common (Broder 1997: resemblance and
 /// containment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,5 +343,35 @@ mod tests {
         assert_eq!(overlap.containment(), [Some(Similarity::ratio(2, 3)), Some(Similarity::ratio(2, 4))]);
         let empty = Overlap::of_shingles(&[], &tokens("x"), 2);
         assert_eq!((empty.jaccard(), empty.containment()), (None, [None, Some(Similarity::ratio(0, 1))]));
+    }
+
+    #[test]
+    fn the_first_difference() {
+        let of = |a: &[u64], b: &[u64]| first_difference(a, b, 3);
+        let a: Vec<u64> = (0..20).collect();
+        assert_eq!((of(&a, &a), of(&[], &[])), (None, None));
+        assert_eq!(of(&a, &a[..15]), Some([15..20, 15..15]));
+        assert_eq!(of(&a[3..], &a), Some([0..0, 0..3]));
+        assert_eq!(of(&[1, 2], &[1, 3]), Some([1..2, 1..2]));
+        let mut b = a.clone();
+        b.splice(7..9, [70, 80, 90]);
+        assert_eq!(of(&a, &b), Some([7..9, 7..10]));
+        b.swap(15, 17);
+        assert_eq!(of(&a, &b), Some([7..9, 7..10]));
+        // A passage that was moved to the front.
+        let moved: Vec<u64> = (10..20).chain(0..10).collect();
+        assert!(of(&a, &moved).is_some());
+        // Whatever repeats, the text before the difference is equal.
+        for bits in 0..1u64 << 12 {
+            let [a, b] =
+                [bits, bits * 0x9e37_79b9 >> 7].map(|bits| (0..10).map(|at| bits >> at & 1).collect::<Vec<_>>());
+            match first_difference(&a, &b, 2) {
+                None => assert_eq!(a, b),
+                Some([of_a, of_b]) => {
+                    assert_ne!(a[of_a.clone()], b[of_b.clone()]);
+                    assert!(of_a.end <= a.len() && of_b.end <= b.len());
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `dedup compare`: compares two documents with every algorithm, and lists the passages that they share.
 
 use super::arguments::compare::Arguments;
+use super::excerpt::excerpt;
 use super::input;
 use super::json::{Ordered, json};
 use super::method::Method;
@@ -359,21 +360,6 @@ fn decimal(similarity: Similarity) -> String {
 const MAX_TEXT_FINGERPRINT: usize = 2;
 const MAX_JSON_FINGERPRINT: usize = 32;
 
-/// Number of characters shown of the beginning and of the end of a passage.
-const EXCERPT: [usize; 2] = [64, 32];
-
-/// A passage on one line.
-fn excerpt(text: &str) -> String {
-    let line = terminal::escaped(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let length = line.chars().count();
-    let [head, tail] = EXCERPT;
-    if length <= head + tail + 3 {
-        return line;
-    }
-    let part = |skip: usize, take: usize| line.chars().skip(skip).take(take).collect::<String>();
-    format!("{} … {}", part(0, head).trim_end(), part(length - tail, tail).trim_start())
-}
-
 impl Report<'_> {
     /// The verdicts, the documents and the passages; with `all`, the evidence of the algorithms and the shingles too.
     fn as_text(&self, all: bool) -> String {
@@ -723,20 +709,4 @@ struct PassageRecord<'a> {
     a: Place,
     b: Place,
     text: &'a str,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_passages_are_shortened() {
-        assert_eq!(excerpt("one\n\ttwo  three"), "one two three");
-        assert_eq!(excerpt("a\u{1b}[31mb"), "a\\u{1b}[31mb");
-        let long: Vec<String> = (0..100).map(|n| n.to_string()).collect();
-        let shown = excerpt(&long.join(" "));
-        assert!(shown.starts_with("0 1 2") && shown.ends_with(" 98 99") && shown.contains(" … "), "{shown}");
-        assert!(shown.chars().count() <= 99);
-        assert_eq!(excerpt(&"字".repeat(200)).chars().count(), 99);
-    }
 }

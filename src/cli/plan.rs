@@ -1,16 +1,22 @@
-//! `dedup plan`: shows the resolved options without running anything.
+//! `dedup plan`: shows the resolved options without running anything; with documents, also what these are like.
 
 use super::arguments::plan::Arguments;
+use super::data::Data;
+use super::input;
 use super::json::{Ordered, json};
 use super::method::Method;
+use super::numbers::{time, whole};
 use super::preparation::Described;
 use super::spelling::{spell_all, spelled};
+use super::stats::end_programs_on_signals;
 use super::status::Status;
-use super::terminal::{bytes, count};
+use super::terminal::{Terminal, bytes, count, escaped_lines};
 use neardups::Error;
 use neardups::algorithm::presets::Preset;
-use neardups::algorithm::{Design, PlannedRun, Row, SearchCost, SearchForecast};
+use neardups::algorithm::{CHARACTERS_OF_A_WORD, Design, PlannedRun, Row, SearchCost, SearchForecast, TableFactory};
+use neardups::engine::{Similarities, sample_similarities};
 use neardups::index::crowded_keys;
+use neardups::source::{Input, Source as _};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,10 +24,18 @@ use std::io::Write as _;
 
 /// Prints the plan.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
-    let &Arguments { documents, tokens, .. } = arguments;
+    let &Arguments { mut documents, mut tokens, .. } = arguments;
     let method = Method::resolve(&arguments.method)?;
     let (entry, factory) = method.factory()?;
+    let found = if arguments.paths.is_empty() { None } else { Some(look(arguments, &method, &factory)?) };
+    if let Some((found, words)) = &found {
+        (documents, tokens) = (found.report.counts.documents, *words);
+    }
     let mut plan = factory.plan(tokens as usize, documents)?;
+    let data = found.as_ref().map(|(found, words)| {
+        let memory = input::engine_options(&arguments.run, &method.tokens).memory;
+        Data::new(found, &plan, *words, memory, &*method.tokens.tokenizer)
+    });
     spell_all(&mut plan.forecast.notes);
     let (preset, prepared) = (method.preset, method.tokens.prepared.as_ref());
     // The steps have lines of their own.
@@ -31,7 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let tokenizer = if method.tokens.by_length.is_some() { own } else { typed.or(own) };
     let text = if arguments.json {
         let tokenizer = tokenizer.as_ref().map(|(name, _)| *name);
-        as_json(entry.name, preset, documents, tokens, &plan, prepared, tokenizer) + "\n"
+        let record = record(entry.name, preset, (documents, tokens), &plan, prepared, tokenizer);
+        json(&Record { data: data.as_ref(), ..record }) + "\n"
     } else {
         // The tokenizer and the steps of preparation.
         let mut steps: Vec<(&str, String, String)> = Vec::new();
@@ -39,11 +54,35 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         let prepared = prepared.map(Described::rows).unwrap_or_default();
         steps.extend(prepared.into_iter().map(|(step, value)| (step, value, "as given".to_string())));
         let table = as_table(entry.name, documents, &plan, &steps);
-        format!("{}{table}", preset.map(about).unwrap_or_default())
+        let data = data.as_ref().map(|data| escaped_lines(&data.as_text())).unwrap_or_default();
+        format!("{}{table}{data}", preset.map(about).unwrap_or_default())
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write the plan", e))?;
-    Ok(Status::Done)
+    Ok(Status::of_input(found.map_or(0, |(found, _)| found.report.counts.failed)))
+}
+
+/// Reads the documents and samples their similarities. Returns the median length in words too.
+fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> Result<(Similarities, u64), Error> {
+    let paths = input::paths(&arguments.paths, &[])?;
+    let source = input::source_options(&arguments.input, arguments.run.temp_dir.as_deref())?;
+    end_programs_on_signals(&source)?;
+    let mut input = Input::new(paths, source);
+    let terminal = Terminal::new(arguments.run.quiet, input.total_bytes());
+    let options = input::engine_options(&arguments.run, &method.tokens);
+    let sample = arguments.sample as usize;
+    let found = sample_similarities(&mut input, factory, &options, &terminal, sample);
+    terminal.done();
+    let mut found = found?;
+    let counts = &found.report.counts;
+    let failed = (counts.failed, counts.skipped);
+    input::check_not_empty(arguments.input.allow_empty, counts.documents, failed, input.counts().excluded)?;
+    spell_all(&mut found.report.warnings);
+    found.report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    let asked = found.report.median_tokens;
+    let are_characters = method.tokens.name.starts_with("char") && method.tokens.by_length.is_none();
+    let words = if are_characters { asked.div_ceil(CHARACTERS_OF_A_WORD) } else { asked };
+    Ok((found, words as u64))
 }
 
 /// The one object of `--json`, its fields in the order of the table.
@@ -66,6 +105,8 @@ struct Record<'a> {
     preparation: Option<&'a Described>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokenizer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a Data>,
 }
 
 /// The preset in the record.
@@ -157,16 +198,15 @@ impl Search {
     }
 }
 
-fn as_json(
-    algorithm: &str,
+fn record<'a>(
+    algorithm: &'a str,
     preset: Option<&Preset>,
-    documents: u64,
-    tokens: u64,
-    plan: &PlannedRun,
-    preparation: Option<&Described>,
-    tokenizer: Option<&str>,
-) -> String {
-    let record = Record {
+    (documents, tokens): (u64, u64),
+    plan: &'a PlannedRun,
+    preparation: Option<&'a Described>,
+    tokenizer: Option<&'a str>,
+) -> Record<'a> {
+    Record {
         r#type: "plan",
         algo: algorithm,
         documents,
@@ -186,8 +226,8 @@ fn as_json(
         }),
         preparation,
         tokenizer,
-    };
-    json(&record)
+        data: None,
+    }
 }
 
 /// The source of a preset, and how it differs from it.
@@ -321,11 +361,6 @@ fn of_index(forecast: &SearchForecast) -> Vec<String> {
     lines
 }
 
-/// A whole number with commas; a large one as a power of ten.
-fn whole(number: f64) -> String {
-    if number < 1e15 { count(number as u64) } else { format!("{number:.2e}") }
-}
-
 /// A number in a column: small ones with two digits, large ones as a power of ten.
 fn short(number: f64) -> String {
     match number {
@@ -342,42 +377,16 @@ fn short_bytes(size: f64) -> String {
     if size < 1e21 { bytes(size) } else { format!("{size:.0e} B") }
 }
 
-/// A time in the unit that suits it.
-fn time(nanoseconds: f64) -> String {
-    const UNITS: [(f64, &str); 8] = [
-        (365.25 * 86_400e9, "years"),
-        (86_400e9, "days"),
-        (3600e9, "h"),
-        (60e9, "min"),
-        (1e9, "s"),
-        (1e6, "ms"),
-        (1e3, "µs"),
-        (1.0, "ns"),
-    ];
-    let (size, unit) = UNITS.into_iter().find(|(size, _)| nanoseconds >= *size).unwrap_or((1.0, "ns"));
-    match nanoseconds / size {
-        number if number < 10.0 && unit != "ns" => format!("{number:.1} {unit}"),
-        number if number < 1e5 => format!("{} {unit}", count(number.round() as u64)),
-        number => format!("{number:.0e} {unit}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_fit_their_columns() {
-        let times = [0.4, 100.0, 1500.0, 2.5e6, 3e9, 7.2e12, 4.999e14, 1e17, 1e30].map(time);
-        assert_eq!(
-            times,
-            ["0 ns", "100 ns", "1.5 µs", "2.5 ms", "3.0 s", "2.0 h", "5.8 days", "3.2 years", "3e13 years"]
-        );
         assert_eq!(
             [0.0, 0.0001, 0.25, 8.0, 3584.4, 262_144.0, 1e9].map(short),
             ["0", "1e-4", "0.25", "8", "3,584", "262,144", "1.0e9"]
         );
         assert_eq!([1e12, 6e15, 1e21, 6e22].map(short_bytes), ["931.3 GiB", "5.3 PiB", "1e21 B", "6e22 B"]);
-        assert_eq!([499_999_500_000.0, 5e23].map(whole), ["499,999,500,000", "5.00e23"]);
     }
 }

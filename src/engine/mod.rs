@@ -29,6 +29,7 @@ mod keep;
 mod portions;
 mod read;
 mod request;
+mod sample;
 mod scan;
 mod sets;
 mod spilled;
@@ -51,6 +52,7 @@ pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
+pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 
 /// Options of a scan. Only the tokenizer and the seed can change the result.

@@ -88,7 +88,7 @@ pub fn deduplicate(
 
 /// What is looked for.
 #[derive(Clone, Copy)]
-enum Goal {
+pub(super) enum Goal {
     /// All pairs.
     Pairs,
     /// The pairs that decide what is kept, and what is connected.
@@ -124,22 +124,22 @@ fn run(
 const MANY_PAIRS: u64 = 10_000_000;
 
 /// The state that all stages of a scan share.
-struct Run<'a> {
-    reader: Reader<'a>,
-    sources: Vec<Side<'a>>,
-    pool: ThreadPool,
+pub(super) struct Run<'a> {
+    pub reader: Reader<'a>,
+    pub sources: Vec<Side<'a>>,
+    pub pool: ThreadPool,
     clock: Clock,
-    report: Report,
+    pub report: Report,
     goal: Goal,
 }
 
 /// The documents that are grouped and compared, with their keys.
-struct Gathered {
-    documents: Corpus,
+pub(super) struct Gathered {
+    pub documents: Corpus,
     columns: Option<Columns>,
     parities: Vec<Parities>,
     /// Whether the features of every document are in memory.
-    retained: bool,
+    pub retained: bool,
 }
 
 /// The candidates: which documents share a key, and which of them are in memory together while they are compared.
@@ -154,7 +154,7 @@ struct Groups<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
+    pub fn new(
         sources: Vec<Side<'a>>,
         options: &'a Options,
         observer: &'a dyn Observer,
@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
     }
 
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
-    fn read(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
+    pub fn read(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let first = factory.prepare(0)?;
         let Options { tokenizer, seed, .. } = self.reader.options;
         first.check_terms(&**tokenizer, *seed)?;
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
     }
 
     /// Equal token sequences become one document.
-    fn gather(&mut self, prepared: &mut PreparedAlgorithm, reading: Reading) -> Result<Gathered, Error> {
+    pub fn gather(&mut self, prepared: &mut PreparedAlgorithm, reading: Reading) -> Result<Gathered, Error> {
         self.reader.observer.stage(Stage::Grouping);
         let Reading { mut documents, median_tokens, counts, retained } = reading;
         self.report.counts = counts;

@@ -125,11 +125,47 @@ pub(super) fn recompute(
     wanted: &[bool],
     mut sets: Sets,
 ) -> Result<(Sets, Vec<(u32, Problem)>), Error> {
+    let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
+    let add = |chunk: &mut Chunk, group, _: &str, scratch: &mut Scratch| {
+        signer.features(scratch);
+        let start = chunk.flat.len();
+        if made == CompareOn::Fingerprints {
+            prepared.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
+        } else if start == 0 {
+            // Of a long document there is no second copy.
+            std::mem::swap(&mut chunk.flat, &mut scratch.features.hashes);
+        } else {
+            chunk.flat.extend_from_slice(&scratch.features.hashes);
+        }
+        let length = evidence(made, &mut chunk.flat[start..]);
+        chunk.flat.truncate(start + length);
+        chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
+    };
+    let take = |chunk: Chunk| sets.append(&chunk.flat, chunk.ends);
+    let problems = read_again(reader, sources, prepared, corpus, wanted, add, take)?;
+    Ok((sets, problems))
+}
+
+/// Reads everything again. `add` receives the wanted groups of each part, with their texts and, in the scratch, their
+/// tokens; `take` receives what it made of each part, in input order. A document that changed since the first reading is
+/// left out, and adds a problem.
+///
+/// # Errors
+/// Those of `take`.
+pub(super) fn read_again<T: Default + Send>(
+    reader: &Reader<'_>,
+    sources: &mut [Side<'_>],
+    prepared: &PreparedAlgorithm,
+    corpus: &Corpus,
+    wanted: &[bool],
+    add: impl Fn(&mut T, u32, &str, &mut Scratch) + Sync,
+    mut take: impl FnMut(T) -> Result<(), Error>,
+) -> Result<Vec<(u32, Problem)>, Error> {
     let (mut problems, mut read) = (Vec::new(), 0);
     let signer = Signer::new(prepared, &*reader.options.tokenizer, reader.options.seed);
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
-        let (mut chunk, mut problems) = (Chunk::default(), Vec::new());
+        let (mut made, mut problems) = (T::default(), Vec::new());
         let bytes = numbered.batch.bytes_read();
         // The wanted documents of the batch, each with its record and its group.
         let records = corpus.records_of_part(number);
@@ -150,41 +186,29 @@ pub(super) fn recompute(
             // It had no more tokens when it was read first.
             let is_cut = signer.cut(&read.text, scratch).is_ok();
             if is_cut && signer.sequence(scratch) == corpus.sequence(group) {
-                signer.features(scratch);
-                let start = chunk.flat.len();
-                if made == CompareOn::Fingerprints {
-                    prepared.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
-                } else if start == 0 {
-                    // Of a long document there is no second copy.
-                    std::mem::swap(&mut chunk.flat, &mut scratch.features.hashes);
-                } else {
-                    chunk.flat.extend_from_slice(&scratch.features.hashes);
-                }
-                let length = evidence(made, &mut chunk.flat[start..]);
-                chunk.flat.truncate(start + length);
-                chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
+                add(&mut made, group, &read.text, scratch);
             } else {
                 problems.push((document, changed(read.place, corpus.id(document))));
             }
         });
         problems.extend(sought[found..].iter().map(|&(_, document, _)| (document, changed_since(corpus, document))));
-        (bytes, chunk, problems)
+        (bytes, made, problems)
     };
     reader.in_parallel(
         sources,
         |_| Ok(()),
         work,
-        |(bytes, chunk, found): (u64, Chunk, _)| {
+        |(bytes, made, found): (u64, T, _)| {
             reader.observer.progress(bytes, 0);
             read += 1;
             problems.extend::<Vec<(u32, Problem)>>(found);
-            sets.append(&chunk.flat, chunk.ends)
+            take(made)
         },
     )?;
     if let Some(missing) = corpus.first_document_of_part(read) {
         problems.push((missing, changed_since(corpus, missing)));
     }
-    Ok((sets, problems))
+    Ok(problems)
 }
 
 /// The problem of a document that changed between two readings.

@@ -109,6 +109,7 @@ cases!(
     output,
     parquet,
     paths,
+    plan_data,
     plan_table,
     preparation,
     pre,

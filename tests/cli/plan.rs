@@ -192,3 +192,34 @@ fn what_is_planned_is_what_is_run() {
         }
     }
 }
+
+/// With all documents in the sample, the numbers are those of scans that find every pair.
+#[test]
+fn a_plan_of_documents_counts_what_scans_find() {
+    let shell = Shell::new();
+    let common = "fixtures/english/docs --tokenizer word --shingle 5";
+    let plan = records::plans(&shell.dedup(&format!("plan --json -q {common}")).done()).remove(0);
+    let data = plan.data.unwrap();
+    assert_eq!((plan.documents, u64::from(plan.tokens)), (data.documents, data.median_words));
+    assert_eq!(data.sampled, data.distinct);
+    let scan = shell.dedup(&format!("scan {common} -q --exact --threshold 0.3")).done();
+    let similarities: Vec<f64> =
+        records::pairs(&scan).iter().map(|pair| pair.similarity().parse::<f64>().unwrap()).collect();
+    assert!(similarities.len() > 5);
+    for range in &data.ranges {
+        let is_in = |similarity: &&f64| (**similarity * 10.0 + 1e-9).floor() / 10.0 == range.from;
+        let copies = if range.from == 1.0 { data.copy_pairs } else { 0 };
+        assert_eq!(range.pairs as u64 + copies, similarities.iter().filter(is_in).count() as u64, "{range:?}");
+        assert_eq!([range.low, range.high], [range.pairs; 2]);
+        assert_eq!(range.examples.len() as f64, range.pairs.min(3.0));
+        assert!(range.examples.iter().all(|example| example.differ.is_some() && example.similarity >= range.from));
+    }
+    for removal in &data.removals {
+        let scan = shell.dedup(&format!("scan {common} -q --exact --threshold {}", removal.threshold)).done();
+        let later: std::collections::BTreeSet<String> = records::pairs(&scan).into_iter().map(|pair| pair.b).collect();
+        assert_eq!(removal.documents as usize, later.len(), "{removal:?}");
+    }
+    let threads = |options: &str| shell.dedup(&format!("plan --json -q {common} {options}")).done();
+    let without_time = |plan: String| plan.split("\"measure\"").last().unwrap().to_string();
+    assert_eq!(without_time(threads("--sample 5 -j 1")), without_time(threads("--sample 5 -j 3 --memory 1")));
+}

@@ -282,6 +282,71 @@ pub struct Plan {
     pub preparation: Option<Preparation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PlanData>,
+}
+
+/// What a plan says about documents.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanData {
+    pub documents: u64,
+    pub bytes: u64,
+    pub median_words: u64,
+    pub median_tokens: u64,
+    pub copies: u64,
+    pub featureless: u64,
+    failed: u64,
+    expected: ExpectedOfScan,
+    measure: String,
+    pub distinct: u64,
+    pub sampled: u64,
+    complete_sample: bool,
+    pub copy_pairs: u64,
+    pub ranges: Vec<PlanRange>,
+    pub removals: Vec<PlanRemoval>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedOfScan {
+    memory_bytes: f64,
+    temporary_bytes: f64,
+    seconds: f64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRange {
+    pub from: f64,
+    to: f64,
+    pub pairs: f64,
+    pub low: f64,
+    pub high: f64,
+    pub examples: Vec<PlanExample>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanExample {
+    pub a: String,
+    pub b: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_at: Option<String>,
+    pub similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differ: Option<[String; 2]>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRemoval {
+    pub threshold: f64,
+    pub documents: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 /// A way to search in a plan.
