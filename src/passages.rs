@@ -364,7 +364,7 @@ mod tests {
         // Whatever repeats, the text before the difference is equal.
         for bits in 0..1u64 << 12 {
             let [a, b] =
-                [bits, bits * 0x9e37_79b9 >> 7].map(|bits| (0..10).map(|at| bits >> at & 1).collect::<Vec<_>>());
+                [bits, (bits * 0x9e37_79b9) >> 7].map(|bits| (0..10).map(|at| (bits >> at) & 1).collect::<Vec<_>>());
             match first_difference(&a, &b, 2) {
                 None => assert_eq!(a, b),
                 Some([of_a, of_b]) => {

@@ -3,7 +3,7 @@
 use super::input::{self, OnError};
 use super::run;
 use super::signing::{self, Signing};
-use super::values::{choice, chosen, file, path, switch, value, whole_number};
+use super::values::{choice, chosen, documents_up_to, file, path, switch, value};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::index::{Limits, Sync};
 use std::path::PathBuf;
@@ -129,7 +129,7 @@ pub fn command() -> Command {
         .args(signing::forgetting_args())
         .arg(
             number("max-docs", "N")
-                .value_parser(whole_number(1..=u32::MAX.into()))
+                .value_parser(documents_up_to(u32::MAX.into()))
                 .help("Stop with an error once the index holds this many documents"),
         )
         .arg(signing::memory_arg())

@@ -38,6 +38,14 @@ pub fn documents(typed: &str) -> Result<u64, String> {
     })
 }
 
+/// A parser of numbers of documents, written as for [`documents`], up to `most`.
+pub fn documents_up_to(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |typed| {
+        let number = written_out(typed).filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+    }
+}
+
 /// `None` if it is no whole number, or too large.
 fn written_out(typed: &str) -> Option<u64> {
     if let Some((base, power)) = typed.split_once('^') {
@@ -221,6 +229,9 @@ mod tests {
         ] {
             assert!(documents(bad).is_err(), "{bad}");
         }
+        let most = documents_up_to(20_000);
+        assert_eq!([most("20,000"), most("20K"), most("1")], [Ok(20_000), Ok(20_000), Ok(1)]);
+        assert!(most("20001").is_err() && most("0").is_err() && most("1M").is_err());
     }
 
     #[test]
