@@ -114,6 +114,13 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         message: String,
     },
+    /// A chosen document that is none of the input, or a line that is no decision.
+    Decision {
+        /// The file and the line.
+        place: String,
+        /// What is wrong with it, and what was expected.
+        message: String,
+    },
     /// An index that cannot be used.
     Index {
         /// The file.
@@ -143,7 +150,11 @@ impl fmt::Display for Error {
                 f,
                 "more than {most} pairs of documents that are not copies: raise the threshold, or split the input"
             ),
-            Error::Label { place, message } | Error::Lexicon { place, message } => write!(f, "{place}: {message}"),
+            Error::Label { place, message }
+            | Error::Lexicon { place, message }
+            | Error::Decision { place, message } => {
+                write!(f, "{place}: {message}")
+            }
             Error::Index { path, message, .. } => write!(f, "{path}: {message}"),
             Error::TooManyDocuments(most) => write!(f, "more than {most} documents: split the input"),
         }
@@ -180,7 +191,9 @@ impl Error {
             Error::Parameter { .. } | Error::Usage(_) | Error::Unsuitable(_) => ErrorKind::Usage,
             Error::Io { .. } => ErrorKind::Disk,
             Error::Output { .. } => ErrorKind::Output,
-            Error::Input { .. } | Error::Label { .. } | Error::Lexicon { .. } => ErrorKind::Input,
+            Error::Input { .. } | Error::Label { .. } | Error::Lexicon { .. } | Error::Decision { .. } => {
+                ErrorKind::Input
+            }
             Error::Full(_) | Error::TooManyPairs(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
             Error::Empty(_) => ErrorKind::Empty,
             Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,

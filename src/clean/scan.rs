@@ -124,7 +124,8 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Resu
         serde_json::json!({"command": words, "files": files})
     });
     let prefer = ranking.prefer.iter().map(|globs| Value::from(globs.typed())).collect();
-    let rows: [(&str, Value); 14] = [
+    let decisions = options.engine.chosen.as_ref().map(|chosen| format!("digest {:032x}", chosen.digest()));
+    let rows: [(&str, Value); 15] = [
         ("format", format.name().into()),
         ("text fields", Value::Array(text_fields.paths().map(|path| path.name().into()).collect())),
         ("id field", id_field.name().into()),
@@ -137,6 +138,7 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Resu
         ("program", program.into()),
         ("keep", rank.into()),
         ("prefer", Value::Array(prefer)),
+        ("decisions file", decisions.into()),
         ("on error", on_error.into()),
         ("against", Value::Array(against)),
     ];

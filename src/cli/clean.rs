@@ -69,7 +69,7 @@ impl Request {
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         let options = Options {
             source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
-            engine: input::engine_options(run, &tokens),
+            engine: input::deciding_engine_options(run, &tokens, &arguments.keep)?,
             keep: arguments.keep.policy(),
             against: arguments.against.clone(),
             on_error: arguments.on_error.value.into(),
@@ -99,6 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.method)?;
+    outputs.reads_decisions(&arguments.keep)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         end_on_signals(stats.as_ref())?;

@@ -6,9 +6,11 @@ use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
 use crate::readable::{count, counted};
+use neardups::engine::Chosen;
 use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
 use neardups::{Error, engine, source};
-use std::io::IsTerminal;
+use std::fs::File;
+use std::io::{BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +130,21 @@ pub fn ranked_source_options(
         )));
     }
     Ok(source::Options { ranking, ..source_options(typed, temp_dir)? })
+}
+
+/// The options of the engine where only some documents are kept.
+///
+/// # Errors
+/// The file of `--decisions` cannot be read.
+pub fn deciding_engine_options(typed: &Run, tokens: &Tokenization, keep: &Keep) -> Result<engine::Options, Error> {
+    let chosen = keep.decisions.as_deref().map(chosen).transpose()?;
+    Ok(engine::Options { chosen: chosen.map(Arc::new), ..engine_options(typed, tokens) })
+}
+
+fn chosen(file: &Path) -> Result<Chosen, Error> {
+    let name = file.to_string_lossy();
+    let opened = File::open(file).map_err(|error| Error::input(format!("cannot read {name}"), error))?;
+    Chosen::read(&name, BufReader::new(opened))
 }
 
 /// The options of the engine, with this tokenizer.

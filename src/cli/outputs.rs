@@ -3,6 +3,7 @@
 //! Files are compared by device and inode, with symbolic links followed; files that do not exist yet, by folder and name. Pipes,
 //! terminals and other devices are not compared, because writing to them replaces nothing.
 
+use super::arguments::keep::Keep;
 use super::arguments::{Method, Tokens};
 use super::files::{OutFile, cannot_write};
 use super::preparation::stop_word_lists;
@@ -141,6 +142,14 @@ impl Outputs {
         method.terms().iter().try_for_each(|(flag, file)| self.reads(file, &format!("the file of --{flag}")))?;
         method.antecedents().iter().try_for_each(|file| self.reads(file, "the antecedents"))?;
         self.reads_stop_words(&method.tokens)
+    }
+
+    /// Registers the file of decisions.
+    ///
+    /// # Errors
+    /// As for [`reads_documents`](Self::reads_documents).
+    pub fn reads_decisions(&mut self, keep: &Keep) -> Result<(), Error> {
+        keep.decisions.iter().try_for_each(|file| self.reads(file, "the decisions"))
     }
 
     /// Registers the files of stop words.

@@ -69,7 +69,7 @@ impl Request {
             names_ids: input.id_field.is_typed,
             factory,
             preset,
-            engine: input::engine_options(run, &tokens),
+            engine: input::deciding_engine_options(run, &tokens, &arguments.keep)?,
             tokens,
             emit: arguments.emit,
             keep: arguments.keep.policy(),
@@ -92,7 +92,7 @@ impl Request {
     }
 }
 
-/// Refuses `--keep` and `--on-error` where they have no effect.
+/// Refuses `--keep`, `--prefer`, `--decisions` and `--on-error` where they have no effect.
 fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
     if let Some(flag) = keep.typed()
@@ -131,6 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.method)?;
+    outputs.reads_decisions(&arguments.keep)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         end_on_signals(stats.as_ref())?;

@@ -90,7 +90,7 @@ pub fn of_error(error: &Error) -> String {
         Error::Io { what, error } | Error::Output { what, error } | Error::Input { what, error } => {
             format!("{}: {}", spelled_at_end(what), spelled_at_end(&error.to_string()))
         }
-        Error::Label { .. } | Error::Lexicon { .. } => error.to_string(),
+        Error::Label { .. } | Error::Lexicon { .. } | Error::Decision { .. } => error.to_string(),
         error => spelled(&error.to_string()).into_owned(),
     }
 }

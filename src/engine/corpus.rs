@@ -283,6 +283,16 @@ impl Corpus {
         }
     }
 
+    /// Prefers these documents to all others, whatever their ranks.
+    pub fn prefer(&mut self, chosen: &[bool]) {
+        if chosen.contains(&true) {
+            self.ranks.resize(chosen.len(), 0);
+            for (rank, is_chosen) in self.ranks.iter_mut().zip(chosen) {
+                *rank = if *is_chosen { 0 } else { *rank + 1 };
+            }
+        }
+    }
+
     /// Whether some documents are preferred to others.
     pub fn has_ranks(&self) -> bool {
         !self.ranks.is_empty()

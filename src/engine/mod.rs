@@ -19,6 +19,7 @@
 //! any number of threads, batch size and memory budget; each pair once; nothing from the order of a map or a thread.
 
 mod arrange;
+mod chosen;
 mod columns;
 mod corpus;
 mod documents;
@@ -48,6 +49,7 @@ pub use crate::run::observer::{Estimate, Observer, Stage};
 #[cfg(feature = "report")]
 pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, KeptOutcome, Outcome, Pair, Verdict};
+pub use chosen::Chosen;
 pub use documents::At;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
@@ -55,7 +57,7 @@ pub use request::Scan;
 pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 
-/// Options of a scan. Only the tokenizer and the seed can change the result.
+/// Options of a scan. Only the tokenizer and the seed can change which pairs are found.
 #[derive(Clone)]
 pub struct Options {
     /// The tokenizer, unless the algorithm needs another.
@@ -70,6 +72,8 @@ pub struct Options {
     pub memory: u64,
     /// The folder of the temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
+    /// Documents that come first in the choice of what is kept.
+    pub chosen: Option<Arc<Chosen>>,
     /// Whether the [distribution](Report::distribution) of fingerprints is measured, which takes a sort of them for each
     /// table.
     pub distribution: bool,
@@ -77,7 +81,15 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { tokenizer: Arc::new(Word), seed: 0, threads: 0, memory: 1 << 30, temp_dir: None, distribution: false }
+        Options {
+            tokenizer: Arc::new(Word),
+            seed: 0,
+            threads: 0,
+            memory: 1 << 30,
+            temp_dir: None,
+            chosen: None,
+            distribution: false,
+        }
     }
 }
 

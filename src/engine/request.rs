@@ -32,10 +32,13 @@ pub struct Scan<'a> {
 
 impl fmt::Debug for Scan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { tokenizer, seed, threads, memory, temp_dir, distribution } = &self.options;
+        let Options { tokenizer, seed, threads, memory, temp_dir, chosen, distribution } = &self.options;
         let mut scan = f.debug_struct("Scan");
         scan.field("tokenizer", &tokenizer.name()).field("seed", seed).field("threads", threads);
-        scan.field("memory", memory).field("temp_dir", temp_dir).field("distribution", distribution);
+        scan.field("memory", memory)
+            .field("temp_dir", temp_dir)
+            .field("chosen", chosen)
+            .field("distribution", distribution);
         scan.finish_non_exhaustive()
     }
 }

@@ -226,7 +226,11 @@ impl<'a> Run<'a> {
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
         let has_reference = self.sources.iter().any(|side| side.reference);
         let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
-        let documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        if let Some(chosen) = &self.reader.options.chosen {
+            let is_chosen = chosen.find(&documents)?;
+            documents.prefer(&is_chosen);
+        }
         prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
         Ok(Gathered { documents, columns, parities, retained })
     }

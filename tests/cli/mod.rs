@@ -80,6 +80,7 @@ cases!(
     check_words,
     choice,
     clean,
+    clean_decisions,
     common,
     compare,
     eval,

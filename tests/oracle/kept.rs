@@ -5,12 +5,12 @@ use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{
-    KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Report, Stage, deduplicate, scan, scan_to_keep,
+    Chosen, KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Outcome, Report, Stage, deduplicate, scan, scan_to_keep,
 };
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Number, Rank, Source};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
     ("minhash", &[("threshold", "0.4"), ("shingle", "2")]),
@@ -127,6 +127,71 @@ fn turns(documents: &[Text], from: usize, policy: KeepPolicy, ranks: &[Rank]) ->
     turns
 }
 
+/// The documents that each is similar to, by a list of all pairs.
+fn similar(outcome: &Outcome, documents: usize) -> Vec<Vec<(usize, f64)>> {
+    let mut similar = vec![Vec::new(); documents];
+    for pair in outcome.pairs() {
+        let ((a, b), similarity) = (pair.indices, pair.similarity.value());
+        similar[a].push((b, similarity));
+        similar[b].push((a, similarity));
+    }
+    similar
+}
+
+/// The greedy choice in this order: for each document the kept one that it is a near-duplicate of, if it is not kept.
+fn choice(similar: &[Vec<(usize, f64)>], turns: &[usize]) -> Vec<Option<(usize, f64)>> {
+    let mut position = vec![0; similar.len()];
+    turns.iter().enumerate().for_each(|(turn, &document)| position[document] = turn);
+    let mut best: Vec<Option<(usize, f64)>> = vec![None; similar.len()];
+    for &turn in turns {
+        let earlier =
+            similar[turn].iter().filter(|&&(other, _)| position[other] < position[turn] && best[other].is_none());
+        let key = |&&(other, similarity): &&(usize, f64)| (similarity, std::cmp::Reverse(position[other]));
+        best[turn] = earlier.max_by(|a, b| key(a).partial_cmp(&key(b)).unwrap()).copied();
+    }
+    best
+}
+
+/// Chosen documents are decided on before all others, with and without ranks.
+#[test]
+fn chosen_documents_come_first() {
+    for seed in 0..2 {
+        let mut random = Random::new(seed + 20);
+        let all = with_articles(related(&mut random, 240, 30));
+        let rank = |_| if seed % 2 == 0 { Rank::default() } else { any_rank(&mut random) };
+        let ranks: Vec<Rank> = all.iter().map(rank).collect();
+        let is_chosen: Vec<bool> = all.iter().map(|_| random.below(6) == 0).collect();
+        // Named by the id alone, or with the place.
+        let decision = |(number, (id, _)): (usize, &Text)| match number % 2 {
+            0 => serde_json::json!({"type": "decision", "keep": id}),
+            _ => serde_json::json!({"type": "decision", "keep": id, "file": id}),
+        };
+        let chosen = all.iter().enumerate().filter(|(number, _)| is_chosen[*number]).map(decision);
+        let lines: Vec<String> = chosen.map(|line| line.to_string()).collect();
+        let chosen = Arc::new(Chosen::read("decisions", lines.join("\n").as_bytes()).unwrap());
+        for (name, settings) in ALGORITHMS {
+            let factory = factory(name, settings);
+            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
+            let similar = similar(&scan(&mut side(), None, &factory, &options, &()).unwrap(), all.len());
+            let options = Options { chosen: Some(Arc::clone(&chosen)), ..options };
+            for (policy_name, policy, _) in KEEP_POLICIES {
+                let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
+                let mut turns = turns(&all, 0, *policy, &ranks);
+                turns.sort_by_key(|&document| !is_chosen[document]);
+                let best = choice(&similar, &turns);
+                let found = scan_to_keep(&mut side(), None, &factory, &options, &(), *policy).unwrap();
+                for verdict in found.kept().verdicts() {
+                    let document = verdict.index.unwrap();
+                    let of =
+                        verdict.duplicate_of_index.zip(verdict.duplicate_of.map(|(_, similarity)| similarity.value()));
+                    assert_eq!((verdict.keep, of), (best[document].is_none(), best[document]), "{what}: {document}");
+                }
+            }
+        }
+    }
+}
+
 /// Documents with smaller ranks are decided on first; decided here by a list of all pairs.
 #[test]
 fn ranks_come_before_the_policy() {
@@ -139,25 +204,11 @@ fn ranks_come_before_the_policy() {
             let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
             let outcome = scan(&mut side(), None, &factory, &options, &()).unwrap();
-            let mut similar = vec![Vec::new(); all.len()];
-            for pair in outcome.pairs() {
-                let ((a, b), similarity) = (pair.indices, pair.similarity.value());
-                similar[a].push((b, similarity));
-                similar[b].push((a, similarity));
-            }
+            let similar = similar(&outcome, all.len());
             for (policy_name, policy, _) in KEEP_POLICIES {
                 let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
                 let turns = turns(&all, 0, *policy, &ranks);
-                let mut position = vec![0; all.len()];
-                turns.iter().enumerate().for_each(|(turn, &document)| position[document] = turn);
-                let mut best: Vec<Option<(usize, f64)>> = vec![None; all.len()];
-                for &turn in &turns {
-                    let earlier = similar[turn]
-                        .iter()
-                        .filter(|&&(other, _)| position[other] < position[turn] && best[other].is_none());
-                    let key = |&&(other, similarity): &&(usize, f64)| (similarity, std::cmp::Reverse(position[other]));
-                    best[turn] = earlier.max_by(|a, b| key(a).partial_cmp(&key(b)).unwrap()).copied();
-                }
+                let best = choice(&similar, &turns);
                 let found = scan_to_keep(&mut side(), None, &factory, &options, &(), *policy).unwrap();
                 assert_eq!(
                     written(&found.kept(), found.report()),
@@ -189,12 +240,7 @@ fn documents_are_also_compared_with_each_other() {
             let factory = factory(name, settings);
             let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
             let outcome = outcome_with(&all, &factory, &options);
-            let mut similar = vec![Vec::new(); all.len()];
-            for pair in outcome.pairs() {
-                let ((a, b), similarity) = (pair.indices, pair.similarity.value());
-                similar[a].push((b, similarity));
-                similar[b].push((a, similarity));
-            }
+            let similar = similar(&outcome, all.len());
             for (policy_name, policy, _) in KEEP_POLICIES {
                 let turns = turns(&all, reference.len(), *policy, &ranks);
                 let mut kept: Vec<bool> = (0..all.len()).map(|document| document < reference.len()).collect();

@@ -1,10 +1,11 @@
-//! Which of several near-duplicates is kept: `--keep` and `--prefer`.
+//! Which of several near-duplicates is kept: `--keep`, `--prefer` and `--decisions`.
 
-use super::values::{value, values};
-use clap::{Arg, ArgAction, ArgMatches};
+use super::values::{path, value, values};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::Error;
 use neardups::engine::{KEEP_POLICIES, KeepPolicy};
 use neardups::source::{FieldPath, Globs, RankBy, Ranking};
+use std::path::PathBuf;
 
 /// The choice, as typed.
 pub struct Keep {
@@ -12,6 +13,8 @@ pub struct Keep {
     pub which: Option<Which>,
     /// `--prefer`, in order.
     pub prefer: Vec<String>,
+    /// `--decisions`.
+    pub decisions: Option<PathBuf>,
 }
 
 /// A value of `--keep`.
@@ -24,13 +27,18 @@ pub struct Which {
 impl Keep {
     /// Takes the values from what clap parsed.
     pub fn new(given: &ArgMatches) -> Self {
-        Keep { which: value(given, "keep").cloned(), prefer: values(given, "prefer") }
+        Keep {
+            which: value(given, "keep").cloned(),
+            prefer: values(given, "prefer"),
+            decisions: path(given, "decisions"),
+        }
     }
 
     /// What was typed.
     pub fn typed(&self) -> Option<&'static str> {
         let prefer = (!self.prefer.is_empty()).then_some("--prefer");
-        self.which.as_ref().map(|_| "--keep").or(prefer)
+        let decisions = self.decisions.as_ref().map(|_| "--decisions");
+        self.which.as_ref().map(|_| "--keep").or(prefer).or(decisions)
     }
 
     /// The policy among documents of equal rank.
@@ -75,7 +83,7 @@ fn parse(typed: &str) -> Result<Which, String> {
 }
 
 /// The flags.
-pub fn args(help: &'static str) -> [Arg; 2] {
+pub fn args(help: &'static str) -> [Arg; 3] {
     let rows = KEEP_POLICIES.iter().map(|row| (row.0, row.2)).chain(BY_TIME.iter().map(|row| (row.0, row.2)));
     let rows = rows.chain([
         ("max:FIELD", "the one with the largest number in this field of JSON, CSV or Parquet"),
@@ -94,5 +102,15 @@ pub fn args(help: &'static str) -> [Arg; 2] {
             "Keep records of files that match, rather than near-duplicates of them in others. May be repeated: files that match an earlier \
              glob are preferred to those that match a later one. Among equally preferred files --keep decides. Globs are as in --include.",
         );
-    [keep, prefer]
+    let decisions = Arg::new("decisions")
+        .long("decisions")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("Keep the documents that this file names, rather than near-duplicates of them")
+        .long_help(
+            "Keep the documents that this file names, rather than near-duplicates of them: they come first in the choice, before --prefer \
+             and --keep. Of two that are near-duplicates only the first is kept. JSON lines such as \
+             {\"type\":\"decision\",\"keep\":ID,\"file\":FILE,\"record\":N}; without file the id alone names the document.",
+        );
+    [keep, prefer, decisions]
 }
