@@ -50,6 +50,7 @@
 //! running       run        text → signature data, once; the ordered parallel map; the observer
 //! passages      passages   what two documents share     prose    markup → the words that a reader sees
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
+//! reviewing     review     clusters → a page on which people choose what is kept
 //! corpus        clean      files → the same files without near-duplicates
 //! stream        index      the documents that passed    filter   records in, decisions in their order, records out
 //! pairs         compare    two documents, as any algorithm sees them
@@ -72,6 +73,7 @@
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`engine`] | the batch: all near-duplicates among the documents of a source |
+//! | [`review`] | a page on which people review clusters and choose what is kept |
 //! | [`clean`] | a corpus without its near-duplicates, in the files and formats that it came in |
 //! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
 //! | [`filter`] | the stream: records in, decisions in input order, records out |
@@ -144,6 +146,8 @@ mod readable;
 pub mod replace;
 #[cfg(feature = "report")]
 pub mod report;
+#[cfg(feature = "report")]
+pub mod review;
 mod run;
 pub mod similarity;
 pub mod source;

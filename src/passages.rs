@@ -13,6 +13,8 @@
 //! runs can be the square of its length. Therefore, if a k-gram is selected more than [`FREQUENT`] times in a document,
 //! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
+pub(crate) mod lcs;
+
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};
 use std::ops::Range;

@@ -25,7 +25,7 @@ pub fn counted(n: u64, what: &str) -> String {
 
 /// A text on one line, in which control and bidirectional characters are visible. Ids, file names and passages are
 /// untrusted, and must not control the display.
-#[cfg(feature = "check")]
+#[cfg(feature = "report")]
 pub fn escaped(text: &str) -> String {
     let escape = |c: char| if controls_display(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
@@ -39,7 +39,7 @@ pub fn escaped_lines(text: &str) -> String {
 
 /// Whether a character could change how the surrounding text is displayed: controls, and characters that set the
 /// direction of writing (Unicode Standard Annex 9) or separate lines.
-#[cfg(feature = "check")]
+#[cfg(feature = "report")]
 pub fn controls_display(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

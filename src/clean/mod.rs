@@ -40,7 +40,7 @@ pub use request::{Cleaned, OnError, Options};
 pub use stream::write_kept;
 
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{At, Observer, Report, Verdict};
+use crate::engine::{At, KeptOutcome, Observer, Report, Verdict};
 use crate::error::Error;
 use crate::source::Input;
 use decisions::OfFile;
@@ -71,11 +71,31 @@ pub fn clean(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
+    clean_reviewed(paths, output, factory, options, observer, &mut |_| Ok(()))
+}
+
+/// As [`clean`](clean()), but passes the outcome to a function before anything of the output is written, unless an earlier
+/// run has decided.
+///
+/// # Errors
+/// As for [`clean`](clean()), and those of the function.
+///
+/// # Cost
+/// As for [`clean`](clean()).
+pub fn clean_reviewed(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    factory: &dyn AlgorithmFactory,
+    options: &Options,
+    observer: &dyn Observer,
+    review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
+) -> Result<Cleaned, Error> {
     let input = Input::new(paths.to_vec(), options.source.clone());
     let inputs = Inputs::new(input.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
     let Some(output) = output else {
         let (outcome, conditions) = scan(input, factory, options, observer)?;
+        review(&outcome)?;
         let decided =
             decisions::decide(&outcome.kept(), &inputs.names(), &conditions, options.on_error, |_, _, _| Ok(()));
         let files = decided.map_err(|error| Error::output("nothing", error))?;
@@ -106,7 +126,7 @@ pub fn clean(
             (state, files, None)
         }
         Found::New => {
-            let decided = decide(input, &inputs, request, &folder, (factory, options, observer));
+            let decided = decide(input, &inputs, request, &folder, (factory, options, observer), review);
             let (state, files, report) = decided.inspect_err(|_| folder.give_up())?;
             (state, files, Some(report))
         }
@@ -133,9 +153,11 @@ fn decide(
     request: Request,
     folder: &Folder,
     (factory, options, observer): (&dyn AlgorithmFactory, &Options, &dyn Observer),
+    review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
 ) -> Result<(State, Vec<OfFile>, Report), Error> {
     let started = Instant::now();
     let (outcome, conditions) = scan(input, factory, options, observer)?;
+    review(&outcome)?;
     let kept = outcome.kept();
     let (files, removed_bytes) = folder.replace("removed.jsonl", |file| {
         let mut out = BufWriter::with_capacity(1 << 16, &mut *file);

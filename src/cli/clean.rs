@@ -7,6 +7,7 @@ use super::input;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
+use super::review::Page;
 use super::scan::{Ran, Stats, check_reference};
 use super::spelling::spell_all;
 use super::stats::{end_on_signals, with_stats, write_stats};
@@ -14,7 +15,8 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
-use neardups::clean::{Cleaned, Options, Undone, clean, move_duplicates, undo};
+use neardups::clean::{Cleaned, Options, Undone, clean_reviewed, move_duplicates, undo};
+use neardups::engine::KeptOutcome;
 use neardups::source::{Input, Source};
 use serde::Serialize;
 use std::fmt::Display;
@@ -58,6 +60,10 @@ impl Request {
         if arguments.is_dry && arguments.link {
             return Err(usage_error("--link has no effect with --dry-run, which writes nothing"));
         }
+        if arguments.report.is_some() && arguments.move_duplicates.is_some() {
+            let why = "--report cannot be combined with --move-duplicates: write it with --dry-run, and move with --decisions";
+            return Err(usage_error(why));
+        }
         let target = match &arguments.move_duplicates {
             Some(_) if arguments.on_error.is_typed && arguments.on_error.value == OnError::Drop => {
                 let why = "--on-error drop has no effect with --move-duplicates: files that cannot be read stay";
@@ -100,17 +106,19 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.method)?;
     outputs.reads_decisions(&arguments.keep)?;
+    let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         end_on_signals(stats.as_ref())?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
-        write(&request, &mut outputs, stats, started)
+        write(&request, page.as_ref(), &mut outputs, stats, started)
     })
 }
 
 fn write(
     request: &Request,
+    page: Option<&Page>,
     outputs: &mut Outputs,
     stats_file: &mut Option<OutFile>,
     started: Instant,
@@ -120,8 +128,15 @@ fn write(
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     let Request { paths, factory, options, is_dry, .. } = request;
+    let mut review = |outcome: &KeptOutcome| match page {
+        Some(page) => write_page(page, outcome, request, &terminal),
+        None => Ok(()),
+    };
     let cleaned = match &request.target {
-        Target::Output(folder) => clean(paths, folder.as_deref().filter(|_| !is_dry), factory, options, &terminal),
+        Target::Output(folder) => {
+            let folder = folder.as_deref().filter(|_| !is_dry);
+            clean_reviewed(paths, folder, factory, options, &terminal, &mut review)
+        }
         Target::Moved(folder) => {
             move_duplicates(paths, Some(&**folder).filter(|_| !is_dry), factory, options, &terminal)
         }
@@ -131,6 +146,10 @@ fn write(
     if let Some(report) = &mut cleaned.report {
         spell_all(&mut report.warnings);
         report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    }
+    if page.is_some() && cleaned.report.is_none() {
+        terminal
+            .warning("no page was written: an earlier run had decided what is kept (--dry-run --report decides again)");
     }
     summarise(&terminal, request, &cleaned, started);
     match &cleaned.report {
@@ -149,6 +168,16 @@ fn write(
         None => write_stats(stats_file.take(), &Continued::of(&cleaned), None)?,
     }
     Ok(Status::of_input(cleaned.failed))
+}
+
+/// Writes the page of `--report`, for which the files are read again.
+fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &Terminal) -> Result<(), Error> {
+    let Options { source, against, engine, .. } = &request.options;
+    let mut input = Input::new(request.paths.clone(), source.clone());
+    let mut reference =
+        (!against.is_empty()).then(|| Input::new(against.clone(), source.clone()).without(input.files()));
+    let sides = (&mut input as &mut dyn Source, reference.as_mut().map(|reference| reference as &mut dyn Source));
+    page.write((&outcome.kept(), outcome.report()), sides, engine, terminal)
 }
 
 /// The object of `--stats` for a run that did not scan, because an earlier one had.

@@ -3,7 +3,7 @@
 use neardups::Error;
 use neardups::replace::Replacement;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The error of a file that cannot be written. A closed pipe must not be mistaken for closed standard output, which is not an error.
@@ -68,14 +68,36 @@ impl OutFile {
     /// # Errors
     /// It cannot be written; the old content stays.
     pub fn write(&self, text: &str) -> Result<(), Error> {
-        let written = match &self.target {
-            Target::File(place) => Replacement::new(place).and_then(|mut file| {
-                file.file().write_all(text.as_bytes())?;
-                file.commit()
-            }),
-            Target::Special(file) => (&*file).write_all(text.as_bytes()),
-        };
-        written.map_err(|error| cannot_write(&self.path, error))
+        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+        self.stream(|out| write(out).map_err(|error| cannot_write(&self.path, error)))
+    }
+
+    /// Writes the content piece by piece.
+    ///
+    /// # Errors
+    /// It cannot be written, or the function fails; the old content stays.
+    pub fn stream<T>(&self, write: impl FnOnce(&mut dyn Write) -> Result<T, Error>) -> Result<T, Error> {
+        let cannot_write = |error| cannot_write(&self.path, error);
+        match &self.target {
+            Target::File(place) => {
+                let mut file = Replacement::new(place).map_err(cannot_write)?;
+                let written = Self::buffered(file.file(), write, cannot_write)?;
+                file.commit().map_err(cannot_write)?;
+                Ok(written)
+            }
+            Target::Special(file) => Self::buffered(&mut &*file, write, cannot_write),
+        }
+    }
+
+    fn buffered<T>(
+        out: &mut dyn Write,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
+        cannot_write: impl FnOnce(io::Error) -> Error,
+    ) -> Result<T, Error> {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        let written = write(&mut out)?;
+        out.flush().map_err(cannot_write)?;
+        Ok(written)
     }
 }
 

@@ -26,6 +26,7 @@ mod plan;
 mod plot;
 mod preparation;
 mod problems;
+mod review;
 mod scan;
 mod spelling;
 mod spread;

@@ -8,6 +8,7 @@ use super::json::Ordered;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
+use super::review::Page;
 use super::spelling::{self, spell_all};
 use super::standard_output::WholeLines;
 use super::stats::{Failure, end_on_signals, with_stats, write_stats};
@@ -17,7 +18,7 @@ use neardups::Error;
 use neardups::algorithm::TableFactory;
 use neardups::clean;
 use neardups::engine::{
-    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, KeptOutcome, MAX_HOSTS_PER_TEXT, Outcome, Report,
+    self, Counts, Fingerprint, Fingerprints, Hosts, KeepPolicy, Kept, KeptOutcome, MAX_HOSTS_PER_TEXT, Outcome, Report,
     Verdict,
 };
 use neardups::hash;
@@ -97,6 +98,7 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     let Arguments { emit, keep, on_error, .. } = arguments;
     if let Some(flag) = keep.typed()
         && !matches!(emit, Emit::Clusters | Emit::Verdicts | Emit::Kept | Emit::Paths)
+        && !(arguments.report.is_some() && *emit != Emit::Fingerprints)
     {
         let what = emit.name();
         return Err(usage_error(format!(
@@ -105,6 +107,12 @@ fn refuse_without_effect(arguments: &Arguments) -> Result<(), Error> {
     }
     if *emit == Emit::Paths && arguments.paths.iter().all(|path| path.as_os_str() == "-") {
         return Err(usage_error("--print0 writes paths of files: name files or folders instead of standard input"));
+    }
+    if let (Some(_), Emit::Fingerprints | Emit::Kept | Emit::Paths) = (&arguments.report, emit) {
+        let what = emit.name();
+        return Err(usage_error(format!(
+            "--report has no effect with --emit {what}: use --emit pairs, --emit clusters or --emit verdicts"
+        )));
     }
     if *emit == Emit::Fingerprints && !arguments.against.is_empty() {
         return Err(usage_error("--against has no effect on fingerprints: name its files as paths"));
@@ -132,27 +140,25 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.method)?;
     outputs.reads_decisions(&arguments.keep)?;
+    let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
         end_on_signals(stats.as_ref())?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
-        scan(&request, &mut outputs, stats, started)
+        scan(&request, page.as_ref(), &mut outputs, stats, started)
     })
 }
 
 fn scan(
     request: &Request,
+    page: Option<&Page>,
     outputs: &mut Outputs,
     stats_file: &mut Option<OutFile>,
     started: Instant,
 ) -> Result<Status, Error> {
     check_reference(&request.against)?;
-    let mut input = Input::new(request.paths.clone(), request.source.clone());
-    // A file on both sides counts as a document, not as a reference.
-    let mut reference = (!request.against.is_empty())
-        .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
-
+    let (mut input, mut reference) = inputs(request, page.is_some());
     let total = |input: &Input| input.total_bytes();
     let total = match &reference {
         None => total(&input),
@@ -164,7 +170,7 @@ fn scan(
         // Records are written while the input is read.
         terminal = terminal.without_bar();
     }
-    let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
+    let against = side(&mut reference);
     let (report, written) = match request.emit {
         Emit::Fingerprints => {
             let (mut report, written) = write_fingerprints(&mut input, request, &terminal)?;
@@ -188,6 +194,7 @@ fn scan(
             let outcome = terminal.finish_rejects(outcome)?;
             let mut report = outcome.report().clone();
             warn(&mut report, &terminal);
+            write_page(page, (&|| outcome.kept(), &report), (&mut input, side(&mut reference)), request, &terminal)?;
             (report, write_kept(&outcome, request))
         }
         Emit::Pairs | Emit::Hosts => {
@@ -199,6 +206,8 @@ fn scan(
                 .transpose()?;
             outcome.report.warnings.extend(hosts.iter().flat_map(warnings_of_hosts));
             warn(&mut outcome.report, &terminal);
+            let kept = || outcome.keep(request.keep);
+            write_page(page, (&kept, &outcome.report), (&mut input, side(&mut reference)), request, &terminal)?;
             let written = write(&outcome, hosts.as_ref(), request);
             (outcome.report, written)
         }
@@ -224,6 +233,37 @@ fn scan(
     let stats = Stats { error, ..stats(&report, request, &written, input, started) };
     write_stats(stats_file.take(), &stats, failure.as_ref())?;
     failure.map_or_else(|| Ok(Status::of_input(failed)), Err)
+}
+
+/// The documents and the reference, which may be read again.
+fn inputs(request: &Request, is_read_again: bool) -> (Input, Option<Input>) {
+    let mut input = Input::new(request.paths.clone(), request.source.clone());
+    // A file on both sides counts as a document, not as a reference.
+    let mut reference = (!request.against.is_empty())
+        .then(|| Input::new(request.against.clone(), request.source.clone()).without(input.files()));
+    if is_read_again {
+        input.keep_for_second_read();
+        reference.iter_mut().for_each(Source::keep_for_second_read);
+    }
+    (input, reference)
+}
+
+/// The reference, if there is one.
+fn side(reference: &mut Option<Input>) -> Option<&mut dyn Source> {
+    reference.as_mut().map(|reference| reference as &mut dyn Source)
+}
+
+/// Writes the page of `--report`, if it is wanted and the results are written.
+fn write_page<'o>(
+    page: Option<&Page>,
+    (kept, report): (&dyn Fn() -> Kept<'o>, &Report),
+    (input, reference): (&mut Input, Option<&mut dyn Source>),
+    request: &Request,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    let Some(page) = page else { return Ok(()) };
+    check_failed(request, report.counts.failed, NOTHING_WRITTEN)?;
+    page.write((&kept(), report), (input, reference), &request.engine, terminal)
 }
 
 /// Prints the warnings of a run, with parameters as options.

@@ -509,6 +509,39 @@ enum Decision {
     Dropped { by: u32, similarity: Similarity },
 }
 
+/// What a page shows of documents, which are named by their indices.
+#[cfg(feature = "report")]
+impl<'a> Kept<'a> {
+    pub(super) fn corpus(&self) -> &'a Corpus {
+        &self.outcome.corpus
+    }
+
+    pub(super) fn prepared(&self) -> &'a PreparedAlgorithm {
+        &self.outcome.prepared
+    }
+
+    pub(crate) fn id(&self, document: usize) -> &'a str {
+        self.outcome.corpus.id(document as u32)
+    }
+
+    pub(crate) fn at(&self, document: usize) -> At<'a> {
+        self.outcome.corpus.at(document as u32)
+    }
+
+    pub(crate) fn is_reference(&self, document: usize) -> bool {
+        self.outcome.corpus.is_reference(document as u32)
+    }
+
+    pub(crate) fn is_kept(&self, document: usize) -> bool {
+        self.reason(document as u32).0
+    }
+
+    /// The kept document that this one is a near-duplicate of, if it is not kept.
+    pub(crate) fn duplicate_of(&self, document: usize) -> Option<(usize, Similarity)> {
+        self.reason(document as u32).1.map(|(by, similarity)| (by as usize, similarity))
+    }
+}
+
 /// The clusters of an outcome, and which documents are kept.
 pub struct Kept<'a> {
     outcome: &'a Outcome,

@@ -1,6 +1,5 @@
 //! Documents that were chosen by hand: they come first in the choice of what is kept.
 
-use super::corpus::Corpus;
 use crate::error::Error;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -51,11 +50,20 @@ impl fmt::Display for Location {
     }
 }
 
+/// A document of a run, with its number.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'d> {
+    pub number: u32,
+    pub id: &'d str,
+    pub file: &'d str,
+    pub record: Option<u64>,
+}
+
 /// The documents that a line may name.
 #[derive(Clone, Copy)]
-enum Found {
+enum Found<'d> {
     Nothing,
-    One(u32),
+    One(Named<'d>),
     Several,
 }
 
@@ -114,52 +122,49 @@ impl Chosen {
         xxh3_128(keys.join("\n").as_bytes())
     }
 
-    /// Which documents are chosen.
+    /// The numbers of the chosen documents, some of them several times.
     ///
     /// # Errors
     /// [`Error::Decision`] if a line names no document, several, or one with another id.
-    pub(super) fn find(&self, corpus: &Corpus) -> Result<Vec<bool>, Error> {
-        let mut by_id: HashMap<&str, Found> = HashMap::new();
-        let mut by_location: HashMap<Location, Found> = HashMap::new();
+    pub(super) fn find<'d>(&self, documents: impl Iterator<Item = Named<'d>>) -> Result<Vec<u32>, Error> {
+        let mut by_id: HashMap<&str, Found<'d>> = HashMap::new();
+        let mut by_location: HashMap<Location, Found<'d>> = HashMap::new();
         for one in &self.documents {
             match &one.at {
                 Some(at) => _ = by_location.entry(at.clone()).or_insert(Found::Nothing),
                 None => _ = by_id.entry(&one.id).or_insert(Found::Nothing),
             }
         }
-        for document in corpus.documents_read().filter(|&document| !corpus.is_reference(document)) {
-            let note = |found: &mut Found| {
+        for document in documents {
+            let note = |found: &mut Found<'d>| {
                 *found = match found {
                     Found::Nothing => Found::One(document),
                     _ => Found::Several,
                 };
             };
-            by_id.get_mut(corpus.id(document)).map(note);
+            by_id.get_mut(document.id).map(note);
             if !by_location.is_empty() {
-                let at = corpus.at(document);
-                let location = Location { file: at.path.into(), record: at.line };
+                let location = Location { file: document.file.into(), record: document.record };
                 if let Entry::Occupied(mut found) = by_location.entry(location) {
                     note(found.get_mut());
                 }
             }
         }
-        let mut chosen = vec![false; corpus.documents_read().len()];
-        for one in &self.documents {
+        let number = |one: &One| {
             let found = match &one.at {
                 Some(at) => by_location[at],
                 None => by_id[one.id.as_str()],
             };
-            let document = one.only(found, corpus);
             let place = || format!("{}:{}", self.name, one.line);
-            chosen[document.map_err(|message| Error::Decision { place: place(), message })? as usize] = true;
-        }
-        Ok(chosen)
+            one.only(found).map_err(|message| Error::Decision { place: place(), message })
+        };
+        self.documents.iter().map(number).collect()
     }
 }
 
 impl One {
     /// The document that was found, if it is the only one and has the id.
-    fn only(&self, found: Found, corpus: &Corpus) -> Result<u32, String> {
+    fn only(&self, found: Found<'_>) -> Result<u32, String> {
         let id = &self.id;
         match (&self.at, found) {
             (None, Found::Nothing) => Err(format!("no document has the id '{id}'")),
@@ -168,11 +173,11 @@ impl One {
             }
             (Some(at), Found::Nothing) => Err(format!("no document is at {at} (id '{id}')")),
             (Some(at), Found::Several) => Err(format!("several documents are at {at} (id '{id}')")),
-            (Some(at), Found::One(document)) if corpus.id(document) != id => {
-                let other = corpus.id(document);
+            (Some(at), Found::One(document)) if document.id != id => {
+                let other = document.id;
                 Err(format!("the document at {at} has the id '{other}', not '{id}': the input has changed"))
             }
-            (_, Found::One(document)) => Ok(document),
+            (_, Found::One(document)) => Ok(document.number),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The documents of a run in flat arrays, and the groups of exact copies among them.
 
 use super::Counts;
+use super::chosen::{Chosen, Named};
 use super::documents::{At, Documents, Places, Rejections};
 use crate::error::Error;
 use crate::source::Rank;
@@ -283,14 +284,25 @@ impl Corpus {
         }
     }
 
-    /// Prefers these documents to all others, whatever their ranks.
-    pub fn prefer(&mut self, chosen: &[bool]) {
+    /// Prefers the chosen documents to all others. Their ranks decide among them, as among the others.
+    ///
+    /// # Errors
+    /// See [`Chosen::find`].
+    pub fn prefer(&mut self, chosen: &Chosen) -> Result<(), Error> {
+        let documents = self.documents_read().filter(|&document| !self.is_reference(document));
+        let numbers = chosen.find(documents.map(|number| {
+            let At { path, line } = self.at(number);
+            Named { number, id: self.id(number), file: path, record: line }
+        }))?;
+        let mut chosen = vec![false; self.lengths.len()];
+        numbers.iter().for_each(|&number| chosen[number as usize] = true);
         if chosen.contains(&true) {
             self.ranks.resize(chosen.len(), 0);
-            for (rank, is_chosen) in self.ranks.iter_mut().zip(chosen) {
-                *rank = if *is_chosen { 0 } else { *rank + 1 };
-            }
+            let last = self.ranks.iter().max().copied().unwrap_or(0);
+            let others = self.ranks.iter_mut().zip(chosen).filter(|(_, is_chosen)| !is_chosen);
+            others.for_each(|(rank, _)| *rank = rank.saturating_add(last + 1));
         }
+        Ok(())
     }
 
     /// Whether some documents are preferred to others.

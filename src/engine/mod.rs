@@ -35,6 +35,8 @@ mod scan;
 mod sets;
 mod spilled;
 mod table;
+#[cfg(feature = "report")]
+mod texts;
 mod verify;
 
 use crate::algorithm::{PreparedAlgorithm, Row};
@@ -56,6 +58,8 @@ pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;
 pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRange, sample_similarities};
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
+#[cfg(feature = "report")]
+pub(crate) use texts::Texts;
 
 /// Options of a scan. Only the tokenizer and the seed can change which pairs are found.
 #[derive(Clone)]

@@ -228,8 +228,7 @@ impl<'a> Run<'a> {
         let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
         if let Some(chosen) = &self.reader.options.chosen {
-            let is_chosen = chosen.find(&documents)?;
-            documents.prefer(&is_chosen);
+            documents.prefer(chosen)?;
         }
         prepared.algorithm.learn(&Learned::Totals(Totals { fingerprints: documents.distinct(), median_tokens }));
         Ok(Gathered { documents, columns, parities, retained })

@@ -13,6 +13,7 @@
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
 //! | `clean` | every record is in the output or listed, also after kills |
 //! | `moved` | files that move are identical after `--undo`, also after kills and changes |
+//! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
 //! | `crawl` | the scripts of `examples/crawl/` |
 //! | `compare` | positions of passages |
 //! | `eval` | measures against a plain count |
@@ -41,6 +42,7 @@ mod moved;
 mod outputs;
 mod plan;
 pub mod records;
+mod review;
 mod same_bytes;
 pub mod shell;
 mod stats;
@@ -117,6 +119,7 @@ cases!(
     presets,
     projection,
     records_and_ids,
+    review,
     scan_chinese,
     scan_code,
     scan_encodings,

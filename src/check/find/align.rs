@@ -1,8 +1,8 @@
 //! From common runs to passages: chains runs, aligns the gaps between them, and cuts the chain where too little is equal.
 
 use super::grams::Text;
-use super::lcs::{Lcs, push};
 use crate::passages::Run;
+use crate::passages::lcs::{Lcs, push};
 use crate::similarity::Threshold;
 
 /// Maximum gap in words, in either document, between runs of one passage.

@@ -44,7 +44,6 @@
 mod align;
 mod finding;
 mod grams;
-mod lcs;
 mod paragraphs;
 mod select;
 mod trim;
@@ -53,9 +52,9 @@ pub use finding::{Document, Finding, Judgement, Kind, Options, Place, size, word
 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
+use crate::passages::lcs::Lcs;
 use finding::has_letter;
 use grams::{Grams, Text};
-use lcs::Lcs;
 use paragraphs::{Compared, Paragraphs};
 use rayon::prelude::*;
 use select::Candidate;

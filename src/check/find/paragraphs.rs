@@ -1,9 +1,9 @@
 //! Near-equal paragraphs: blocks with a common run, compared as a whole.
 
 use super::grams::{GRAM, Text};
-use super::lcs::Lcs;
 use super::{Document, Options};
 use crate::passages::Run;
+use crate::passages::lcs::Lcs;
 use crate::similarity::overlap_at_least;
 use std::ops::Range;
 

@@ -115,7 +115,7 @@ pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options
         let free = |i: usize| !taken[0][run.a + i - firsts[0]] && !taken[1][run.b + i - firsts[1]];
         let mut new: Vec<Run> = Vec::new();
         for i in (0..run.tokens).filter(|&i| free(i)) {
-            super::lcs::push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
+            crate::passages::lcs::push(&mut new, Run { a: run.a + i, b: run.b + i, tokens: 1 });
         }
         for run in &new {
             taken[0][run.a - firsts[0]..][..run.tokens].fill(true);

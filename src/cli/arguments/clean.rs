@@ -37,6 +37,8 @@ pub struct Arguments {
     pub on_error: Defaulted<OnError>,
     /// Options of the run.
     pub run: Run,
+    /// The file of `--report`.
+    pub report: Option<PathBuf>,
     /// `--stats`.
     pub stats: Option<PathBuf>,
 }
@@ -58,6 +60,7 @@ impl Arguments {
             input: Input::new(given),
             on_error: input::on_error(given),
             run: Run::new(given),
+            report: path(given, "report"),
             stats: path(given, "stats"),
         }
     }
@@ -165,5 +168,6 @@ pub fn command() -> Command {
         .args(input::args())
         .args([input::on_error_arg("keep"), input::rejects_arg(), input::allow_empty_arg()])
         .args(run::args())
+        .arg(keep::report_arg())
         .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))
 }

@@ -82,6 +82,23 @@ fn parse(typed: &str) -> Result<Which, String> {
     }
 }
 
+/// The flag `--report`.
+pub fn report_arg() -> Arg {
+    let parse = |typed: &str| match typed.split_once('=') {
+        Some(("html", file)) if !file.is_empty() => Ok(PathBuf::from(file)),
+        _ => Err("expected html=FILE".to_string()),
+    };
+    Arg::new("report")
+        .long("report")
+        .value_name("html=FILE")
+        .value_parser(parse)
+        .help("Also write a page on which people review the clusters and choose what is kept")
+        .long_help(
+            "Also write a page for a browser: the clusters with the differences of their members marked, a histogram of the similarities, \
+             filters, and a button to choose what is kept. It exports the choice as a file for --decisions.",
+        )
+}
+
 /// The flags.
 pub fn args(help: &'static str) -> [Arg; 3] {
     let rows = KEEP_POLICIES.iter().map(|row| (row.0, row.2)).chain(BY_TIME.iter().map(|row| (row.0, row.2)));

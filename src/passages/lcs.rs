@@ -3,14 +3,14 @@
 //! The table of lengths is stored as bits: whether a length grows from one word of `a` to the one before it (Hyyrö, *Bit-parallel
 //! LCS-length computation revisited*, AWOCA 2004), 64 words at a time. The path is reconstructed from these bits.
 
-use crate::passages::Run;
+use super::Run;
 
 /// Number of bits in a block.
 const BITS: usize = u64::BITS as usize;
 
 /// The table. Its memory is reused.
 #[derive(Default)]
-pub(super) struct Lcs {
+pub(crate) struct Lcs {
     /// A row for each suffix of `b`, the empty one first. Bit `k` is clear if the longest common subsequence with that suffix is longer
     /// for the last `k + 1` words of `a` than for the last `k`.
     rows: Vec<u64>,
@@ -136,7 +136,7 @@ impl Places {
 }
 
 /// Appends a run, or extends the last one if the run continues it.
-pub(super) fn push(runs: &mut Vec<Run>, run: Run) {
+pub(crate) fn push(runs: &mut Vec<Run>, run: Run) {
     match runs.last_mut() {
         _ if run.tokens == 0 => {}
         Some(last) if (last.a + last.tokens, last.b + last.tokens) == (run.a, run.b) => last.tokens += run.tokens,

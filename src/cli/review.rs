@@ -1,0 +1,50 @@
+//! `--report html=FILE`: the page on which clusters are reviewed.
+
+use super::files::OutFile;
+use super::outputs::Outputs;
+use super::terminal::{Terminal, bytes, count, counted};
+use neardups::Error;
+use neardups::engine::{self, Kept, Report};
+use neardups::review::{self, Review};
+use neardups::source::Source;
+use std::path::{Path, PathBuf};
+
+/// A page that is to be written.
+pub struct Page {
+    path: PathBuf,
+    file: OutFile,
+}
+
+impl Page {
+    /// Registers the file.
+    ///
+    /// # Errors
+    /// It is an input or another output, or cannot be written.
+    pub fn open(typed: Option<&Path>, outputs: &mut Outputs) -> Result<Option<Self>, Error> {
+        let open = |path: &Path| Ok(Page { path: path.to_path_buf(), file: outputs.file(path, "--report")? });
+        typed.map(open).transpose()
+    }
+
+    /// Writes it, and reports what is on it.
+    ///
+    /// # Errors
+    /// It cannot be written, or the documents cannot be read again.
+    pub fn write(
+        &self,
+        (kept, report): (&Kept<'_>, &Report),
+        (source, reference): (&mut dyn Source, Option<&mut dyn Source>),
+        options: &engine::Options,
+        terminal: &Terminal,
+    ) -> Result<(), Error> {
+        let write =
+            |out: &mut dyn std::io::Write| review::write(out, kept, report, source, reference, (options, terminal));
+        let Review { clusters, shown, bytes: size, .. } = self.file.stream(write)?;
+        let what = match clusters - shown {
+            0 => counted(clusters, "cluster"),
+            _ => format!("{} of {}", count(shown), counted(clusters, "cluster")),
+        };
+        terminal.done();
+        terminal.line(&format!("{} ({}): {what} to review", self.path.display(), bytes(size as f64)));
+        Ok(())
+    }
+}

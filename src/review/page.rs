@@ -1,0 +1,329 @@
+//! The page: a stream of HTML around blocks of JSON.
+
+use super::differences::Differences;
+use super::select::{BINS, MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS, Member, Selection, Shown};
+use crate::engine::{Kept, Observer, Options, Report, Texts};
+use crate::error::Error;
+use crate::passages::lcs::Lcs;
+use crate::readable::{controls_display, count, counted, escaped};
+use crate::source::Source;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// The maximum number of bytes of the clusters on a page.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// The maximum number of bytes of a text that are compared.
+const MAX_COMPARED: usize = 32 << 10;
+
+/// The number of clusters listed without scripts, and of members of each.
+const LISTED: usize = 50;
+const LISTED_MEMBERS: usize = 20;
+
+/// The maximum number of characters of an id or a path in this list.
+const LISTED_CHARACTERS: usize = 300;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The SHA-256 of both, in Base64, as the content security policy wants it. A test says what it must be.
+const STYLE_HASH: &str = "gvUPbfxwCHVVVimNP7Nabk7/k8BQuFUuZdjSafCWc54=";
+const SCRIPT_HASH: &str = "iDfTFVjaYz8hNgiS/YhAyi5KE9JPQiUKy/6uyPX49J8=";
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Review {
+    /// All clusters.
+    pub clusters: u64,
+    /// Those on the page.
+    pub shown: u64,
+    /// The bytes of the page.
+    pub bytes: u64,
+}
+
+#[derive(Serialize)]
+struct ClusterRecord<'a> {
+    id: u64,
+    size: u64,
+    kept: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<f64>,
+    members: Vec<MemberRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct MemberRecord<'a> {
+    id: &'a str,
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<u64>,
+    keep: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reference: bool,
+    /// The number of the member that it is a near-duplicate of, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Differences>,
+    /// Whether the text could not be read again, or has changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unread: bool,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    version: &'static str,
+    algo: &'a str,
+    measure: &'a str,
+    documents: u64,
+    dropped: u64,
+    clusters: u64,
+    shown: u64,
+    max_clusters: usize,
+    max_members: usize,
+    max_texts: usize,
+    max_bytes: usize,
+    histogram: [u64; BINS],
+}
+
+/// Writes the page. The sources must be those of the scan, with the same options; they are read again for the texts.
+///
+/// # Errors
+/// [`Error::Output`] if it cannot be written; a source fails as a whole, or a temporary file cannot be written.
+///
+/// # Cost
+/// One reading, in which only the documents on the page are tokenised. Time: linear in the documents, and for each of up to
+/// [`MAX_TEXTS`] members of up to [`MAX_CLUSTERS`] clusters a comparison of two texts of 32 KiB. Memory: 16 bytes for each
+/// cluster, 64 for each member on the page, and a cluster at a time; a temporary file for the texts. The page takes
+/// [`MAX_BYTES`] and less than a megabyte beside them, and is the same for any number of threads and any memory.
+pub fn write(
+    out: &mut dyn Write,
+    kept: &Kept<'_>,
+    report: &Report,
+    source: &mut dyn Source,
+    reference: Option<&mut dyn Source>,
+    (options, observer): (&Options, &dyn Observer),
+) -> Result<Review, Error> {
+    let selection = Selection::new(kept);
+    let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;
+    let mut page = Page { out, kept, texts, lcs: Lcs::default(), list: String::new(), bytes: 0, clusters: 0, shown: 0 };
+    page.whole(&selection, report)?;
+    Ok(Review { clusters: selection.clusters, shown: page.shown, bytes: page.bytes })
+}
+
+struct Page<'a, 'k> {
+    out: &'a mut dyn Write,
+    kept: &'a Kept<'k>,
+    texts: Texts,
+    lcs: Lcs,
+    /// The list for those without scripts.
+    list: String,
+    /// Bytes of the page so far, and of its clusters.
+    bytes: u64,
+    clusters: usize,
+    shown: u64,
+}
+
+impl Page<'_, '_> {
+    fn whole(&mut self, selection: &Selection, report: &Report) -> Result<(), Error> {
+        // The parts of the page between what is put in.
+        for part in PAGE.split("{{").flat_map(|part| part.split("}}")) {
+            match part {
+                "style hash" => self.push(STYLE_HASH)?,
+                "script hash" => self.push(SCRIPT_HASH)?,
+                "style" => self.push(STYLE)?,
+                "script" => self.push(SCRIPT)?,
+                "clusters" => self.push_clusters(selection)?,
+                "summary" => {
+                    let summary = self.summary(selection, report);
+                    self.push(&in_html(&summary))?;
+                }
+                "list" => {
+                    let list = std::mem::take(&mut self.list);
+                    self.push(&list)?;
+                }
+                "left out of the list" => {
+                    let listed = self.shown.min(LISTED as u64);
+                    self.push(&format!("{} of {}", count(listed), counted(selection.clusters, "cluster")))?;
+                }
+                html => self.push(html)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), Error> {
+        self.bytes += text.len() as u64;
+        self.out.write_all(text.as_bytes()).map_err(cannot_write)
+    }
+
+    fn summary<'r>(&self, selection: &Selection, report: &'r Report) -> Summary<'r> {
+        Summary {
+            version: env!("CARGO_PKG_VERSION"),
+            algo: report.algorithm,
+            measure: report.measure,
+            documents: report.counts.documents,
+            dropped: selection.histogram.iter().sum(),
+            clusters: selection.clusters,
+            shown: self.shown,
+            max_clusters: MAX_CLUSTERS,
+            max_members: MAX_MEMBERS,
+            max_texts: MAX_TEXTS,
+            max_bytes: MAX_BYTES,
+            histogram: selection.histogram,
+        }
+    }
+
+    /// The clusters, a line each. One that does not fit is left out.
+    fn push_clusters(&mut self, selection: &Selection) -> Result<(), Error> {
+        self.push("[")?;
+        for cluster in &selection.shown {
+            let line = in_html(&self.cluster(cluster)?);
+            if self.clusters + line.len() > MAX_BYTES {
+                continue;
+            }
+            self.clusters += line.len();
+            self.push(if self.shown == 0 { "\n" } else { ",\n" })?;
+            self.push(&line)?;
+            if self.shown < LISTED as u64 {
+                self.list(cluster);
+            }
+            self.shown += 1;
+        }
+        self.push("\n]")
+    }
+
+    fn cluster(&mut self, cluster: &Shown) -> Result<ClusterRecord<'_>, Error> {
+        let Page { kept, texts, lcs, .. } = self;
+        let members = cluster.members.iter().map(|member| {
+            let of =
+                member.of.and_then(|(of, _)| cluster.members.binary_search_by_key(&of, |member| member.document).ok());
+            let text = if member.has_text { differences(texts, member, lcs)? } else { None };
+            let document = member.document as usize;
+            let at = kept.at(document);
+            Ok(MemberRecord {
+                id: kept.id(document),
+                file: at.path,
+                record: at.line,
+                keep: member.keep,
+                reference: kept.is_reference(document),
+                of,
+                similarity: member.of.map(|(_, similarity)| similarity),
+                unread: member.has_text && text.is_none(),
+                text,
+            })
+        });
+        let members = members.collect::<Result<_, Error>>()?;
+        Ok(ClusterRecord { id: cluster.id, size: cluster.size, kept: cluster.kept, least: cluster.least, members })
+    }
+
+    /// Adds a cluster to the list for those without scripts.
+    fn list(&mut self, cluster: &Shown) {
+        let (list, kept) = (&mut self.list, self.kept);
+        let (size, number) = (counted(cluster.size, "document"), cluster.id);
+        _ = write!(list, "<section><h3>Cluster {}: {size}, {} kept</h3><ul>", count(number), count(cluster.kept));
+        for member in cluster.members.iter().take(LISTED_MEMBERS) {
+            let document = member.document as usize;
+            let place = kept.at(document).to_string();
+            _ = write!(list, "<li><code>{}</code>", listed(kept.id(document)));
+            if place != kept.id(document) {
+                _ = write!(list, " in <code>{}</code>", listed(&place));
+            }
+            list.push_str(if member.keep { ", kept" } else { "" });
+            if let Some((of, similarity)) = member.of {
+                _ = write!(list, ", {similarity:.4} to <code>{}</code>", listed(kept.id(of as usize)));
+            }
+            list.push_str("</li>");
+        }
+        let more = cluster.size.saturating_sub(cluster.members.len().min(LISTED_MEMBERS) as u64);
+        if more > 0 {
+            _ = write!(list, "<li>and {} more</li>", count(more));
+        }
+        list.push_str("</ul></section>\n");
+    }
+}
+
+/// The differences of a member from the kept one, unless one of the texts could not be read again.
+fn differences(texts: &Texts, member: &Member, lcs: &mut Lcs) -> Result<Option<Differences>, Error> {
+    let Some((of, _)) = member.of else { return Ok(None) };
+    let (kept, own) = (texts.get(of as usize)?, texts.get(member.document as usize)?);
+    let both = kept.zip(own);
+    Ok(both.map(|(kept, own)| Differences::new(&kept.text, &own.text, kept.is_cut || own.is_cut, lcs)))
+}
+
+/// JSON in which no character can end the element around it, or control how the source is displayed.
+fn in_html(record: &impl Serialize) -> String {
+    let json = serde_json::to_string(record).expect("strings and numbers make JSON");
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            // All of these are in strings.
+            '<' | '>' | '&' => _ = write!(out, "\\u{:04x}", c as u32),
+            c if controls_display(c) => _ = write!(out, "\\u{:04x}", c as u32),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// An untrusted name as HTML, shortened.
+fn listed(name: &str) -> String {
+    let mut characters = name.chars();
+    let mut start = escaped(&characters.by_ref().take(LISTED_CHARACTERS).collect::<String>());
+    if characters.next().is_some() {
+        start.push('…');
+    }
+    start.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+fn cannot_write(error: io::Error) -> Error {
+    Error::output("cannot write the page", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    fn hash(text: &str) -> String {
+        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let digest = Sha256::digest(text);
+        let group = |group: &[u8]| {
+            let bits = group.iter().enumerate().fold(0u32, |bits, (i, &byte)| bits | u32::from(byte) << (16 - 8 * i));
+            let digit =
+                |i: usize| if i <= group.len() { DIGITS[(bits >> (18 - 6 * i)) as usize & 63] as char } else { '=' };
+            (0..4).map(digit).collect::<String>()
+        };
+        digest.chunks(3).map(group).collect()
+    }
+
+    #[test]
+    fn the_policy_allows_this_script_and_style_alone() {
+        assert_eq!(hash(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!((STYLE_HASH, SCRIPT_HASH), (&*hash(STYLE), &*hash(SCRIPT)));
+        assert!(PAGE.contains("default-src 'none'") && !PAGE.contains("unsafe"));
+        for part in [PAGE, STYLE, SCRIPT] {
+            assert!(!part.contains("http:") && !part.contains("https:") && !part.contains("innerHTML"));
+        }
+        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
+    }
+
+    #[test]
+    fn json_cannot_end_its_element() {
+        let text = "</script><!-- & \u{202e}\u{2028}\u{7f}\n";
+        let json = in_html(&text);
+        assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \u202e\u2028\u007f\n""#);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        assert_eq!(listed("<b a='1'>&\"\u{202e}\n"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;\\u{202e}\\n");
+        assert_eq!(listed(&"x".repeat(301)), format!("{}…", "x".repeat(300)));
+    }
+}

@@ -1,0 +1,157 @@
+//! The page of `--report`: it shows what the other outputs say, and nothing from documents can control it.
+
+use super::shell::Shell;
+use serde_json::{Value, json};
+use std::fs;
+
+/// The JSON of an element of a page.
+fn block(page: &str, id: &str) -> Value {
+    let start = format!("<script type=\"application/json\" id=\"{id}\">");
+    let (_, rest) = page.split_once(&start).unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// Documents of which many are much like others, with repeated ids.
+fn corpus(count: usize) -> String {
+    let mut lines = String::new();
+    for number in 0..count {
+        let family = number % 7 + number % 3 * 10;
+        let words: Vec<String> = (0..60).map(|word| format!("w{family}x{word}")).collect();
+        let text = format!("{} own{} end", words.join(" "), number / 21);
+        lines += &json!({"id": format!("d{}", number % 400), "text": text}).to_string();
+        lines.push('\n');
+    }
+    lines
+}
+
+fn lines(output: &str) -> Vec<Value> {
+    output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The page has the clusters of `--emit clusters` and the similarities of `--emit verdicts`.
+#[test]
+fn the_page_says_what_the_records_say() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", corpus(300));
+    shell.write("note.txt", "a note of its own");
+    for options in ["", "--keep last", "--keep longest --algo simhash --distance 8"] {
+        let scan = |more: &str| shell.sh(&format!("dedup scan in.jsonl note.txt {options} -q {more}")).done();
+        let clusters = lines(&scan("--emit clusters --report html=page.html"));
+        let verdicts = lines(&scan("--emit verdicts"));
+        let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+        let shown = block(&page, "clusters");
+        assert!(clusters.len() > 3 && shown.as_array().unwrap().len() == clusters.len());
+        let sizes: Vec<u64> =
+            shown.as_array().unwrap().iter().map(|cluster| cluster["size"].as_u64().unwrap()).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+        for cluster in shown.as_array().unwrap() {
+            let expected = clusters.iter().find(|other| other["id"] == cluster["id"]).unwrap();
+            let members = cluster["members"].as_array().unwrap();
+            let ids: Vec<&Value> = members.iter().map(|member| &member["id"]).collect();
+            let kept: Vec<&Value> = members.iter().filter(|member| member["keep"] == true).map(|m| &m["id"]).collect();
+            assert_eq!((json!(ids), json!(kept)), (expected["members"].clone(), expected["keep"].clone()));
+            for member in members {
+                let verdict = verdicts.iter().find(|verdict| verdict["id"] == member["id"]).unwrap();
+                let of = member.get("of").map_or(&Value::Null, |of| &members[of.as_u64().unwrap() as usize]["id"]);
+                assert_eq!(of, verdict.get("duplicate_of").unwrap_or(&Value::Null));
+                assert_eq!(member.get("similarity"), verdict.get("similarity"));
+                assert_eq!(member["file"], "in.jsonl");
+            }
+            let texts = members.iter().filter(|member| member.get("text").is_some()).count();
+            assert_eq!(texts, members.iter().filter(|member| member.get("of").is_some()).count().min(8));
+        }
+        let histogram = &block(&page, "summary")["histogram"];
+        let dropped: u64 = histogram.as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap()).sum();
+        assert_eq!(dropped as usize, verdicts.iter().filter(|verdict| verdict["keep"] == false).count());
+        // Those of all pairs are the same.
+        scan("--report html=again.html");
+        assert_eq!(page, fs::read_to_string(shell.folder().join("again.html")).unwrap());
+    }
+}
+
+/// The bytes depend neither on threads nor on memory, and not on how the documents are given.
+#[test]
+fn the_same_page_for_any_number_of_threads() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", corpus(1000));
+    let page = |command: &str| {
+        shell.sh(command).done();
+        fs::read(shell.folder().join("page.html")).unwrap()
+    };
+    let one = page("dedup scan in.jsonl --emit verdicts -q -j 1 --report html=page.html");
+    assert!(one == page("dedup scan in.jsonl --emit clusters -q -j 4 --memory 1M --report html=page.html"));
+    assert!(one == page("dedup clean in.jsonl --dry-run -q -j 3 --report html=page.html"));
+    assert!(one == page("dedup clean in.jsonl --output out -q --report html=page.html"));
+    let of_stream = page("cat in.jsonl | dedup scan - --emit clusters -q --report html=page.html");
+    assert_eq!(block(&String::from_utf8(of_stream).unwrap(), "clusters")[0]["members"][0]["file"], "-");
+}
+
+/// Ids, paths and texts that would end an element, start one or turn the direction of writing.
+#[test]
+fn documents_do_not_control_the_page() {
+    let shell = Shell::new();
+    let bad =
+        "</script><script>alert(1)</script><!--<script> ]]> &lt; \u{202e}\u{2066}\u{2028}\u{9b}\u{7f}\u{1b}[31m '\"`";
+    let text = |own: &str| format!("{bad} some words that both have, and a few more of them {own} {bad}");
+    let folder = "docs/<b onclick='x'>&\u{202e}";
+    fs::create_dir_all(shell.folder().join(folder)).unwrap();
+    let records: String = ["one", "two"]
+        .iter()
+        .map(|own| json!({"id": format!("{bad}{own}"), "text": text(own)}).to_string() + "\n")
+        .collect();
+    shell.write(&format!("{folder}/in.jsonl"), records);
+    shell.sh("dedup scan docs --emit clusters --threshold 0.5 --report html=page.html -q").done();
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    assert_eq!(page.matches("</script").count(), 3);
+    assert_eq!(page.matches("<script").count(), 3);
+    let is_control = |c: char| {
+        c.is_control() && c != '\n' || ('\u{2028}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c)
+    };
+    assert_eq!(page.find(is_control), None);
+    let clusters = block(&page, "clusters");
+    assert_eq!(clusters[0]["members"][0]["id"], format!("{bad}one"));
+    assert!(clusters[0]["members"][0]["file"].as_str().unwrap().contains(folder));
+    assert!(clusters[0]["members"][1]["text"]["own"].to_string().contains("</script>"));
+    // The list for those without scripts has them too.
+    let (_, list) = page.split_once("<noscript>").unwrap();
+    assert!(
+        list.contains("&lt;/script&gt;&lt;script&gt;alert(1)")
+            && !list.split("</noscript>").next().unwrap().contains("<b ")
+    );
+    // What is chosen on the page is what is applied.
+    let member = &clusters[0]["members"][1];
+    let decision =
+        json!({"type": "decision", "keep": member["id"], "file": member["file"], "record": member["record"]});
+    shell.write("decisions", decision.to_string());
+    let clusters = shell.sh("dedup scan docs --emit clusters --threshold 0.5 --decisions decisions -q").done();
+    assert_eq!(lines(&clusters)[0]["keep"], json!([format!("{bad}two")]));
+}
+
+/// Large clusters, long texts and long ids: the page says what it leaves out.
+#[test]
+fn the_page_is_bounded() {
+    let shell = Shell::new();
+    let long = (0..40_000).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let mut records = String::new();
+    for number in 0..150 {
+        records +=
+            &json!({"id": number, "text": format!("a text of some length that all of them share {}", number / 2)})
+                .to_string();
+        records.push('\n');
+    }
+    for number in 0..3 {
+        let id = format!("{number}{}", "i".repeat(100_000));
+        records += &json!({"id": id, "text": format!("{number} {long}")}).to_string();
+        records.push('\n');
+    }
+    shell.write("in.jsonl", records);
+    shell.sh("dedup scan in.jsonl --emit clusters --threshold 0.5 --report html=page.html -q").done();
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    let clusters = block(&page, "clusters");
+    assert_eq!((&clusters[0]["size"], clusters[0]["members"].as_array().unwrap().len()), (&json!(150), 100));
+    let dropped = clusters[0]["members"].as_array().unwrap().iter().filter(|member| member.get("of").is_some());
+    assert!(dropped.clone().all(|member| member["of"].as_u64().unwrap() < 100));
+    let text = &clusters[1]["members"][1]["text"];
+    assert_eq!((&text["is_cut"], &text["shown"]), (&json!(true), &json!(1)));
+    assert!(page.len() < 600_000, "{}", page.len());
+}
