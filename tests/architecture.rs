@@ -42,10 +42,12 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a file without comments, up to its tests.
+/// The lines of a file without comments, up to its tests; if these are in a file of their own, all lines.
 fn without_tests(source: &str) -> String {
-    let code = source.lines().take_while(|line| !["mod tests {", "mod tests;"].iter().any(|end| line.ends_with(end)));
-    code.filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let code = source.lines().take_while(|line| !line.ends_with("mod tests {"));
+    code.filter(|line| !line.trim_start().starts_with("//") && !line.ends_with("mod tests;"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The modules that a file names by `crate::` or by the name of the crate, but for its tests and comments.
@@ -172,9 +174,11 @@ fn modules_used(path: &Path, all: &BTreeSet<Module>) -> BTreeSet<Module> {
     used.filter(|other| *other != module).collect()
 }
 
+/// All files but those of unit tests.
 fn sources() -> Vec<PathBuf> {
     let mut paths = Vec::new();
     files(Path::new("src"), &mut paths);
+    paths.retain(|path| !module_of(path).contains(&"tests".to_string()));
     paths
 }
 

@@ -84,7 +84,7 @@ fn refuse_mark(source: &source::Options) -> Result<(), Error> {
     }
     let texts = source.text_fields.paths().map(|path| ("text-field", path));
     let mut fields = texts.chain([("id-field", &source.id_field)]);
-    match fields.find(|(_, path)| path.name().split('.').next() == Some(mark::KEY)) {
+    match fields.find(|(_, path)| path.first() == mark::KEY) {
         Some((flag, _)) => Err(usage_error(format!("--mark writes the field '{}', and --{flag} reads it", mark::KEY))),
         None => Ok(()),
     }

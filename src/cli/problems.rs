@@ -51,10 +51,9 @@ impl Problems {
         more.map(|((severity, kind), total)| {
             if kind == ProblemKind::NeedsProgram {
                 let documents = counted_noun(total, "PDF or office document");
-                return (
-                    severity,
-                    format!("{documents}: read them through a program with --pre (see dedup help formats)"),
-                );
+                let list = if self.rejects.is_none() { ", or use --rejects FILE to list them" } else { "" };
+                let advice = "read them through a program with --pre (see dedup help formats)";
+                return (severity, format!("{documents}: {advice}{list}"));
             }
             let advice = match self.rejects {
                 None if kind.is_rejection() => " (use --rejects FILE to list all)",

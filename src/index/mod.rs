@@ -229,7 +229,8 @@ impl Index {
     fn with_log(signing: Signing, log: Log, options: &Options, disk: Option<Disk>) -> Self {
         let only_similar = !matches!(options.mode, Mode::Nearest(_));
         let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
-        let layout = signing.algorithm.layout();
+        let compares_bits = signing.algorithm.compare_on() == CompareOn::Fingerprints;
+        let layout = signing.algorithm.layout().filter(|_| compares_bits);
         Index {
             algorithm: Arc::clone(&signing.algorithm),
             signing,
@@ -547,9 +548,11 @@ impl Index {
 
     fn check_limits(&self) -> Result<(), Error> {
         let full = |what: String| {
-            Err(Error::Full(format!(
-                "{what}; `window` or `expire` forget old documents, and a larger limit allows more"
-            )))
+            let advice = match self.mode {
+                Mode::Add => "a larger limit allows more",
+                _ => "`window` or `expire` forget old documents, and a larger limit allows more",
+            };
+            Err(Error::Full(format!("{what}; {advice}")))
         };
         match self.limits {
             Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
@@ -559,7 +562,9 @@ impl Index {
                 let remembered = counted(self.len(), "document");
                 full(format!("remembering {remembered} takes more than {} (`memory`)", display_size(most as usize)))
             }
-            _ if self.tables.places.len() >= u32::MAX as usize => full("4,294,967,295 documents are remembered".into()),
+            _ if self.tables.places.len() >= u32::MAX as usize => {
+                Err(Error::Full("4,294,967,295 documents are remembered, and no index holds more".into()))
+            }
             _ => Ok(()),
         }
     }

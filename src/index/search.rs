@@ -10,8 +10,8 @@ use super::signature::Signature;
 use super::tables::Tables;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
-use crate::hamming::Layout;
 use crate::hamming::cost::{INDEX, Rates};
+use crate::hamming::{Layout, distance as apart};
 use crate::hash::combine;
 use crate::kernel::{Level, within::within};
 use crate::outline::{can_reach, jaccard_at_most};
@@ -189,7 +189,10 @@ impl Search<'_> {
         Ok(capped)
     }
 
-    /// Fills the candidates with all documents within a distance of a fingerprint.
+    /// Leaves as candidate, of the documents within a distance of a fingerprint, the nearest; the earliest of several. The
+    /// nearest is the most similar: fingerprints are compared by the bits in which they differ.
+    ///
+    /// Cost: a comparison of each fingerprint, however many there may be under a key; see [`crate::kernel::within`].
     fn fill_with_near(&mut self, fingerprint: &[u64], distance: u32) {
         let Search { tables, remembered, candidates, .. } = self;
         candidates.clear();
@@ -200,10 +203,15 @@ impl Search<'_> {
             true => start / words + number as u64,
             false => ends.partition_point(|&end| end < start + (number as u64 + 1) * words) as u64,
         };
-        within(Level::current(), &tables.fingerprints[start as usize..], fingerprint, distance, &mut |number| {
-            let document = document(number) as u32;
-            if remembered.has(document) {
-                candidates.push(document);
+        let (near, mut least) = (&tables.fingerprints[start as usize..], u32::MAX);
+        within(Level::current(), near, fingerprint, distance, &mut |number| {
+            let apart = apart(fingerprint, &near[number * fingerprint.len()..][..fingerprint.len()]);
+            if apart < least {
+                let document = document(number) as u32;
+                if remembered.has(document) {
+                    least = apart;
+                    candidates.splice(.., [document]);
+                }
             }
         });
     }

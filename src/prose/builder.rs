@@ -2,8 +2,10 @@
 //! does not depend on the markup is decided here: white space, URLs, code, notices at the start, tables of contents,
 //! marks.
 
+use super::block::{Block, Kind, Notice, Options, Piece, Prose};
 use super::excerpt::Excerpt;
-use super::{Block, Kind, Lines, Notice, Options, Piece, Prose, licence};
+use super::licence;
+use super::lines::Lines;
 use memchr::memmem;
 use std::iter::Peekable;
 use std::ops::Range;

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::ops::Range;
 
 const MARKUPS: [Markup; 6] =
     [Markup::Markdown, Markup::Mdx, Markup::ReStructuredText, Markup::AsciiDoc, Markup::Html, Markup::Plain];

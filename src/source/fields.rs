@@ -63,6 +63,11 @@ impl FieldPath {
         &self.name
     }
 
+    /// The outermost field that it leads through.
+    pub fn first(&self) -> &str {
+        self.steps.iter().find_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).unwrap_or("")
+    }
+
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }

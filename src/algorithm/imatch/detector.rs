@@ -30,12 +30,12 @@ pub const ENOUGH: usize = 20;
 
 /// A digest of fewer terms than this speaks for a document only if they are at least three quarters of its distinct terms;
 /// otherwise a warning is given.
-pub const FEW: usize = 8;
+pub const FEW_TERMS: usize = 8;
 
-/// Whether a digest of these terms that count is that of documents with rather different words: of fewer than [`FEW`] terms
+/// Whether a digest of these terms that count is that of documents with rather different words: of fewer than [`FEW_TERMS`] terms
 /// that are less than three quarters of the distinct ones, or of fewer than [`ENOUGH`] that are at most half of them.
 pub(super) fn says_little(counting: usize, distinct: usize) -> bool {
-    counting < FEW && 4 * counting < 3 * distinct || counting < ENOUGH && 2 * counting <= distinct
+    counting < FEW_TERMS && 4 * counting < 3 * distinct || counting < ENOUGH && 2 * counting <= distinct
 }
 
 /// Returns the document frequencies of terms that count, in a collection that was itself counted.
@@ -290,6 +290,8 @@ impl Algorithm for IMatch {
             Row::identity("min_terms", *min_terms).with(origins.of(&MIN_TERMS)),
             Row::identity("min_share", decimal(*min_share)).with(origins.of_or(&MIN_SHARE, self.origin_of_min_share())),
         ]);
+        // Digests of documents at exactly this share were others once.
+        rows.extend((*min_share > 0).then(|| Row::identity("min_share_is", "exclusive").with(Provenance::DEFAULT)));
         if self.documents > 0 {
             rows.extend(self.frequency_rows());
         }

@@ -1,6 +1,6 @@
 //! What I-Match says about a pair, a document and a run.
 
-use super::detector::{ENOUGH, FEW, IMatch, Kept, SMALL, says_little};
+use super::detector::{ENOUGH, FEW_TERMS, IMatch, Kept, SMALL, says_little};
 use super::digests::{ABSENT, digests};
 use super::parameters::{DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, decimal};
 use super::partial::Example;
@@ -101,7 +101,7 @@ impl IMatch {
         let (count, Example { terms, counting, distinct }) = self.partial.found(documents)?;
         let (documents, have) = if count == 1 { ("document", "has") } else { ("documents", "have") };
         Some(format!(
-            "{count} {documents} {have} a digest of few terms (fewer than {FEW} and less than three quarters of the distinct ones, or fewer \
+            "{count} {documents} {have} a digest of few terms (fewer than {FEW_TERMS} and less than three quarters of the distinct ones, or fewer \
              than {ENOUGH} and at most half), such as the {counting} of {distinct} in \"{terms}\": documents with the same ones are reported as \
              equal, whatever their other words are; raise `min-share` or `min-terms`, or compare such pairs with `compare::compare`"
         ))

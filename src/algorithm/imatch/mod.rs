@@ -36,7 +36,7 @@
 //! `min_share` is 0 unless it is given: such a list names the features that decide, however few they are.
 //!
 //! What passes may still say little: four terms of seven, or of four hundred with a list. A warning counts the documents whose
-//! digest is of fewer than [`FEW`] terms and less than three quarters of the distinct ones, or of fewer than [`ENOUGH`] and
+//! digest is of fewer than [`FEW_TERMS`] terms and less than three quarters of the distinct ones, or of fewer than [`ENOUGH`] and
 //! at most half of them, and shows the terms of one. The papers require neither.
 //!
 //! **Cost.** The collection is read twice, once for counting, or once with `lexicon`. A look-up a term, a sort of the
@@ -68,7 +68,7 @@ use crate::lexicon::Lexicon;
 use parameters::{DROP_FRACTION, DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, LEXICONS, MIN_SHARE, MIN_TERMS};
 use std::sync::Arc;
 
-pub use detector::{ENOUGH, FEW, IMatch, SMALL, informative};
+pub use detector::{ENOUGH, FEW_TERMS, IMatch, SMALL, informative};
 pub(crate) use digests::WORDS;
 pub use digests::digest;
 pub use forecast::probability_found;

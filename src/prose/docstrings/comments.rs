@@ -1,6 +1,6 @@
 //! Documentation comments: which comments they are, and their lines without comment delimiters.
 
-use super::Language;
+use super::language::Language;
 use super::scan::Comment;
 use crate::prose::builder::Mark;
 use crate::prose::page_lines::{Line, lines};

@@ -1,6 +1,6 @@
 //! Lines of documentation as a page, without their common indentation and without tags and field names.
 
-use super::Language;
+use super::language::Language;
 use super::tags::{Tag, is_named, is_text};
 use crate::prose::excerpt::Excerpt;
 use crate::prose::page_lines::Line;

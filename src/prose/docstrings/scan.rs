@@ -3,7 +3,7 @@
 //! One pass: each construct is skipped to its end and not read again. A literal that must end in its line ends there at
 //! the latest, so a stray quote does not swap literals and code in the rest of the file.
 
-use super::Language;
+use super::language::Language;
 use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! The beginnings of documentation lines that precede a text: `@param name`, `:param name:`, `name:`.
 
-use super::Language;
+use super::language::Language;
 
 /// Tags that are followed by the name of what they describe.
 const NAMING: [&str; 13] = [

@@ -1,0 +1,157 @@
+//! What is read of a page: blocks of words with their places, and notices.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What counts although it usually does not; nothing by default. The [module](super#what-does-not-count) says what each is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Blocks of code.
+    pub code: bool,
+    /// Targets of links and images, after the text of the link.
+    pub links: bool,
+    /// Front matter, as a block of kind [`Kind::Code`].
+    pub front_matter: bool,
+    /// Licence notices that a page starts with, and sections on the licence.
+    pub licences: bool,
+    /// Tables of contents.
+    pub contents: bool,
+}
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A heading of that level, 1 for the highest.
+    Heading(u8),
+    /// A paragraph, or any run of text that is none of the others.
+    Paragraph,
+    /// A paragraph of an item of a list.
+    Item,
+    /// A cell of a table.
+    Cell,
+    /// A block of code, or front matter.
+    Code,
+}
+
+/// A run of text that stands by itself. It has a character that is not white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands in [`Prose::text`], in bytes.
+    pub text: Range<usize>,
+    /// The number of the heading's block that it stands under, if there is one. A heading stands under one of a higher level.
+    pub section: Option<usize>,
+}
+
+/// A mark that is unknown, or without its counterpart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// An `ignore-start` that no `ignore-end` follows: from that line on, counted from 1, nothing counts.
+    NeverEnds {
+        /// The line of the mark.
+        line: usize,
+    },
+    /// An `ignore-end` that no `ignore-start` stands before; it changes nothing.
+    NeverStarted {
+        /// The line of the mark.
+        line: usize,
+    },
+    /// A comment that starts like a mark, such as `dedup:ignore-begin`, and is none; it changes nothing.
+    Unknown {
+        /// The line of the comment.
+        line: usize,
+        /// How it starts, at most 40 characters.
+        mark: String,
+    },
+}
+
+impl Notice {
+    /// The line that it is about, counted from 1.
+    pub fn line(&self) -> usize {
+        match self {
+            Notice::NeverEnds { line } | Notice::NeverStarted { line } | Notice::Unknown { line, .. } => *line,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Notice::NeverEnds { line } => {
+                write!(f, "line {line}: dedup:ignore-start without dedup:ignore-end: the rest does not count")
+            }
+            Notice::NeverStarted { line } => write!(f, "line {line}: dedup:ignore-end without dedup:ignore-start"),
+            Notice::Unknown { line, mark } => {
+                write!(f, "line {line}: unknown mark '{mark}'; known are dedup:ignore-start and dedup:ignore-end")
+            }
+        }
+    }
+}
+
+/// A part of the text and what it stands for in the source. Between two of them there is white space, or nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub text: Range<usize>,
+    pub source: Range<usize>,
+    /// Whether both have the same bytes, but for a byte of white space. If not, the piece stands for the source as a whole.
+    pub verbatim: bool,
+}
+
+/// What a reader of the rendered page sees, and where each part of it stands in the source.
+#[derive(Clone, Debug, Default)]
+pub struct Prose {
+    pub(super) text: String,
+    pub(super) blocks: Vec<Block>,
+    /// Ascending in the text and in the source.
+    pub(super) pieces: Vec<Piece>,
+    pub(super) ignored: Vec<Range<usize>>,
+    pub(super) notices: Vec<Notice>,
+}
+
+impl Prose {
+    /// The text of all blocks in the order of the source, a blank line between two. Within a block, white space is a space.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The blocks, in the order of the source. They and the blank lines between them make up the text.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The bytes of the source between marks, marks included; ascending and disjoint.
+    pub fn ignored(&self) -> &[Range<usize>] {
+        &self.ignored
+    }
+
+    /// Marks that are unknown or lack their counterparts, in the order of the source but for a start without an end, which is last.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// The least range of the source that holds that range of the text, both in bytes. For white space between words it is what
+    /// stands between them in the source. A range that ends beyond the text, or within a character, is taken to fit.
+    ///
+    /// Cost: a binary search.
+    pub fn source_of(&self, text: Range<usize>) -> Range<usize> {
+        let start = self.text.floor_char_boundary(text.start);
+        let end = self.text.ceil_char_boundary(text.end).max(start);
+        let first = self.pieces.partition_point(|piece| piece.text.end <= start);
+        let after_last = self.pieces.partition_point(|piece| piece.text.start < end);
+        if first >= after_last {
+            let before = first.checked_sub(1).map_or(0, |before| self.pieces[before].source.end);
+            return match self.pieces.get(first) {
+                Some(piece) if piece.text.start == start => piece.source.start..piece.source.start,
+                Some(piece) => before..piece.source.start,
+                None => before..before,
+            };
+        }
+        let (first, last) = (&self.pieces[first], &self.pieces[after_last - 1]);
+        let cut_start = if first.verbatim { start.saturating_sub(first.text.start) } else { 0 };
+        let cut_end = if last.verbatim { last.text.end.saturating_sub(end) } else { 0 };
+        first.source.start + cut_start..last.source.end - cut_end
+    }
+}
