@@ -58,7 +58,7 @@ static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
 /// of statistics.
 ///
 /// # Errors
-/// None so far.
+/// None: there is no file to open again.
 pub fn end_programs_on_signals(options: &source::Options) -> Result<(), Error> {
     if options.program.is_some() { end_on_signals(None) } else { Ok(()) }
 }

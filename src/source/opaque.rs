@@ -41,8 +41,8 @@ pub fn opaque(head: &[u8]) -> Option<&'static str> {
 #[cfg(feature = "files")]
 const OFFICE: &[&str] = &["docx", "xlsx", "pptx", "odt", "ods", "odp", "epub"];
 
-/// Whether a file that is opaque is a PDF or an office document, which programs turn into text. ZIP archives are told
-/// apart by the extension of the file.
+/// Whether a file that is opaque is a PDF or an office document, which programs turn into text. ZIP archives are distinguished
+/// by the extension of the file.
 #[cfg(feature = "files")]
 pub fn is_document(head: &[u8], name: Option<&std::ffi::OsStr>) -> bool {
     let extension =

@@ -30,7 +30,7 @@ impl Default for Partial {
 }
 
 /// The maximum number of characters of the terms of an example.
-const MOST: usize = 80;
+const MOST_SHOWN: usize = 80;
 
 impl Partial {
     /// Counts a document, by its distinct terms and those that make its digest, which `features` has.
@@ -45,7 +45,7 @@ impl Partial {
         let mut example = self.example.lock().unwrap_or_else(PoisonError::into_inner);
         if example.as_ref().is_none_or(|(least, _)| hash < *least) {
             let terms: Vec<&str> = features.weighted.iter().map(|&(_, i)| tokens.text(i as usize)).collect();
-            let terms = terms.join(" ").chars().take(MOST).collect();
+            let terms = terms.join(" ").chars().take(MOST_SHOWN).collect();
             let (counting, distinct) = (features.weighted.len(), features.positions.len());
             *example = Some((hash, Example { terms, counting, distinct }));
         }
