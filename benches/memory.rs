@@ -12,7 +12,7 @@
 
 use neardups::algorithm::Entry;
 use neardups::algorithm::parameter::Settings;
-use neardups::engine::{Observer, Options, Stage, scan};
+use neardups::engine::{Observer, ScanOptions, Stage, scan};
 use neardups::source::{self, Input};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -72,11 +72,11 @@ fn scanned(name: &str, corpus: &str) {
     let (_, algorithm, settings) = SCANS.into_iter().find(|(of, ..)| *of == name).expect("there is such a scan");
     let settings = Settings::from_pairs(settings.iter().copied());
     let factory = Entry::by_name(algorithm).and_then(|entry| entry.factory(settings)).expect("the settings are sound");
-    let mut options = Options::default();
+    let mut options = ScanOptions::default();
     if let Ok(memory) = env::var("NEARDUPS_BENCH_MEMORY") {
         options.memory = memory.parse().expect("NEARDUPS_BENCH_MEMORY is a number of bytes");
     }
-    let mut input = Input::new(vec![corpus.into()], source::Options::default());
+    let mut input = Input::new(vec![corpus.into()], source::ReadOptions::default());
     let peaks = Peaks::default();
     let outcome = scan(&mut input, None, &factory, &options, &peaks).expect("the corpus can be scanned");
     peaks.begin("Writing pairs".into());

@@ -17,7 +17,7 @@ use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{
     ALGORITHMS, Algorithm, AlgorithmFactory, CompareOn, Entry, Features, PreparedAlgorithm, Profile, Row,
 };
-use neardups::engine::{Options, Outcome, scan};
+use neardups::engine::{Outcome, ScanOptions, scan};
 use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
 use neardups::source::{self, Documents, Input};
 use neardups::tokenizer::{TOKENIZERS, TokenDetail, Tokenizer, Tokens, Word, by_name};
@@ -230,7 +230,7 @@ fn pass_over(c: &mut Criterion) {
         pairs.sum::<usize>() as u64
     };
     let mut documents = Documents::new(passages);
-    let options = Options { threads: 1, ..Options::default() };
+    let options = ScanOptions { threads: 1, ..ScanOptions::default() };
     let factory = |_| Ok::<_, Error>(PreparedAlgorithm::new(EachWithEach(threshold)));
     let mut outcome = || scan(&mut documents, None, &factory, &options, &()).expect("it is in memory");
     assert_eq!((outcome().report.counts.pairs, plain()), (Some(COUNT / 10), COUNT / 10));
@@ -249,9 +249,13 @@ fn scans(c: &mut Criterion) {
     for entry in ALGORITHMS {
         let factory =
             Entry::by_name(entry.name).and_then(|e| e.factory(Settings::default())).expect("defaults are sound");
-        let input = || Input::new(vec!["fixtures/english/docs".into()], source::Options::default());
+        let input = || Input::new(vec!["fixtures/english/docs".into()], source::ReadOptions::default());
         let run = |mut input| {
-            scan(&mut input, None, &factory, &Options::default(), &()).expect("fixtures are sound").report.counts.pairs
+            scan(&mut input, None, &factory, &ScanOptions::default(), &())
+                .expect("fixtures are sound")
+                .report
+                .counts
+                .pairs
         };
         assert!(run(input()) > Some(0), "{}", entry.name);
         group.bench_function(entry.name, |b| b.iter_batched(input, run, BatchSize::PerIteration));

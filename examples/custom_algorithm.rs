@@ -11,7 +11,7 @@
 
 use neardups::Error;
 use neardups::algorithm::{Algorithm, CompareOn, Features, PreparedAlgorithm, Profile, Row};
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, overlap_at_least};
 use neardups::source::Documents;
@@ -77,7 +77,7 @@ fn pairs() -> Result<Vec<String>, Error> {
     let threshold = "0.9".parse().expect("a threshold");
     // A factory makes the algorithm once the length of the documents is known; this one does not care.
     let factory = |_median_tokens: usize| Ok(PreparedAlgorithm::new(Containment { threshold }));
-    let outcome = scan(&mut documents, None, &factory, &Options::default(), &())?;
+    let outcome = scan(&mut documents, None, &factory, &ScanOptions::default(), &())?;
     Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }
 

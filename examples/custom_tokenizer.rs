@@ -9,7 +9,7 @@
 use neardups::Error;
 use neardups::algorithm::Entry;
 use neardups::algorithm::parameter::Settings;
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::source::Documents;
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
 use std::borrow::Cow;
@@ -55,7 +55,7 @@ fn pairs(tokenizer: Arc<dyn Tokenizer>) -> Result<Vec<String>, Error> {
         ),
     ]);
     let minhash = Entry::by_name("minhash")?.factory(Settings::default())?;
-    let options = Options { tokenizer, ..Options::default() };
+    let options = ScanOptions { tokenizer, ..ScanOptions::default() };
     let outcome = scan(&mut documents, None, &minhash, &options, &())?;
     Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }

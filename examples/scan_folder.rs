@@ -7,7 +7,7 @@
 use neardups::Error;
 use neardups::algorithm::Entry;
 use neardups::algorithm::parameter::Settings;
-use neardups::engine::{KeepPolicy, Observer, Options, scan};
+use neardups::engine::{KeepPolicy, Observer, ScanOptions, scan};
 use neardups::source::{self, Input, Problem};
 
 /// Hears of files that could not be read. The library itself prints nothing.
@@ -21,14 +21,14 @@ impl Observer for Complaints {
 
 fn report(folder: &str) -> Result<String, Error> {
     // Where documents come from: any number of files and folders; compressed files, JSON lines and CSV are understood.
-    let mut input = Input::new(vec![folder.into()], source::Options::default());
+    let mut input = Input::new(vec![folder.into()], source::ReadOptions::default());
 
     // How near-duplicates are found: an algorithm of the table with the parameters that the command line has.
     let minhash =
         Entry::by_name("minhash")?.factory(Settings::from_pairs([("threshold", "0.8"), ("recall", "0.999")]))?;
 
     // One call reads, fingerprints, groups and verifies, on all cores.
-    let outcome = scan(&mut input, None, &minhash, &Options::default(), &Complaints)?;
+    let outcome = scan(&mut input, None, &minhash, &ScanOptions::default(), &Complaints)?;
 
     let mut lines = format!("{} documents\n", outcome.report.counts.documents);
     for pair in outcome.pairs() {

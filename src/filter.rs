@@ -153,7 +153,7 @@ const HELD_FOR: Duration = Duration::from_millis(20);
 /// ```
 /// use neardups::filter::{Counts, Filter, Sink};
 /// use neardups::index::{Decision, Index, Limits, Plan};
-/// use neardups::source::{Format, Live, Options};
+/// use neardups::source::{Format, Live, ReadOptions};
 /// use neardups::{Error, MinHash, tokenizer::Word};
 /// use std::sync::Arc;
 ///
@@ -173,7 +173,7 @@ const HELD_FOR: Duration = Duration::from_millis(20);
 /// }
 ///
 /// let lines = "to be or not to be\nthat is the question\nTo be, or not to be!\n";
-/// let stream = Live::new(lines.as_bytes(), "lines", &Options { format: Format::Lines, ..Options::default() });
+/// let stream = Live::new(lines.as_bytes(), "lines", &ReadOptions { format: Format::Lines, ..ReadOptions::default() });
 /// let plan = Plan::new(&MinHash::builder().shingle(2).build()?, Arc::new(Word))?;
 /// let (mut index, mut passed) = (Index::in_memory(&plan, Limits::default()), Passed(Vec::new()));
 /// let counts = Filter::new(&mut index).run(stream, &mut passed)?;

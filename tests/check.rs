@@ -35,7 +35,7 @@ fn tree() -> TempDir {
 
 fn request(folder: &TempDir) -> Request {
     let whole = Threshold::new(1, 1).unwrap();
-    let find = find::Options { min_words: 20, file_similarity: whole, ..find::Options::default() };
+    let find = find::FindOptions { min_words: 20, file_similarity: whole, ..find::FindOptions::default() };
     Request { folder: folder.path().into(), find, ..Request::new([folder.path()]) }
 }
 

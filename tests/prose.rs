@@ -1,12 +1,12 @@
 //! The same page in five markups: the same words.
 
-use neardups::prose::{Kind, Markup, Options, Prose, read};
+use neardups::prose::{Kind, Markup, Prose, ProseOptions, read};
 use std::path::Path;
 
 fn page(name: &str) -> (String, Prose) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/prose/docs").join(name);
     let source = std::fs::read_to_string(&path).unwrap();
-    let prose = read(Markup::of_path(&path).unwrap(), &source, &Options::default());
+    let prose = read(Markup::of_path(&path).unwrap(), &source, &ProseOptions::default());
     (source, prose)
 }
 

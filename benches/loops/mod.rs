@@ -14,7 +14,7 @@ use kernel::words::{Block, is_word};
 use neardups::algorithm::Entry;
 use neardups::algorithm::minhash::sketch::{Kind, Sketch};
 use neardups::algorithm::parameter::Settings;
-use neardups::engine::{Options, Outcome, scan};
+use neardups::engine::{Outcome, ScanOptions, scan};
 use neardups::hash::{combine, mix, shingle_hashes, token_hash};
 use neardups::source::{self, Documents, Input, Source};
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
@@ -97,7 +97,7 @@ pub const LOOPS: &[(&str, Make)] = &[
 /// The texts of a folder of fixtures, repeated to at least this many bytes.
 pub fn text(folder: &str, bytes: usize) -> String {
     let root = env!("CARGO_MANIFEST_DIR");
-    let mut input = Input::new(vec![format!("{root}/fixtures/{folder}/docs").into()], source::Options::default());
+    let mut input = Input::new(vec![format!("{root}/fixtures/{folder}/docs").into()], source::ReadOptions::default());
     let mut text = String::new();
     input.read(&mut |batch| {
         batch.documents(&mut |document| text += &document.expect("fixtures are sound").text);
@@ -130,7 +130,7 @@ pub fn scan_of(
 ) -> Outcome {
     let settings = Settings::from_pairs(settings.iter().copied());
     let factory = Entry::by_name(algorithm).and_then(|entry| entry.factory(settings)).expect("the settings are sound");
-    scan(documents, None, &factory, &Options { threads, ..Options::default() }, &()).expect("it is in memory")
+    scan(documents, None, &factory, &ScanOptions { threads, ..ScanOptions::default() }, &()).expect("it is in memory")
 }
 
 /// None of which is 0.

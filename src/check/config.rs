@@ -165,7 +165,7 @@ impl Config {
 
     /// The given settings; for the rest those of the file; for the rest defaults. All paths are relative to the current folder.
     pub fn complete(&self, given: Settings) -> Settings {
-        let (file, defaults) = (&self.settings, find::Options::default());
+        let (file, defaults) = (&self.settings, find::FindOptions::default());
         let from_here = |path: &PathBuf| self.folder.join(path);
         let target = |target: &Target| Target { format: target.format, file: target.file.as_ref().map(from_here) };
         let paths = || file.paths.as_ref().map(|paths| paths.iter().map(from_here).collect());
@@ -211,7 +211,7 @@ impl Config {
             folder: self.folder.clone(),
             ignore: settings.ignore.clone(),
             count: settings.count.clone().unwrap_or(defaults.count),
-            find: find::Options {
+            find: find::FindOptions {
                 min_words: settings.min_words.unwrap_or(defaults.find.min_words),
                 passage_similarity: threshold(settings.passage_similarity, defaults.find.passage_similarity),
                 paragraph_words: settings.paragraph_words.unwrap_or(defaults.find.paragraph_words),
@@ -231,7 +231,7 @@ impl Config {
     /// Warnings about settings of the file that never have an effect.
     pub fn notices(&self) -> Vec<String> {
         let name = self.path.as_deref().unwrap_or(Path::new("")).to_string_lossy();
-        let general = self.settings.min_words.unwrap_or(find::Options::default().min_words);
+        let general = self.settings.min_words.unwrap_or(find::FindOptions::default().min_words);
         let fewer = self.settings.rule.iter().filter_map(|rule| rule.min_words).filter(|&words| words < general);
         let notice = |words: usize| {
             format!(
@@ -357,7 +357,7 @@ fn rule(mut table: Table, settings: &Settings) -> Result<Rule, Error> {
 }
 
 fn more_words(value: Value, words: usize, settings: &Settings) -> Result<usize, Error> {
-    let defaults = find::Options::default();
+    let defaults = find::FindOptions::default();
     let passage = settings.min_words.unwrap_or(defaults.min_words);
     let paragraph = settings.paragraph_words.unwrap_or(defaults.paragraph_words);
     match words > passage.min(paragraph) {
@@ -369,7 +369,7 @@ fn more_words(value: Value, words: usize, settings: &Settings) -> Result<usize, 
 }
 
 fn more_similar(value: Value, share: f64, settings: &Settings) -> Result<f64, Error> {
-    let defaults = find::Options::default();
+    let defaults = find::FindOptions::default();
     let [passage, paragraph, file] = [
         (settings.passage_similarity, defaults.passage_similarity),
         (settings.paragraph_similarity, defaults.paragraph_similarity),

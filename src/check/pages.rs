@@ -48,7 +48,7 @@ pub struct Stretch {
 }
 
 impl Page {
-    fn new(file: Named, source: String, options: &prose::Options) -> Self {
+    fn new(file: Named, source: String, options: &prose::ProseOptions) -> Self {
         let prose = prose::read(file.markup, &source, options);
         let (words, spans, blocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut page =
@@ -187,7 +187,7 @@ pub(super) struct Selection {
     pub walk: Walk,
     /// Whether source files are pages of documentation.
     pub docstrings: bool,
-    pub prose: prose::Options,
+    pub prose: prose::ProseOptions,
 }
 
 impl Selection {
@@ -230,7 +230,7 @@ pub(super) fn read(paths: &[PathBuf], selection: &Selection) -> Tree {
 /// A page, its size in bytes, and a notice about its encoding. `None` if it is not text.
 type Read = Result<Option<(Page, u64, Option<String>)>, String>;
 
-fn read_page(file: Named, options: &prose::Options) -> Read {
+fn read_page(file: Named, options: &prose::ProseOptions) -> Read {
     let failed = |error: io::Error| format!("{}: cannot read: {error}", file.name);
     let mut bytes = Vec::new();
     File::open(&file.path).and_then(|file| file.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
@@ -342,7 +342,7 @@ mod tests {
     fn page(source: &str) -> Page {
         let (name, path) = ("page.txt".to_string(), PathBuf::from("page.txt"));
         let file = Named { name, place: path.clone(), path, markup: Markup::Plain, given: true };
-        Page::new(file, source.into(), &prose::Options::default())
+        Page::new(file, source.into(), &prose::ProseOptions::default())
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct Request {
     /// Content that counts although it does not by default.
     pub count: Vec<Counted>,
     /// Minimum length and similarity of findings.
-    pub find: find::Options,
+    pub find: find::FindOptions,
     /// Files that may have copies of each other.
     pub allow: Vec<Allow>,
     /// Files with stricter thresholds.
@@ -118,7 +118,7 @@ impl Default for Request {
             ignore_here: Vec::new(),
             walk: Walk::default(),
             count: Vec::new(),
-            find: find::Options::default(),
+            find: find::FindOptions::default(),
             allow: Vec::new(),
             rules: Vec::new(),
             is_whole: true,

@@ -157,7 +157,7 @@ struct Found {
     cut_short: usize,
 }
 
-fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find::Options) -> Found {
+fn found(tree: &Tree, rules: &Rules, baseline: Option<&Baseline>, options: &find::FindOptions) -> Found {
     let scopes = rules.of(&tree.pages);
     let documents: Vec<Document> =
         tree.pages.iter().zip(&scopes.of_page).map(|(page, &scope)| page.document(scope)).collect();
@@ -194,7 +194,7 @@ fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
         written: written.map(place).collect(),
         walk: request.walk,
         docstrings: request.counts(Counted::Docstrings),
-        prose: prose::Options {
+        prose: prose::ProseOptions {
             code: request.counts(Counted::Code),
             links: request.counts(Counted::Links),
             front_matter: request.counts(Counted::FrontMatter),

@@ -5,7 +5,7 @@ use super::folder::{Folder, Found, Request, State, Stay, records};
 use super::inputs::{File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
-use super::request::{Cleaned, OnError, Options};
+use super::request::{CleanOptions, Cleaned, OnError};
 use super::scan::{references, request, scan, scan_record};
 use super::summary::{json, summary};
 use crate::algorithm::AlgorithmFactory;
@@ -30,7 +30,7 @@ use std::time::Instant;
 /// overwritten. To another file system a file is copied, and the copy checked before the file is removed. The same call
 /// continues a run that was interrupted.
 ///
-/// [`OnError::Drop`] has no effect: files that cannot be read stay. So has [`link`](Options::link).
+/// [`OnError::Drop`] has no effect: files that cannot be read stay. So has [`link`](CleanOptions::link).
 ///
 /// # Errors
 /// [`Error::Usage`] if a file has many records, two files would move to one path, the folder is read, or holds something
@@ -43,7 +43,7 @@ pub fn move_duplicates(
     paths: &[PathBuf],
     output: Option<&Path>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     let input = Input::new(paths.to_vec(), options.source.clone());
@@ -94,7 +94,7 @@ pub fn duplicate_files(
     input: &mut Input,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<(Report, Result<Vec<PathBuf>, Error>), Error> {
     let inputs = Inputs::new(input.listing()?);
@@ -152,7 +152,7 @@ fn decide(
     input: Input,
     inputs: &Inputs,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Decided, Error> {
     let (outcome, conditions) = scan(input, factory, options, observer)?;
@@ -160,7 +160,7 @@ fn decide(
 }
 
 /// Refuses files of many records before they are scanned.
-fn refuse_records(inputs: &Inputs, options: &Options, why: &str) -> Result<(), Error> {
+fn refuse_records(inputs: &Inputs, options: &CleanOptions, why: &str) -> Result<(), Error> {
     for file in &inputs.files {
         let opened = OnDisk::open(&file.path).ok();
         match opened.and_then(|mut file| format(&mut file, &options.source).ok()) {
@@ -182,7 +182,11 @@ fn has_records(file: &File, format: Option<Format>, why: &str) -> Error {
 }
 
 /// The options that decide what moves.
-fn request_to_move(paths: &[PathBuf], factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request, Error> {
+fn request_to_move(
+    paths: &[PathBuf],
+    factory: &dyn AlgorithmFactory,
+    options: &CleanOptions,
+) -> Result<Request, Error> {
     let mut request = request(factory, options)?;
     request.insert("source of moved files".into(), paths.iter().map(|path| display_path(path)).collect());
     Ok(request)
@@ -201,7 +205,7 @@ fn plan(
     inputs: &Inputs,
     request: Request,
     folder: &Folder,
-    (factory, options, observer): (&dyn AlgorithmFactory, &Options, &dyn Observer),
+    (factory, options, observer): (&dyn AlgorithmFactory, &CleanOptions, &dyn Observer),
 ) -> Result<(State, Vec<Written>, Report), Error> {
     let started = Instant::now();
     let references = references(options)?;

@@ -36,7 +36,7 @@ mod summary;
 mod write;
 
 pub use duplicates::{Undone, duplicate_files, move_duplicates, undo};
-pub use request::{Cleaned, OnError, Options};
+pub use request::{CleanOptions, Cleaned, OnError};
 pub use stream::write_kept;
 
 use crate::algorithm::AlgorithmFactory;
@@ -68,7 +68,7 @@ pub fn clean(
     paths: &[PathBuf],
     output: Option<&Path>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     clean_reviewed(paths, output, factory, options, observer, &mut |_| Ok(()))
@@ -86,7 +86,7 @@ pub fn clean_reviewed(
     paths: &[PathBuf],
     output: Option<&Path>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
     review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
 ) -> Result<Cleaned, Error> {
@@ -152,7 +152,7 @@ fn decide(
     inputs: &Inputs,
     request: Request,
     folder: &Folder,
-    (factory, options, observer): (&dyn AlgorithmFactory, &Options, &dyn Observer),
+    (factory, options, observer): (&dyn AlgorithmFactory, &CleanOptions, &dyn Observer),
     review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
 ) -> Result<(State, Vec<OfFile>, Report), Error> {
     let started = Instant::now();

@@ -20,11 +20,11 @@ pub enum OnError {
 
 /// Options of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone)]
-pub struct Options {
+pub struct CleanOptions {
     /// How files are read.
-    pub source: source::Options,
+    pub source: source::ReadOptions,
     /// How documents are compared.
-    pub engine: engine::Options,
+    pub engine: engine::ScanOptions,
     /// Which of several near-duplicates is kept.
     pub keep: KeepPolicy,
     /// Files and folders that count as earlier and kept, and are not written.
@@ -38,11 +38,11 @@ pub struct Options {
     pub allow_empty: bool,
 }
 
-impl Default for Options {
+impl Default for CleanOptions {
     fn default() -> Self {
-        Options {
-            source: source::Options::default(),
-            engine: engine::Options::default(),
+        CleanOptions {
+            source: source::ReadOptions::default(),
+            engine: engine::ScanOptions::default(),
             keep: KeepPolicy::First,
             against: Vec::new(),
             on_error: OnError::Keep,

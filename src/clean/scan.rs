@@ -3,7 +3,7 @@
 use super::decisions::{self, Conditions, Counts, Watch};
 use super::folder::Request;
 use super::inputs::{File, Inputs};
-use super::request::{Cleaned, OnError, Options};
+use super::request::{CleanOptions, Cleaned, OnError};
 use crate::algorithm::{self, AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
 use crate::error::Error;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) fn scan(
     mut input: Input,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<(KeptOutcome, Conditions), Error> {
     let watch = Watch::new(observer);
@@ -60,7 +60,7 @@ impl Cleaned {
 ///
 /// # Errors
 /// One is neither a file nor a folder.
-pub(super) fn references(options: &Options) -> Result<Inputs, Error> {
+pub(super) fn references(options: &CleanOptions) -> Result<Inputs, Error> {
     Ok(Inputs::new(Input::new(options.against.clone(), options.source.clone()).listing()?))
 }
 
@@ -68,7 +68,7 @@ pub(super) fn references(options: &Options) -> Result<Inputs, Error> {
 ///
 /// # Errors
 /// They contradict each other, or a reference cannot be listed.
-pub(super) fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Result<Request, Error> {
+pub(super) fn request(factory: &dyn AlgorithmFactory, options: &CleanOptions) -> Result<Request, Error> {
     let prepared = factory.prepare(0)?;
     let tokenizer = prepared.tokenizer.clone().unwrap_or_else(|| options.engine.tokenizer.clone());
     let mut request = Spec::new(&*prepared.algorithm, &*tokenizer, options.engine.seed).identity();
@@ -78,7 +78,7 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &Options) -> Resu
         let derived = derived.iter().filter(|row| row.provenance.origin == algorithm::Origin::Derived);
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
-    let source::Options {
+    let source::ReadOptions {
         format,
         text_fields,
         id_field,

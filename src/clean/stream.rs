@@ -1,7 +1,7 @@
 //! The kept records as one stream.
 
 use super::decisions::{self, Condition, Conditions, Watch};
-use super::request::Options;
+use super::request::CleanOptions;
 use crate::algorithm::AlgorithmFactory;
 use crate::engine::{self, KeptOutcome, Observer, Report};
 use crate::error::Error;
@@ -25,7 +25,7 @@ pub fn write_kept(
     input: &mut Input,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
     out: &mut (dyn Write + Send),
 ) -> Result<(Report, Result<u64, Error>), Error> {
@@ -40,7 +40,7 @@ fn write(
     input: &mut Input,
     outcome: &KeptOutcome,
     conditions: &Conditions,
-    options: &Options,
+    options: &CleanOptions,
     out: &mut (dyn Write + Send),
 ) -> Result<u64, Error> {
     decisions::check_failed(options.on_error, outcome.report().counts.failed)?;
@@ -121,7 +121,7 @@ impl Joined<'_> {
         &mut self,
         original: &mut dyn Original,
         left_out: &[u64],
-        options: &crate::source::Options,
+        options: &crate::source::ReadOptions,
     ) -> Result<(), Failure> {
         if self.last != b'\n' && self.format != Format::Warc {
             self.write_all(b"\n").map_err(Failure::Write)?;

@@ -3,7 +3,7 @@
 use super::decisions::{Condition, OfFile};
 use super::folder::{Folder, cannot_write};
 use super::inputs::{File, Inputs, check_unchanged};
-use super::request::Options;
+use super::request::CleanOptions;
 use crate::error::Error;
 use crate::replace::Replacement;
 use crate::run::observer::{Observer, Stage};
@@ -35,7 +35,7 @@ pub(super) fn write(
     inputs: &Inputs,
     decisions: &[OfFile],
     folder: &Folder,
-    options: &Options,
+    options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Written, Error> {
     observer.stage(Stage::Writing);
@@ -76,7 +76,7 @@ fn is_done(done: &BTreeMap<usize, u64>, number: usize, output: &Path) -> bool {
     done.get(&number).is_some_and(is_long)
 }
 
-fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &Options) -> Copied {
+fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOptions) -> Copied {
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
     if of_file.is_left_out || is_lost {

@@ -15,7 +15,7 @@ use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
-use neardups::clean::{Cleaned, Options, Undone, clean_reviewed, move_duplicates, undo};
+use neardups::clean::{CleanOptions, Cleaned, Undone, clean_reviewed, move_duplicates, undo};
 use neardups::engine::KeptOutcome;
 use neardups::source::{Input, Source};
 use serde::Serialize;
@@ -36,7 +36,7 @@ struct Request {
     paths: Vec<PathBuf>,
     target: Target,
     is_dry: bool,
-    options: Options,
+    options: CleanOptions,
     factory: TableFactory,
     tokens: Tokenization,
     preset: Option<&'static str>,
@@ -73,7 +73,7 @@ impl Request {
             None => Target::Output(arguments.output.clone()),
         };
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
-        let options = Options {
+        let options = CleanOptions {
             source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
             engine: input::deciding_engine_options(run, &tokens, &arguments.keep)?,
             keep: arguments.keep.policy(),
@@ -172,7 +172,7 @@ fn write(
 
 /// Writes the page of `--report`, for which the files are read again.
 fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &Terminal) -> Result<(), Error> {
-    let Options { source, against, engine, .. } = &request.options;
+    let CleanOptions { source, against, engine, .. } = &request.options;
     let mut input = Input::new(request.paths.clone(), source.clone());
     let mut reference =
         (!against.is_empty()).then(|| Input::new(against.clone(), source.clone()).without(input.files()));

@@ -218,7 +218,7 @@ struct Document {
 /// Reads one document.
 fn read(
     address: &Address,
-    options: &source::Options,
+    options: &source::ReadOptions,
     tokenizer: &dyn Tokenizer,
     seed: u64,
     terminal: &Terminal,

@@ -42,7 +42,7 @@ struct Request {
     ignored: Labels,
     quiet: bool,
     tokens: Tokenization,
-    engine: engine::Options,
+    engine: engine::ScanOptions,
     allow_empty: bool,
     /// Taken by the first scan, because others have the same problems.
     rejects: Cell<Option<Rejects>>,
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         labels: read_labels(truth)?,
         ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
         quiet: arguments.run.quiet,
-        engine: engine::Options { distribution: true, ..input::engine_options(&arguments.run, &method.tokens) },
+        engine: engine::ScanOptions { distribution: true, ..input::engine_options(&arguments.run, &method.tokens) },
         tokens: method.tokens,
         allow_empty: arguments.input.allow_empty,
         rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),
@@ -133,10 +133,10 @@ fn read_labels(path: &Path) -> Result<Labels, Error> {
     if path.is_dir() {
         return Err(usage_error(format!("{}: is a folder: name a file of labels", path.display())));
     }
-    let options = source::Options {
+    let options = source::ReadOptions {
         format: Format::Lines,
-        max_record: *source::Options::MAX_RECORD.end(),
-        ..source::Options::default()
+        max_record: *source::ReadOptions::MAX_RECORD.end(),
+        ..source::ReadOptions::default()
     };
     Labels::read(&mut Input::new(vec![path.to_path_buf()], options))
 }

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 /// The resolved request.
 struct Request {
-    source: source::Options,
+    source: source::ReadOptions,
     plan: Plan,
     index: Option<PathBuf>,
     limits: Limits,
@@ -74,7 +74,7 @@ impl Request {
 }
 
 /// Refuses `--mark` for records without fields, or if its field is also an input.
-fn refuse_mark(source: &source::Options) -> Result<(), Error> {
+fn refuse_mark(source: &source::ReadOptions) -> Result<(), Error> {
     match source.format {
         Format::Lines => return Err(usage_error("--mark adds a field, and lines of text have none")),
         Format::Warc => {
@@ -154,11 +154,11 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
 fn open_index(request: &Request, terminal: &Terminal) -> Result<Index, Error> {
     let limits = request.limits;
     let Some(path) = &request.index else { return Ok(Index::in_memory(&request.plan, limits)) };
-    let options = index::Options {
+    let options = index::IndexOptions {
         sync: request.sync,
         mode: Mode::Filter,
         temp_dir: request.temp_dir.clone(),
-        ..index::Options::within(limits)
+        ..index::IndexOptions::within(limits)
     };
     opened(path, &request.plan, &options, terminal)
 }

@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Action::Export { fingerprints } => export(path, *fingerprints, &terminal),
         Action::Query(signing, limits, top) => {
             let mode = top.map_or(Mode::Query, Mode::Nearest);
-            let options = index::Options { mode, ..index::Options::within(*limits) };
+            let options = index::IndexOptions { mode, ..index::IndexOptions::within(*limits) };
             let mut answers = Answers { is_nearest: top.is_some(), lines: Vec::new() };
             let (_, index, status) = stream(path, signing, options, &mut answers, &terminal)?;
             if let Some(line) = stream::crowded(&index) {
@@ -155,7 +155,7 @@ fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<St
 }
 
 fn add(path: &Path, signing: &Signing, limits: Limits, terminal: &Terminal) -> Result<Status, Error> {
-    let options = index::Options { mode: Mode::Add, ..index::Options::within(limits) };
+    let options = index::IndexOptions { mode: Mode::Add, ..index::IndexOptions::within(limits) };
     let (counts, index, status) = stream(path, signing, options, &mut Nothing, terminal)?;
     terminal.line(&format!(
         "{}: {} added, {} known; {} remembered now",
@@ -171,7 +171,7 @@ fn add(path: &Path, signing: &Signing, limits: Limits, terminal: &Terminal) -> R
 fn stream(
     path: &Path,
     signing: &Signing,
-    options: index::Options,
+    options: index::IndexOptions,
     sink: &mut dyn Sink,
     terminal: &Terminal,
 ) -> Result<(Counts, Index, Status), Error> {
@@ -183,7 +183,7 @@ fn stream(
         terminal.warning("--expect has no effect on queries, which take the tables that the index was made with");
     }
     plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
-    let options = index::Options { temp_dir: signing.run.temp_dir.clone(), ..options };
+    let options = index::IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..options };
     let mut index = opened(path, &plan, &options, terminal)?;
     let stop = stop_on_signals();
     let filter = Filter::new(&mut index).threads(signing.run.threads).stop(&stop).observer(terminal);

@@ -61,7 +61,7 @@ pub fn paths(typed: &[PathBuf], more: &[PathBuf]) -> Result<Vec<PathBuf>, Error>
 }
 
 /// How documents are read.
-pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::Options, Error> {
+pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Result<source::ReadOptions, Error> {
     let fields = [("text-field", typed.text_fields.is_typed), ("id-field", typed.id_field.is_typed)];
     if let (format @ ("text" | "lines" | "html" | "warc"), Some((field, _))) =
         (typed.format.as_str(), fields.iter().find(|(_, is_typed)| *is_typed))
@@ -84,7 +84,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         tempfile::tempfile_in(folder)
             .map_err(|e| Error::io(format!("cannot write temporary files in {}", folder.display()), e.kind().into()))?;
     }
-    let options = source::Options {
+    let options = source::ReadOptions {
         format: Format::by_name(&typed.format)?,
         text_fields: TextFields::parse("text-field", &typed.text_fields.value)?,
         id_field: FieldPath::parse("id-field", &typed.id_field.value)?,
@@ -100,7 +100,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         exclude: Globs::new("exclude", &typed.exclude)?,
         program: typed.program.as_deref().map(|command| program(command, typed)).transpose()?.map(Arc::new),
         temp_dir: temp_dir.map(Path::to_path_buf),
-        ..source::Options::default()
+        ..source::ReadOptions::default()
     };
     options.validate()?;
     Ok(options)
@@ -122,23 +122,23 @@ pub fn ranked_source_options(
     typed: &arguments::Input,
     keep: &Keep,
     temp_dir: Option<&Path>,
-) -> Result<source::Options, Error> {
+) -> Result<source::ReadOptions, Error> {
     let ranking = keep.ranking()?;
     if let (format @ ("text" | "lines" | "html" | "warc"), Some(field)) = (typed.format.as_str(), ranking.by.field()) {
         return Err(usage_error(format!(
             "--keep by the field '{field}' has no effect with --format {format}: that format has no fields"
         )));
     }
-    Ok(source::Options { ranking, ..source_options(typed, temp_dir)? })
+    Ok(source::ReadOptions { ranking, ..source_options(typed, temp_dir)? })
 }
 
 /// The options of the engine where only some documents are kept.
 ///
 /// # Errors
 /// The file of `--decisions` cannot be read.
-pub fn deciding_engine_options(typed: &Run, tokens: &Tokenization, keep: &Keep) -> Result<engine::Options, Error> {
+pub fn deciding_engine_options(typed: &Run, tokens: &Tokenization, keep: &Keep) -> Result<engine::ScanOptions, Error> {
     let chosen = keep.decisions.as_deref().map(chosen).transpose()?;
-    Ok(engine::Options { chosen: chosen.map(Arc::new), ..engine_options(typed, tokens) })
+    Ok(engine::ScanOptions { chosen: chosen.map(Arc::new), ..engine_options(typed, tokens) })
 }
 
 fn chosen(file: &Path) -> Result<Chosen, Error> {
@@ -148,9 +148,9 @@ fn chosen(file: &Path) -> Result<Chosen, Error> {
 }
 
 /// The options of the engine, with this tokenizer.
-pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::Options {
-    let defaults = engine::Options::default();
-    engine::Options {
+pub fn engine_options(typed: &Run, tokens: &Tokenization) -> engine::ScanOptions {
+    let defaults = engine::ScanOptions::default();
+    engine::ScanOptions {
         tokenizer: tokens.measure(),
         seed: typed.seed.map_or(defaults.seed, |seed| seed.value),
         threads: typed.threads,

@@ -33,7 +33,7 @@ impl Page {
         &self,
         (kept, report): (&Kept<'_>, &Report),
         (source, reference): (&mut dyn Source, Option<&mut dyn Source>),
-        options: &engine::Options,
+        options: &engine::ScanOptions,
         terminal: &Terminal,
     ) -> Result<(), Error> {
         let write =

@@ -34,13 +34,13 @@ use std::time::Instant;
 struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
-    source: source::Options,
+    source: source::ReadOptions,
     /// Whether `--id-field` was typed, so that every record should have an id.
     names_ids: bool,
     factory: TableFactory,
     tokens: Tokenization,
     preset: Option<&'static str>,
-    engine: engine::Options,
+    engine: engine::ScanOptions,
     emit: Emit,
     keep: KeepPolicy,
     host_depth: usize,
@@ -82,13 +82,13 @@ impl Request {
         })
     }
 
-    fn options_of_clean(&self) -> clean::Options {
-        clean::Options {
+    fn options_of_clean(&self) -> clean::CleanOptions {
+        clean::CleanOptions {
             source: self.source.clone(),
             engine: self.engine.clone(),
             keep: self.keep,
             on_error: self.on_error.into(),
-            ..clean::Options::default()
+            ..clean::CleanOptions::default()
         }
     }
 }

@@ -59,7 +59,7 @@ static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 /// None: there is no file to open again.
-pub fn end_programs_on_signals(options: &source::Options) -> Result<(), Error> {
+pub fn end_programs_on_signals(options: &source::ReadOptions) -> Result<(), Error> {
     if options.program.is_some() { end_on_signals(None) } else { Ok(()) }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the documents of a stream are read.
-pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
+pub fn source_options(typed: &Signing) -> Result<source::ReadOptions, Error> {
     let format = &*typed.input.format;
     if !["auto", "jsonl", "lines", "warc"].contains(&format) {
         return Err(usage_error(format!("a stream must be --format jsonl, lines or warc, not {format}")));
@@ -26,7 +26,12 @@ pub fn source_options(typed: &Signing) -> Result<source::Options, Error> {
 }
 
 /// How documents of a stream are signed, for an index if there is one, which is only read or not.
-pub fn plan(typed: &Signing, source: &source::Options, index: Option<&Path>, only_reads: bool) -> Result<Plan, Error> {
+pub fn plan(
+    typed: &Signing,
+    source: &source::ReadOptions,
+    index: Option<&Path>,
+    only_reads: bool,
+) -> Result<Plan, Error> {
     let method = Method::resolve(&typed.method)?;
     let (entry, factory) = method.factory()?;
     let seed = seed(typed, entry.name, index)?;
@@ -93,7 +98,7 @@ fn seed(typed: &Signing, algorithm: &str, index: Option<&Path>) -> Result<Seed, 
 }
 
 /// Opens an index for documents that are signed like this, and warns of a torn end.
-pub fn opened(path: &Path, plan: &Plan, options: &index::Options, terminal: &Terminal) -> Result<Index, Error> {
+pub fn opened(path: &Path, plan: &Plan, options: &index::IndexOptions, terminal: &Terminal) -> Result<Index, Error> {
     let (index, repair) = Index::open(path, plan, options)?;
     let is_read = matches!(options.mode, Mode::Query | Mode::Nearest(_));
     if let Some(torn) = repair.filter(|_| is_read) {

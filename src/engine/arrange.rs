@@ -5,7 +5,7 @@ use super::documents::At;
 use super::read::Reader;
 use super::sets::Sets;
 use super::verify::{self, Edge};
-use super::{Options, Report, Side};
+use super::{Report, ScanOptions, Side};
 use crate::algorithm::{Odds, PreparedAlgorithm};
 use crate::error::Error;
 use crate::run::ordered::workers;
@@ -289,7 +289,7 @@ impl Outcome {
     pub fn odds(
         &self,
         source: &mut dyn Source,
-        options: &Options,
+        options: &ScanOptions,
         pairs: &[(usize, usize)],
     ) -> Result<Vec<Option<Odds>>, Error> {
         let algorithm = &*self.prepared.algorithm;

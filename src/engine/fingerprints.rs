@@ -8,7 +8,7 @@
 
 use super::read::{Numbered, Reader, median_of};
 use super::scan::{finalize, learned};
-use super::{Counts, Observer, Options, Report, Side, Stage};
+use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{
     Algorithm, AlgorithmFactory, FingerprintForm, Learned, Learns, PreparedAlgorithm, Profile, Totals,
 };
@@ -81,7 +81,7 @@ impl<'a> Fingerprints<'a> {
     pub fn prepare(
         source: &'a mut dyn Source,
         factory: &dyn AlgorithmFactory,
-        options: &'a Options,
+        options: &'a ScanOptions,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
         let started = Instant::now();

@@ -63,7 +63,7 @@ pub(crate) use texts::Texts;
 
 /// Options of a scan. Only the tokenizer and the seed can change which pairs are found.
 #[derive(Clone)]
-pub struct Options {
+pub struct ScanOptions {
     /// The tokenizer, unless the algorithm needs another.
     pub tokenizer: Arc<dyn Tokenizer>,
     /// Seeds every hash.
@@ -83,9 +83,9 @@ pub struct Options {
     pub distribution: bool,
 }
 
-impl Default for Options {
+impl Default for ScanOptions {
     fn default() -> Self {
-        Options {
+        ScanOptions {
             tokenizer: Arc::new(Word),
             seed: 0,
             threads: 0,
@@ -177,7 +177,7 @@ pub struct Report {
     pub rereadings: u64,
     /// Bytes of keys that went to a temporary file, because they did not fit the budget.
     pub spilled: u64,
-    /// How the fingerprints of distinct documents are distributed, with [`Options::distribution`] and fingerprints of bits.
+    /// How the fingerprints of distinct documents are distributed, with [`ScanOptions::distribution`] and fingerprints of bits.
     pub distribution: Option<Distribution>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
-use super::{Counts, Observer, Options, Side};
+use super::{Counts, Observer, ScanOptions, Side};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
@@ -92,7 +92,7 @@ pub(super) struct Numbered {
 
 /// Reads sources.
 pub(super) struct Reader<'a> {
-    pub options: &'a Options,
+    pub options: &'a ScanOptions,
     pub threads: usize,
     pub observer: &'a dyn Observer,
     /// Hashes of the reported problems.
@@ -118,7 +118,7 @@ const BYTES_A_DOCUMENT: u64 = 62;
 const BYTES_A_TERM: u64 = 43;
 
 impl<'a> Reader<'a> {
-    pub fn new(options: &'a Options, threads: usize, observer: &'a dyn Observer) -> Self {
+    pub fn new(options: &'a ScanOptions, threads: usize, observer: &'a dyn Observer) -> Self {
         let eighth = options.memory / 8;
         let (together, alone) = (eighth + SIGNING_BYTES, 3 * eighth + ALONE_BYTES);
         let signing = SigningMemory::new(Budget { together, alone, alone_a_byte: 2, later_a_token: 0 }, threads);

@@ -1,6 +1,6 @@
 //! A scan as a builder: every option has a default.
 
-use super::{Observer, Options, Outcome, scan};
+use super::{Observer, Outcome, ScanOptions, scan};
 use crate::algorithm::{AlgorithmFactory, PreparedAlgorithm};
 use crate::error::Error;
 use crate::source::{Records, Source};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Scan<'a> {
     factory: Arc<dyn AlgorithmFactory + Send + 'a>,
-    options: Options,
+    options: ScanOptions,
     observer: &'a dyn Observer,
     /// Whether the tokenizer was chosen: then it is used however short the documents are.
     is_tokenizer_fixed: bool,
@@ -32,7 +32,7 @@ pub struct Scan<'a> {
 
 impl fmt::Debug for Scan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { tokenizer, seed, threads, memory, temp_dir, chosen, distribution } = &self.options;
+        let ScanOptions { tokenizer, seed, threads, memory, temp_dir, chosen, distribution } = &self.options;
         let mut scan = f.debug_struct("Scan");
         scan.field("tokenizer", &tokenizer.name()).field("seed", seed).field("threads", threads);
         scan.field("memory", memory)
@@ -60,7 +60,7 @@ impl<'a> Scan<'a> {
     /// A scan with this algorithm and the defaults: word tokens, seed 0, all cores, 1 GiB of memory for the documents,
     /// and a no-op observer.
     pub fn new(factory: impl AlgorithmFactory + Send + 'a) -> Self {
-        Scan { factory: Arc::new(factory), options: Options::default(), observer: &(), is_tokenizer_fixed: false }
+        Scan { factory: Arc::new(factory), options: ScanOptions::default(), observer: &(), is_tokenizer_fixed: false }
     }
 
     /// Cuts texts by this tokenizer, however short they are. By default these are words, and runs of characters where the
@@ -83,7 +83,7 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// See [`Options::memory`].
+    /// See [`ScanOptions::memory`].
     pub fn memory(mut self, bytes: u64) -> Self {
         self.options.memory = bytes;
         self

@@ -15,7 +15,7 @@ use super::corpus::Corpus;
 use super::documents::At;
 use super::scan::{Gathered, Goal, Run};
 use super::verify::{Evidence, read_again};
-use super::{Observer, Options, Report, Side, Stage};
+use super::{Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learns, PreparedAlgorithm, Profile, Row};
 use crate::error::Error;
 use crate::run::sign::{self, Signer};
@@ -131,12 +131,12 @@ const BYTES_A_FEATURE: u64 = 64;
 /// from the collection which features count.
 ///
 /// # Cost
-/// One reading, if the features fit [`Options::memory`]; else two more. One more for the texts of the examples. Memory:
-/// that of a scan without its keys, and a quarter of [`Options::memory`] for the sample.
+/// One reading, if the features fit [`ScanOptions::memory`]; else two more. One more for the texts of the examples. Memory:
+/// that of a scan without its keys, and a quarter of [`ScanOptions::memory`] for the sample.
 pub fn sample_similarities(
     source: &mut dyn Source,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
     sample: usize,
 ) -> Result<Similarities, Error> {
@@ -605,9 +605,9 @@ mod tests {
         texts
     }
 
-    fn sampled(texts: &[(String, String)], sample: usize, options: Options) -> Similarities {
+    fn sampled(texts: &[(String, String)], sample: usize, options: ScanOptions) -> Similarities {
         let factory = MinHash::builder().shingle(3).build().unwrap();
-        let options = Options { tokenizer: Arc::new(Whitespace), ..options };
+        let options = ScanOptions { tokenizer: Arc::new(Whitespace), ..options };
         sample_similarities(&mut Documents::new(texts.to_vec()), &factory, &options, &(), sample).unwrap()
     }
 
@@ -644,7 +644,7 @@ mod tests {
         assert!(copies > 0 && ranges[..7].iter().all(|&pairs| pairs > 0), "{copies} {ranges:?}");
         // With little memory, everything is read again.
         for (memory, threads) in [(1 << 30, 1), (1 << 30, 4), (1, 3)] {
-            let found = sampled(&texts, usize::MAX, Options { memory, threads, ..Options::default() });
+            let found = sampled(&texts, usize::MAX, ScanOptions { memory, threads, ..ScanOptions::default() });
             assert_eq!((found.sampled, found.is_cut, found.copies), (found.distinct, false, copies));
             let exactly = |value: u64| Bounded { value: value as f64, low: value as f64, high: value as f64 };
             let pairs: Vec<Bounded> = found.ranges.iter().map(|range| range.pairs).collect();
@@ -669,7 +669,7 @@ mod tests {
         let (copies, ranges, removed) = brute_force_of_families(&texts);
         let (mut intervals, mut misses) = (0, Vec::new());
         for seed in 0..40 {
-            let found = sampled(&texts, 100, Options { seed, ..Options::default() });
+            let found = sampled(&texts, 100, ScanOptions { seed, ..ScanOptions::default() });
             assert_eq!((found.sampled, found.copies), (100, copies));
             let pairs = found.ranges.iter().map(|range| range.pairs).zip(ranges.iter().copied());
             let documents = found.removals.iter().map(|r| r.documents).zip(removed.iter().map(|r| r.1));
@@ -704,7 +704,7 @@ mod tests {
         let shown =
             |found: Similarities| format!("{:?}", found.ranges.iter().map(|range| range.pairs).collect::<Vec<_>>());
         let all = |texts: &[(String, String)], threads, memory| {
-            sampled(texts, 50, Options { threads, memory, ..Options::default() })
+            sampled(texts, 50, ScanOptions { threads, memory, ..ScanOptions::default() })
         };
         let expected = shown(all(&texts, 1, 1 << 30));
         assert_eq!(expected, shown(all(&texts, 4, 1)));
@@ -717,7 +717,7 @@ mod tests {
     #[test]
     fn other_measures_are_refused() {
         let factory = crate::SimHash::builder().build().unwrap();
-        let result = sample_similarities(&mut Documents::default(), &factory, &Options::default(), &(), 10);
+        let result = sample_similarities(&mut Documents::default(), &factory, &ScanOptions::default(), &(), 10);
         assert!(matches!(result, Err(Error::Unsuitable(_))));
     }
 }

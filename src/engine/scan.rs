@@ -9,7 +9,7 @@ use super::read::{Choice, Counted, Reader, Reading};
 use super::spilled::Spilled;
 use super::table::Table;
 use super::verify::{self, Edge, Evidence, Outlines, Search};
-use super::{Counts, Observer, Options, Report, Side, Stage};
+use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
 use crate::hamming::Distribution;
@@ -31,14 +31,14 @@ use std::time::{Duration, Instant};
 ///
 /// # Cost
 /// One reading of everything, and up to a few more: a second one if the first documents misled about the median length;
-/// one for the candidates if features do not fit [`Options::memory`]; and one before for each thing that the algorithm
+/// one for the candidates if features do not fit [`ScanOptions::memory`]; and one before for each thing that the algorithm
 /// learns, except the last if that is the frequency of features and they fit. Time and memory grow linearly with the
 /// documents, and with the square of the number of documents that are similar without being copies.
 pub fn scan(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
     run(source, reference, factory, options, observer, Goal::Pairs)
@@ -53,12 +53,12 @@ pub fn scan(
 /// # Cost
 /// As for [`scan`], but not all pairs are looked for: a document is compared with the kept documents that it shares a key
 /// with, and with others only where nothing connects them. So time and memory grow linearly with the documents even if
-/// all are similar. Features that do not fit [`Options::memory`] are an exception: then all pairs are looked for.
+/// all are similar. Features that do not fit [`ScanOptions::memory`] are an exception: then all pairs are looked for.
 pub fn scan_to_keep(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
     policy: KeepPolicy,
 ) -> Result<KeptOutcome, Error> {
@@ -78,7 +78,7 @@ pub fn deduplicate(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
     policy: KeepPolicy,
 ) -> Result<KeptOutcome, Error> {
@@ -101,7 +101,7 @@ fn run(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
     goal: Goal,
 ) -> Result<Outcome, Error> {
@@ -156,7 +156,7 @@ struct Groups<'a> {
 impl<'a> Run<'a> {
     pub fn new(
         sources: Vec<Side<'a>>,
-        options: &'a Options,
+        options: &'a ScanOptions,
         observer: &'a dyn Observer,
         goal: Goal,
     ) -> Result<Self, Error> {
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
     pub fn read(&mut self, factory: &dyn AlgorithmFactory) -> Result<(PreparedAlgorithm, Reading), Error> {
         let first = factory.prepare(0)?;
-        let Options { tokenizer, seed, .. } = self.reader.options;
+        let ScanOptions { tokenizer, seed, .. } = self.reader.options;
         first.check_terms(&**tokenizer, *seed)?;
         let learns = first.algorithm.learns().is_some();
         if factory.depends_on_length() || first.algorithm.compare_on() != CompareOn::Fingerprints || learns {
@@ -368,7 +368,7 @@ impl<'a> Run<'a> {
 /// One reading of everything. Memory: some 100 bytes for each distinct term, and some 30 bytes for each distinct document.
 pub fn count_terms(
     source: &mut dyn Source,
-    options: &Options,
+    options: &ScanOptions,
     observer: &dyn Observer,
 ) -> Result<(Terms, Counts), Error> {
     let reader = Reader::new(options, workers(options.threads), observer);

@@ -3,7 +3,7 @@
 use super::arrange::Kept;
 use super::read::{Numbered, Reader};
 use super::spilled::{Buffer, Spilled};
-use super::{Observer, Options, Side, Stage};
+use super::{Observer, ScanOptions, Side, Stage};
 use crate::error::Error;
 use crate::run::ordered::workers;
 use crate::run::sign::Scratch;
@@ -64,7 +64,7 @@ impl Kept<'_> {
         &self,
         source: &mut dyn Source,
         reference: Option<&mut dyn Source>,
-        (options, observer): (&Options, &dyn Observer),
+        (options, observer): (&ScanOptions, &dyn Observer),
         documents: Vec<u32>,
         longest: usize,
     ) -> Result<Texts, Error> {

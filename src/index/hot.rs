@@ -143,7 +143,7 @@ impl HotKeys {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Decision, Index, Limits, Mode, Options, Plan, Seed, Sync};
+    use super::super::{Decision, Index, IndexOptions, Limits, Mode, Plan, Seed, Sync};
     use super::*;
     use crate::tokenizer::Word;
     use crate::{MinHash, SpotSigs};
@@ -202,7 +202,7 @@ mod tests {
     fn check_decisions(plan: &Plan, pages: &[String]) {
         let folder = tempfile::tempdir().unwrap();
         for limits in [Limits::default(), Limits { window: Some(500), ..Limits::default() }] {
-            let options = |tables| Options { limits, tables, sync: Sync::Off, ..Options::default() };
+            let options = |tables| IndexOptions { limits, tables, sync: Sync::Off, ..IndexOptions::default() };
             let open = |name: &str, tables, from| {
                 let mut index = Index::open(&folder.path().join(name), plan, &options(tables)).unwrap().0;
                 index.tables.hot.from = from;
@@ -246,7 +246,7 @@ mod tests {
         let (plan, pages) = (plan(), pages(2000));
         let (folder, (added, asked)) = (tempfile::tempdir().unwrap(), pages.split_at(1800));
         let open = |mode, from| {
-            let options = Options { mode, sync: Sync::Off, ..Options::default() };
+            let options = IndexOptions { mode, sync: Sync::Off, ..IndexOptions::default() };
             let mut index = Index::open(&folder.path().join("index"), &plan, &options).unwrap().0;
             index.tables.hot.from = from;
             index

@@ -68,7 +68,7 @@ pub use maintain::{
     Compacted, Outdated, Removed, StoredDocument, Summary, compact, distribution, export, inspect, remove,
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
-pub use options::{Limits, Mode, Options, Sync};
+pub use options::{IndexOptions, Limits, Mode, Sync};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size};
 pub use signature::{Signature, Signer};
 pub use stored::Repair;
@@ -140,7 +140,7 @@ impl fmt::Debug for Index {
 impl Index {
     /// An index in memory only, lost when the process ends.
     pub fn in_memory(plan: &Plan, limits: Limits) -> Self {
-        let options = Options { limits, sync: Sync::Off, ..Options::default() };
+        let options = IndexOptions { limits, sync: Sync::Off, ..IndexOptions::default() };
         Self::with_log(plan.for_memory(), Log::in_memory(), &options, None)
     }
 
@@ -156,7 +156,7 @@ impl Index {
     /// With a checkpoint: 8 bytes of it are read for each document and 12 bits for each of its keys, and what the log has
     /// since (at most a quarter of the documents, or 131,072; nothing after a run that ended by [`seal`](Self::seal)).
     /// Without one, the log is read once.
-    pub fn open(path: &Path, plan: &Plan, options: &Options) -> Result<(Self, Option<Repair>), Error> {
+    pub fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Result<(Self, Option<Repair>), Error> {
         for with_checkpoint in [true, false] {
             if let Some(opened) = Self::open_from(path, plan, options, with_checkpoint)? {
                 return Ok(opened);
@@ -169,7 +169,7 @@ impl Index {
     fn open_from(
         path: &Path,
         plan: &Plan,
-        options: &Options,
+        options: &IndexOptions,
         with_checkpoint: bool,
     ) -> Result<Option<(Self, Option<Repair>)>, Error> {
         let asked = options.mode.only_reads();
@@ -226,7 +226,7 @@ impl Index {
         Ok(Some((index, end.torn)))
     }
 
-    fn with_log(signing: Signing, log: Log, options: &Options, disk: Option<Disk>) -> Self {
+    fn with_log(signing: Signing, log: Log, options: &IndexOptions, disk: Option<Disk>) -> Self {
         let only_similar = !matches!(options.mode, Mode::Nearest(_));
         let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
         let compares_bits = signing.algorithm.compare_on() == CompareOn::Fingerprints;

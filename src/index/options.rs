@@ -54,9 +54,9 @@ impl Mode {
     }
 }
 
-/// Options for opening an index in a file.
+/// IndexOptions for opening an index in a file.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct IndexOptions {
     /// Limits of what is remembered.
     pub limits: Limits,
     /// When a document that passed is written to the disk.
@@ -72,17 +72,23 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
 }
 
-impl Options {
+impl IndexOptions {
     /// The defaults for these limits: with a bound on memory, tables take half of it at most.
     pub fn within(limits: Limits) -> Self {
-        let options = Options { limits, ..Options::default() };
-        Options { tables: limits.memory.map_or(options.tables, |memory| memory / 2), ..options }
+        let options = IndexOptions { limits, ..IndexOptions::default() };
+        IndexOptions { tables: limits.memory.map_or(options.tables, |memory| memory / 2), ..options }
     }
 }
 
-impl Default for Options {
+impl Default for IndexOptions {
     /// No limits; documents are on the disk before their records leave; 512 MiB of tables in memory.
     fn default() -> Self {
-        Options { limits: Limits::default(), sync: Sync::Batch, mode: Mode::Filter, tables: 512 << 20, temp_dir: None }
+        IndexOptions {
+            limits: Limits::default(),
+            sync: Sync::Batch,
+            mode: Mode::Filter,
+            tables: 512 << 20,
+            temp_dir: None,
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::disk::{Disk, Flushed, Folder, Merged};
 use super::file::cannot_move;
 use super::hot::HotKeys;
 use super::log::Log;
-use super::options::{Limits, Options};
+use super::options::{IndexOptions, Limits};
 use super::outlines::Outlines;
 use super::remembered::Remembered;
 use super::segment::Fresh;
@@ -332,7 +332,7 @@ impl Tables {
 }
 
 /// Where the tables of the index at a path are, beside the memory.
-pub(super) fn disk_of(path: &Path, options: &Options) -> Disk {
+pub(super) fn disk_of(path: &Path, options: &IndexOptions) -> Disk {
     Disk::new(match &options.temp_dir {
         Some(folder) => Folder::Temporary(folder.clone()),
         // It may not be allowed to write beside the index.

@@ -6,7 +6,7 @@
 //! [`mod@weights`] say how much terms weigh.
 //!
 //! ```
-//! use neardups::engine::{Options, count_terms};
+//! use neardups::engine::{ScanOptions, count_terms};
 //! use neardups::lexicon::Lexicon;
 //! use neardups::source::Documents;
 //! use neardups::{IMatch, Scan};
@@ -15,7 +15,7 @@
 //! # let path = folder.path().join("terms");
 //! let texts = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"];
 //! let mut collection = Documents::new(texts.iter().enumerate().map(|(id, text)| (id.to_string(), *text)));
-//! let (terms, _) = count_terms(&mut collection, &Options::default(), &())?;
+//! let (terms, _) = count_terms(&mut collection, &ScanOptions::default(), &())?;
 //! terms.write("word", 1, &mut std::fs::File::create(&path)?)?;
 //!
 //! let lexicon = Lexicon::read(&path, 0)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What counts although it usually does not; nothing by default. The [module](super#what-does-not-count) says what each is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct ProseOptions {
     /// Blocks of code.
     pub code: bool,
     /// Targets of links and images, after the text of the link.

@@ -2,7 +2,7 @@
 //! does not depend on the markup is decided here: white space, URLs, code, notices at the start, tables of contents,
 //! marks.
 
-use super::block::{Block, Kind, Notice, Options, Piece, Prose};
+use super::block::{Block, Kind, Notice, Piece, Prose, ProseOptions};
 use super::excerpt::Excerpt;
 use super::licence;
 use super::lines::Lines;
@@ -50,7 +50,7 @@ pub(super) struct Builder<'a> {
     source: &'a str,
     /// Where the page starts, after front matter.
     start: usize,
-    options: &'a Options,
+    options: &'a ProseOptions,
     prose: Prose,
     /// The kind of the open block, or of the one that the next word opens.
     kind: Kind,
@@ -78,7 +78,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(source: &'a str, options: &'a Options) -> Self {
+    pub(super) fn new(source: &'a str, options: &'a ProseOptions) -> Self {
         Builder {
             source,
             start: 0,
@@ -120,13 +120,13 @@ impl<'a> Builder<'a> {
         self.awaited = marks.into_iter().peekable();
     }
 
-    pub(super) fn options(&self) -> &'a Options {
+    pub(super) fn options(&self) -> &'a ProseOptions {
         self.options
     }
 
     /// Front matter is code that counts.
     pub(super) fn front_matter(&mut self, range: Range<usize>) {
-        let counts = Options { code: true, ..self.options.clone() };
+        let counts = ProseOptions { code: true, ..self.options.clone() };
         let mut front = Builder::new(self.source, &counts);
         front.begin(Kind::Code);
         front.verbatim(range);

@@ -2,10 +2,10 @@
 //! source.
 //!
 //! ```
-//! use neardups::prose::{Kind, Lines, Markup, Options, read};
+//! use neardups::prose::{Kind, Lines, Markup, ProseOptions, read};
 //!
 //! let source = "# Setup\n\nRun *the* `install`\nscript &amp; wait.\n";
-//! let prose = read(Markup::Markdown, source, &Options::default());
+//! let prose = read(Markup::Markdown, source, &ProseOptions::default());
 //! assert_eq!(prose.text(), "Setup\n\nRun the install script & wait.");
 //!
 //! let paragraph = &prose.blocks()[1];
@@ -25,7 +25,7 @@
 //! [marks](#marks). Code within a sentence, the text of a link and the alternative text of an image are words like
 //! others.
 //!
-//! By default these do not count either; [`Options`] includes them:
+//! By default these do not count either; [`ProseOptions`] includes them:
 //!
 //! * **Code**: fenced, indented and literal blocks, `pre` elements.
 //! * **Links**: targets of links and images. A word with `://` in it is a target up to the next character that no URL has.
@@ -87,7 +87,7 @@ mod rst;
 #[cfg(test)]
 mod tests;
 
-pub use block::{Block, Kind, Notice, Options, Prose};
+pub use block::{Block, Kind, Notice, Prose, ProseOptions};
 pub use docstrings::Language;
 pub use lines::{Lines, Position};
 
@@ -145,7 +145,7 @@ impl Markup {
 }
 
 /// Reads a page. A byte order mark at its start is no part of it.
-pub fn read(markup: Markup, source: &str, options: &Options) -> Prose {
+pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front = match markup {
         Markup::ReStructuredText | Markup::Plain | Markup::Docstrings(_) => None,

@@ -23,7 +23,7 @@ fn blocks(source: &str, prose: &Prose) -> String {
 }
 
 #[track_caller]
-fn check_with(options: &Options, markup: Markup, source: &str, expected: &str) {
+fn check_with(options: &ProseOptions, markup: Markup, source: &str, expected: &str) {
     let prose = read(markup, source, options);
     assert_holds(source, &prose);
     assert_eq!(blocks(source, &prose), expected, "{markup:?}\n{source}");
@@ -31,11 +31,11 @@ fn check_with(options: &Options, markup: Markup, source: &str, expected: &str) {
 
 #[track_caller]
 pub(super) fn check(markup: Markup, source: &str, expected: &str) {
-    check_with(&Options::default(), markup, source, expected);
+    check_with(&ProseOptions::default(), markup, source, expected);
 }
 
-fn all() -> Options {
-    Options { code: true, links: true, front_matter: true, licences: true, contents: true }
+fn all() -> ProseOptions {
+    ProseOptions { code: true, links: true, front_matter: true, licences: true, contents: true }
 }
 
 /// What holds of any prose: blocks and pieces tell the whole text, in order; places are in order and can be cut out.
@@ -103,7 +103,7 @@ mod markdown {
     #[test]
     fn code_and_rules_do_not_count() {
         check("a\n\n```rust\nlet x;\n```\n\n    indented\n\n***\n\n~~~\nnever closed", "1:1 paragraph: a\n");
-        let code = Options { code: true, ..Options::default() };
+        let code = ProseOptions { code: true, ..ProseOptions::default() };
         check_with(
             &code,
             Markup::Markdown,
@@ -140,7 +140,7 @@ mod markdown {
 
     #[test]
     fn targets_count_if_asked_for() {
-        let links = Options { links: true, ..Options::default() };
+        let links = ProseOptions { links: true, ..ProseOptions::default() };
         check_with(
             &links,
             Markup::Markdown,
@@ -159,7 +159,7 @@ mod markdown {
         check("\u{feff}+++\r\ntitle = 'no'\r\n+++\r\n\r\nyes\r\n", "5:1 paragraph: yes\n");
         check("---\n\nyes\n\n---\nyes", "3:1 paragraph: yes\n6:1 paragraph: yes\n");
         check("---\na: yes", "2:1 paragraph: a: yes\n");
-        let front_matter = Options { front_matter: true, ..Options::default() };
+        let front_matter = ProseOptions { front_matter: true, ..ProseOptions::default() };
         check_with(
             &front_matter,
             Markup::Markdown,
@@ -173,7 +173,7 @@ mod markdown {
         let page =
             "# T\n\n- [A](#a)\n  1. [B *c*](#b)\n- [D](#d)\n\n## A\n\n- [A](#a) and more\n- [D](#d)\n\n* [E](#a)\n";
         check(page, "1:3 h1: T\n7:4 h2 <0: A\n9:4 item <1: A and more\n10:4 item <1: D\n12:4 item <1: E\n");
-        let contents = Options { contents: true, ..Options::default() };
+        let contents = ProseOptions { contents: true, ..ProseOptions::default() };
         assert_eq!(read(Markup::Markdown, page, &contents).blocks().len(), 8);
     }
 
@@ -183,14 +183,14 @@ mod markdown {
         let shown = "1:3 h1: T\n3:1 paragraph <0: Text.\n5:4 h2 <0: License & Copyright\n11:5 h3 <2: Contribution\n13:1 paragraph <3: All.\n\
                      15:4 h2 <0: Licenses of drivers\n17:1 paragraph <5: To drive.\n";
         check(page, shown);
-        let licences = Options { licences: true, ..Options::default() };
+        let licences = ProseOptions { licences: true, ..ProseOptions::default() };
         assert_eq!(read(Markup::Markdown, page, &licences).blocks().len(), 9);
     }
 
     #[test]
     fn of_long_sections_on_the_licence_only_notices_go() {
         let long = |words: usize| "word ".repeat(words);
-        let text = |page: &str| read(Markup::Markdown, page, &Options::default()).text().replace("\n\n", "|");
+        let text = |page: &str| read(Markup::Markdown, page, &ProseOptions::default()).text().replace("\n\n", "|");
         let shown = |words: usize| long(words).trim_end().to_string();
         assert_eq!(text(&format!("## License\n\n{}\n\n{}\n\n# A\n\nB.", long(40), long(20))), "License|A|B.");
         let page = format!(
@@ -211,16 +211,16 @@ mod markdown {
     fn titles_and_other_headings_are_not_of_sections_on_the_licence() {
         for heading in ["# License", "## Licensing", "## Copying", "**License**"] {
             let page = format!("{heading}\n\nLicensed under\n\nIn a word.");
-            assert_eq!(read(Markup::Markdown, &page, &Options::default()).blocks().len(), 3, "{heading}");
+            assert_eq!(read(Markup::Markdown, &page, &ProseOptions::default()).blocks().len(), 3, "{heading}");
         }
-        assert_eq!(read(Markup::Plain, "License\n\nWhichever.", &Options::default()).blocks().len(), 2);
+        assert_eq!(read(Markup::Plain, "License\n\nWhichever.", &ProseOptions::default()).blocks().len(), 2);
     }
 
     #[test]
     fn licences_at_the_start() {
         let page = "# T\n\nSPDX-License-Identifier: MIT\n\nLicensed under\nthe *Apache* License.\n\nText.\n\nLicensed under the MIT.";
         check(page, "1:3 h1: T\n8:1 paragraph <0: Text.\n10:1 paragraph <0: Licensed under the MIT.\n");
-        let licences = Options { licences: true, ..Options::default() };
+        let licences = ProseOptions { licences: true, ..ProseOptions::default() };
         assert_eq!(read(Markup::Markdown, page, &licences).blocks().len(), 5);
     }
 }
@@ -293,7 +293,7 @@ mod rst {
     fn literal_blocks_are_code() {
         let page = "Like this::\n\n    no\n\n      no\n\nyes ::\n  no\n\n::\n\n no\n\n>>> no\nno\n\n.. code-block:: c\n   :linenos:\n\n   int no;\n\nyes";
         check(page, "1:1 paragraph: Like this:\n7:1 paragraph: yes :\n22:1 paragraph: yes\n");
-        let code = Options { code: true, ..Options::default() };
+        let code = ProseOptions { code: true, ..ProseOptions::default() };
         check_with(
             &code,
             Markup::ReStructuredText,
@@ -367,7 +367,7 @@ mod asciidoc {
     fn code_does_not_count() {
         let page = "a\n\n[source,rust]\n----\nno *no*\n\n----\n\n....\nno\n....\n\n indented\nno\n\n[listing]\nno\n\n```js\nno\n```\n////\ncomment\n////\nb\n\n++++\nraw\n++++";
         check(page, "1:1 paragraph: a\n25:1 paragraph: b\n");
-        let code = Options { code: true, ..Options::default() };
+        let code = ProseOptions { code: true, ..ProseOptions::default() };
         check_with(
             &code,
             Markup::AsciiDoc,
@@ -462,7 +462,7 @@ fn what_stands_between_marks_does_not_count() {
         (Markup::Html, "<p>a</p><!-- dedup:ignore-start why --><p>b<h1>c</h1><!-- dedup:ignore-end --><p>d"),
         (Markup::Plain, "a\n\ndedup:ignore-start: why\n\nb\nc\ndedup:ignore-end\n\nd\n"),
     ] {
-        let prose = read(markup, source, &Options::default());
+        let prose = read(markup, source, &ProseOptions::default());
         assert_holds(source, &prose);
         assert_eq!((prose.text(), prose.notices()), ("a\n\nd", &[][..]), "{markup:?}");
         let [ignored] = prose.ignored() else { panic!("{markup:?}: {:?}", prose.ignored()) };
@@ -474,7 +474,7 @@ fn what_stands_between_marks_does_not_count() {
         // A start that never ends, and an end that never starts.
         let (first, last) = (source.find("ignore-end").unwrap(), source.find("ignore-start").unwrap());
         let cut = source.replacen("ignore-end", "ignore-NOT", 1);
-        let prose = read(markup, &cut, &Options::default());
+        let prose = read(markup, &cut, &ProseOptions::default());
         let line_of = |place| Lines::new(source).position(place).line;
         let unknown = |place| Notice::Unknown { line: line_of(place), mark: "dedup:ignore-NOT".into() };
         let line = line_of(last);
@@ -485,7 +485,7 @@ fn what_stands_between_marks_does_not_count() {
         );
         assert_eq!(prose.ignored()[0].end, cut.len());
         let cut = source.replacen("ignore-start", "ignore-NOT", 1);
-        let prose = read(markup, &cut, &Options::default());
+        let prose = read(markup, &cut, &ProseOptions::default());
         let line = line_of(first);
         assert_eq!(prose.notices(), [unknown(last), Notice::NeverStarted { line }], "{markup:?}");
         assert_eq!(prose.ignored(), [] as [Range<usize>; 0]);
@@ -508,13 +508,13 @@ fn what_starts_like_a_mark_is_told() {
         ("ẞẞẞ", None),
     ] {
         let source = format!("a\n\nb<!-- {comment} -->c");
-        let prose = read(Markup::Markdown, &source, &Options::default());
+        let prose = read(Markup::Markdown, &source, &ProseOptions::default());
         let expected: Vec<_> = mark.map(|mark| Notice::Unknown { line: 3, mark: mark.into() }).into_iter().collect();
         assert_eq!((prose.text(), prose.notices()), ("a\n\nbc", &expected[..]), "{comment}");
     }
     // In plain text all of it counts, and only what is likely to be a mark is told.
     let source = "a\ndedup:latest\ndedup:ignore-begin b\n";
-    let prose = read(Markup::Plain, source, &Options::default());
+    let prose = read(Markup::Plain, source, &ProseOptions::default());
     let notice = Notice::Unknown { line: 3, mark: "dedup:ignore-begin".into() };
     assert_eq!((prose.text(), prose.notices()), ("a dedup:latest dedup:ignore-begin b", &[notice][..]));
 }
@@ -556,7 +556,7 @@ fn markup_by_the_name_of_a_file() {
 #[test]
 fn places_in_the_source() {
     let source = "a **b** &amp;c\n\n\\*d  e";
-    let prose = read(Markup::Markdown, source, &Options::default());
+    let prose = read(Markup::Markdown, source, &ProseOptions::default());
     assert_eq!(prose.text(), "a b &c\n\n*d e");
     let of = |text: Range<usize>| &source[prose.source_of(text)];
     for (text, place) in [
@@ -577,10 +577,10 @@ fn places_in_the_source() {
         assert_eq!(of(text.clone()), place, "{text:?}");
     }
     let table = "| a `b\\|c d` |\n|---|\n";
-    let prose = read(Markup::Markdown, table, &Options::default());
+    let prose = read(Markup::Markdown, table, &ProseOptions::default());
     let d = prose.text().find('d').unwrap();
     assert_eq!(&table[prose.source_of(d..d + 1)], "`b\\|c d`");
-    let accents = read(Markup::Plain, "éa中", &Options::default());
+    let accents = read(Markup::Plain, "éa中", &ProseOptions::default());
     assert_eq!(accents.source_of(1..4), 0..6);
 }
 
@@ -588,7 +588,7 @@ fn places_in_the_source() {
 fn empty_pages() {
     for markup in MARKUPS {
         for source in ["", "\n", "\u{feff}", " \r\n\t", "---\n", "\u{feff}---\na\n---"] {
-            let prose = read(markup, source, &Options::default());
+            let prose = read(markup, source, &ProseOptions::default());
             assert_holds(source, &prose);
             assert!(prose.text().is_empty() || source.contains("---"), "{markup:?} {source:?}");
         }
@@ -735,14 +735,14 @@ fn documents() -> impl Strategy<Value = String> {
     prop::collection::vec(bit, 0..40).prop_map(|bits| bits.concat())
 }
 
-fn options() -> impl Strategy<Value = Options> {
-    prop_oneof![Just(Options::default()), Just(all()), Just(Options { links: false, ..all() })]
+fn options() -> impl Strategy<Value = ProseOptions> {
+    prop_oneof![Just(ProseOptions::default()), Just(all()), Just(ProseOptions { links: false, ..all() })]
 }
 
 #[test]
 fn marks_of_two_kinds_take_effect_in_their_order() {
     let source = "**{/* dedup:ignore-end */}<!-- dedup:ignore-start -->";
-    let prose = read(Markup::Mdx, source, &Options::default());
+    let prose = read(Markup::Mdx, source, &ProseOptions::default());
     let [ignored] = prose.ignored() else { panic!("{:?}", prose.ignored()) };
     assert_eq!(*ignored, source.find("<!--").unwrap()..source.len());
     assert_eq!(prose.notices(), [Notice::NeverStarted { line: 1 }, Notice::NeverEnds { line: 1 }]);
@@ -766,7 +766,7 @@ proptest! {
     #[test]
     fn any_text_is_a_page(source in "\\PC{0,60}") {
         for markup in MARKUPS {
-            assert_holds(&source, &read(markup, &source, &Options::default()));
+            assert_holds(&source, &read(markup, &source, &ProseOptions::default()));
         }
     }
 
@@ -775,7 +775,7 @@ proptest! {
     fn plain_words_are_words_in_any_markup(words in prop::collection::vec("[a-z]{2,6}[,.!?]?", 1..40), breaks in prop::collection::vec(0..3usize, 40)) {
         let source: String = words.iter().zip(breaks).flat_map(|(word, gap)| [word.as_str(), [" ", "\n", "\n\n"][gap]]).collect();
         for markup in [Markup::Markdown, Markup::ReStructuredText, Markup::AsciiDoc, Markup::Html, Markup::Plain] {
-            let prose = read(markup, &source, &Options::default());
+            let prose = read(markup, &source, &ProseOptions::default());
             prop_assert_eq!(prose.text().split_whitespace().collect::<Vec<_>>(), words.iter().collect::<Vec<_>>());
         }
     }
@@ -791,7 +791,7 @@ fn pages_of_one_bit_over_and_over_are_read() {
             [bit.repeat(3_000), format!("a{}", bit.repeat(1_000)), format!("{}\n", bit.trim_end()).repeat(1_000)]
         {
             for markup in MARKUPS {
-                let prose = read(markup, &source, &Options::default());
+                let prose = read(markup, &source, &ProseOptions::default());
                 let end = prose.source_of(prose.text().len()..prose.text().len()).end;
                 assert!(end <= source.len());
             }

@@ -2,7 +2,7 @@
 
 use super::differences::Differences;
 use super::select::{BINS, MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS, Member, Selection, Shown};
-use crate::engine::{Kept, Observer, Options, Report, Texts};
+use crate::engine::{Kept, Observer, Report, ScanOptions, Texts};
 use crate::error::Error;
 use crate::passages::lcs::Lcs;
 use crate::readable::{controls_display, count, counted, escaped};
@@ -107,7 +107,7 @@ pub fn write(
     report: &Report,
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
-    (options, observer): (&Options, &dyn Observer),
+    (options, observer): (&ScanOptions, &dyn Observer),
 ) -> Result<Review, Error> {
     let selection = Selection::new(kept);
     let texts = kept.texts(source, reference, (options, observer), selection.with_texts(), MAX_COMPARED)?;

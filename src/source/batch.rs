@@ -24,7 +24,7 @@ use super::parquet;
 use super::program::{Fault, Job};
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, Options, Place, Problem, ProblemKind, Rank, RankBy, Severity, jsonl};
+use super::{Document, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
 use crate::readable::display_size;
 
 /// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
@@ -130,7 +130,7 @@ pub(super) struct JsonFields {
 
 impl JsonFields {
     /// Those that the options name.
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &ReadOptions) -> Self {
         let rank_by = options.ranking.by.clone();
         let fields =
             jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
@@ -560,7 +560,7 @@ pub(super) struct Assembler<'d> {
 
 #[cfg(feature = "files")]
 impl<'d> Assembler<'d> {
-    pub fn new(options: &Options, deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
+    pub fn new(options: &ReadOptions, deliver: &'d mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
         Assembler {
             deliver,
             batch: Batch::default(),
@@ -617,7 +617,7 @@ mod tests {
     }
 
     fn json_fields() -> Arc<JsonFields> {
-        Arc::new(JsonFields::new(&Options::default()))
+        Arc::new(JsonFields::new(&ReadOptions::default()))
     }
 
     fn is_send<T: Send>() {}
@@ -672,7 +672,7 @@ mod tests {
 
     #[test]
     fn rows_with_too_few_fields_and_without_id() {
-        let options = Options { text_fields: FieldPath::parse("", "b").unwrap().into(), ..Options::default() };
+        let options = ReadOptions { text_fields: FieldPath::parse("", "b").unwrap().into(), ..ReadOptions::default() };
         let columns = Columns::find(b',', b"a,b,id,d", &options).unwrap();
         let rows = part_of(b"a,\"x\ny\",1\nb\n\nc,z\nd,w,\ne,v,2,more\nf,longer than the limit,3", 20);
         let expected = [
@@ -693,7 +693,7 @@ mod tests {
             batches.push((batch.parts.len(), batch.bytes_read));
             ControlFlow::Continue(())
         };
-        let options = Options { batch_bytes: 10 * PART_COST, ..Options::default() };
+        let options = ReadOptions { batch_bytes: 10 * PART_COST, ..ReadOptions::default() };
         let mut assembler = Assembler::new(&options, &mut deliver);
         let part = |size| Part::Text { path: "f".into(), bytes: vec![b'x'; size] };
         for n in 1..=12 {

@@ -10,7 +10,7 @@ use memchr::{memchr, memchr2_iter, memchr3};
 
 use super::cut::Cut;
 use super::fields::quoted;
-use super::{FieldPath, Options, PageText, RankBy};
+use super::{FieldPath, PageText, RankBy, ReadOptions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -190,7 +190,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Finds the columns by the header row. The error lists the existing ones.
-    pub fn find(delimiter: u8, header: &[u8], options: &Options) -> Result<Self, String> {
+    pub fn find(delimiter: u8, header: &[u8], options: &ReadOptions) -> Result<Self, String> {
         let mut fields = Fields::new(delimiter);
         fields.split(header);
         let by_name = |name: &str| fields.iter().position(|column| column == name.as_bytes());
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn columns_by_name() {
-        let options = Options::default();
+        let options = ReadOptions::default();
         let none = |delimiter| Columns {
             delimiter,
             texts: Vec::new(),
@@ -308,7 +308,7 @@ mod tests {
             (b',', "id", "columns here: id; choose with `text-field`"),
             (b',', "id;text,body", "columns here: id;text, body; choose with `text-field`"),
         ] {
-            let message = Columns::find(delimiter, header.as_bytes(), &Options::default()).unwrap_err();
+            let message = Columns::find(delimiter, header.as_bytes(), &ReadOptions::default()).unwrap_err();
             assert_eq!(message, format!("no text column 'text' ({wrong})"));
         }
     }
@@ -317,7 +317,7 @@ mod tests {
     fn several_columns_by_name() {
         let find = |header: &[u8], text: &str| {
             let text_fields = TextFields::parse("text-field", [text]).unwrap();
-            let found = Columns::find(b',', header, &Options { text_fields, ..Options::default() });
+            let found = Columns::find(b',', header, &ReadOptions { text_fields, ..ReadOptions::default() });
             found.map(|columns| (columns.texts, columns.missing.join(" ")))
         };
         assert_eq!(find(b"body,id,title", "title,body"), Ok((vec![2, 0], String::new())));

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::compression::{Compression, Unreadable};
-use super::options::Options;
+use super::options::ReadOptions;
 
 #[cfg(feature = "compression")]
 mod decoder;
@@ -23,21 +23,21 @@ const MAGIC_BYTES: usize = 10;
 pub(super) fn decompressed<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
-    options: &Options,
+    options: &ReadOptions,
 ) -> io::Result<Box<dyn Read + 'a>> {
     Ok(open_as(raw, consumed, options)?.0)
 }
 
 /// The bytes of one file that is not a document, decompressed if they are compressed.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    decompressed(File::open(path)?, Default::default(), &Options::default())
+    decompressed(File::open(path)?, Default::default(), &ReadOptions::default())
 }
 
 /// As [`decompressed`], with the compression.
 pub(super) fn open_as<'a>(
     raw: impl Read + 'a,
     consumed: Rc<Cell<u64>>,
-    options: &Options,
+    options: &ReadOptions,
 ) -> io::Result<(Box<dyn Read + 'a>, Option<Compression>)> {
     let before = consumed.get();
     let mut raw = Counted { inner: raw, consumed: consumed.clone() };
@@ -63,7 +63,7 @@ pub(super) fn open_as<'a>(
 #[cfg(not(feature = "compression"))]
 mod decoder {
     use crate::source::compression::Compression;
-    use crate::source::options::Options;
+    use crate::source::options::ReadOptions;
     use std::cell::Cell;
     use std::io::{self, ErrorKind, Read};
     use std::rc::Rc;
@@ -72,7 +72,7 @@ mod decoder {
         compression: Compression,
         _raw: impl Read + 'a,
         _consumed: (Rc<Cell<u64>>, u64),
-        _options: &Options,
+        _options: &ReadOptions,
     ) -> io::Result<Box<dyn Read + 'a>> {
         let message = format!("{compression} data, which is only read by programs built with the feature compression");
         Err(io::Error::new(ErrorKind::Unsupported, message))
@@ -132,7 +132,7 @@ pub(super) mod tests {
     pub const ALL: [(&str, Compress); 4] = [("gzip", gzip), ("zstd", zstd), ("bzip2", bzip2), ("xz", xz)];
 
     /// The readable bytes, and the error after them.
-    fn read(raw: &[u8], options: &Options) -> (Vec<u8>, Option<String>) {
+    fn read(raw: &[u8], options: &ReadOptions) -> (Vec<u8>, Option<String>) {
         let mut out = Vec::new();
         let error = decompressed(raw, Rc::default(), options).and_then(|mut reader| reader.read_to_end(&mut out)).err();
         (out, error.map(|error| error.to_string()))
@@ -149,22 +149,22 @@ pub(super) mod tests {
         for (name, compress) in ALL {
             let (a, b) = (sample(), b"second member\n".to_vec());
             let raw = [compress(&a), compress(b""), compress(&b)].concat();
-            assert_eq!(read(&raw, &Options::default()), ([a, b].concat(), None), "{name}");
-            assert_eq!(read(&compress(b""), &Options::default()), (vec![], None), "{name}, empty");
+            assert_eq!(read(&raw, &ReadOptions::default()), ([a, b].concat(), None), "{name}");
+            assert_eq!(read(&compress(b""), &ReadOptions::default()), (vec![], None), "{name}, empty");
         }
     }
 
     #[test]
     fn plain_bytes_are_plain() {
         for plain in [&b""[..], b"a", b"BZh9 is how bzip2 files start", b"\x1f\x8b", b"PK\x03\x04"] {
-            assert_eq!(read(plain, &Options::default()), (plain.to_vec(), None));
+            assert_eq!(read(plain, &ReadOptions::default()), (plain.to_vec(), None));
         }
     }
 
     #[test]
     fn a_skippable_frame_first() {
         let raw = [&b"\x50\x2a\x4d\x18\x04\0\0\0pzst"[..], &zstd(b"text")].concat();
-        assert_eq!(read(&raw, &Options::default()), (b"text".to_vec(), None));
+        assert_eq!(read(&raw, &ReadOptions::default()), (b"text".to_vec(), None));
     }
 
     fn zstd_window(log: u32) -> Vec<u8> {
@@ -190,7 +190,7 @@ pub(super) mod tests {
             (128, xz_dictionary(128 << 20)),
             (3, xz_dictionary(3 << 20)),
         ] {
-            let options = Options { max_window: max_window << 20, ..Options::default() };
+            let options = ReadOptions { max_window: max_window << 20, ..ReadOptions::default() };
             assert_eq!(read(&raw, &options), (b"text".to_vec(), None), "{max_window} MiB");
         }
     }
@@ -206,10 +206,10 @@ pub(super) mod tests {
             let message = format!(
                 "{compression} data needs a window of {mib} MiB, and 128 MiB is allowed (allow more with `max-window`)"
             );
-            assert_eq!(read(&raw, &Options::default()), (vec![], Some(message.clone())));
+            assert_eq!(read(&raw, &ReadOptions::default()), (vec![], Some(message.clone())));
             // Not only the first member.
             let small = if compression == "xz" { xz(b"small ") } else { zstd(b"small ") };
-            assert_eq!(read(&[small, raw].concat(), &Options::default()), (b"small ".to_vec(), Some(message)));
+            assert_eq!(read(&[small, raw].concat(), &ReadOptions::default()), (b"small ".to_vec(), Some(message)));
         }
     }
 
@@ -219,7 +219,7 @@ pub(super) mod tests {
         for (name, compress) in ALL {
             let raw = compress(&text);
             for cut in [raw.len() - 1, raw.len() / 2, 12] {
-                let (out, error) = read(&raw[..cut], &Options::default());
+                let (out, error) = read(&raw[..cut], &ReadOptions::default());
                 assert_eq!(error.as_deref(), Some(&*format!("{name} data is truncated")), "{name} at {cut}");
                 assert!(text.starts_with(&out), "{name}");
                 // bzip2 and xz output whole blocks only.
@@ -234,9 +234,9 @@ pub(super) mod tests {
             let mut raw = compress(&sample());
             let middle = raw.len() / 2;
             raw[middle..middle + 8].fill(0x55);
-            let (_, error) = read(&raw, &Options::default());
+            let (_, error) = read(&raw, &ReadOptions::default());
             assert!(error.unwrap().starts_with(&format!("{name} data is ")), "{name}");
-            let (out, error) = read(&[&compress(b"text"), &b"garbage, garbage"[..]].concat(), &Options::default());
+            let (out, error) = read(&[&compress(b"text"), &b"garbage, garbage"[..]].concat(), &ReadOptions::default());
             assert_eq!(out, b"text", "{name}");
             assert!(error.unwrap().starts_with(&format!("{name} data is damaged: ")), "{name}");
         }
@@ -248,9 +248,9 @@ pub(super) mod tests {
             let mut raw = compress(&sample());
             let middle = raw.len() / 2;
             raw[middle..middle + 8].fill(0x55);
-            let (whole, error) = read(&raw, &Options::default());
+            let (whole, error) = read(&raw, &ReadOptions::default());
             for size in [1, 1000, 5000, 1 << 20] {
-                let mut reader = decompressed(&raw[..], Rc::default(), &Options::default()).unwrap();
+                let mut reader = decompressed(&raw[..], Rc::default(), &ReadOptions::default()).unwrap();
                 let (mut out, mut buffer) = (Vec::new(), vec![0; size]);
                 let failure = loop {
                     match reader.read(&mut buffer) {
@@ -266,7 +266,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_bomb_is_stopped() {
-        let options = Options { max_record: 1000, max_expansion: 10, ..Options::default() };
+        let options = ReadOptions { max_record: 1000, max_expansion: 10, ..ReadOptions::default() };
         for (name, compress) in ALL {
             let raw = compress(&vec![0; 1 << 20]);
             let mut reader = decompressed(&raw[..], Rc::default(), &options).unwrap();
@@ -291,7 +291,7 @@ pub(super) mod tests {
             let header = [2, 0, 0x21, 1, dictionary, 0, 0, 0];
             [&header[..], &crc32(&header).to_le_bytes()].concat()
         };
-        let options = Options { max_window: 1 << 30, ..Options::default() };
+        let options = ReadOptions { max_window: 1 << 30, ..ReadOptions::default() };
         let (_, error) = read(&[stream.clone(), block(37)].concat(), &options);
         let message = "xz data needs a window of 1536 MiB, and 1024 MiB is allowed (allow more with `max-window`)";
         assert_eq!(error.as_deref(), Some(message));
@@ -316,7 +316,7 @@ pub(super) mod tests {
         let raw = gzip(&sample());
         for start in [&raw[..], &raw[..100], b""] {
             let mut out = Vec::new();
-            let reader = decompressed(start.chain(Broken), Rc::default(), &Options::default());
+            let reader = decompressed(start.chain(Broken), Rc::default(), &ReadOptions::default());
             let error = reader.and_then(|mut reader| reader.read_to_end(&mut out)).unwrap_err();
             assert_eq!(error.to_string(), "cannot read: disk on fire");
         }
@@ -336,7 +336,7 @@ pub(super) mod tests {
         let text = b"a text that is longer than any magic";
         for raw in ALL.map(|(_, compress)| compress(text)).into_iter().chain([text.to_vec()]) {
             // Call by call, because `read_to_end` would retry by itself.
-            let mut reader = decompressed(Interrupted(&raw, false), Rc::default(), &Options::default()).unwrap();
+            let mut reader = decompressed(Interrupted(&raw, false), Rc::default(), &ReadOptions::default()).unwrap();
             let (mut out, mut byte) = (Vec::new(), [0]);
             while reader.read(&mut byte).unwrap() > 0 {
                 out.extend(byte);
@@ -348,7 +348,7 @@ pub(super) mod tests {
     #[test]
     fn mutated_streams_never_panic() {
         let text = &sample()[..2000];
-        let options = Options { max_record: 1 << 20, ..Options::default() };
+        let options = ReadOptions { max_record: 1 << 20, ..ReadOptions::default() };
         let mut random = 1u64;
         for (_, compress) in ALL {
             let whole = compress(text);

@@ -23,7 +23,9 @@ use super::program::Job;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::{self, Archive};
-use super::{Batch, Counts, Format, Options, Problem, ProblemKind, Rank, Severity, compression, decode, decompress};
+use super::{
+    Batch, Counts, Format, Problem, ProblemKind, Rank, ReadOptions, Severity, compression, decode, decompress,
+};
 use crate::readable::display_size;
 
 /// A NUL among this many first bytes makes a file binary.
@@ -31,7 +33,7 @@ const BINARY_BYTES: usize = 8 << 10;
 
 /// One reading of the input, file by file.
 pub(super) struct Pass<'a> {
-    options: &'a Options,
+    options: &'a ReadOptions,
     fields: Arc<JsonFields>,
     /// The number of bytes read; compressed input counts compressed.
     bytes_read: Rc<Cell<u64>>,
@@ -52,7 +54,7 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(options: &'a Options, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
+    pub fn new(options: &'a ReadOptions, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
         let fields = JsonFields::new(options);
         let assembler = Assembler::new(options, deliver);
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
@@ -319,7 +321,7 @@ impl<'a> Pass<'a> {
     }
 
     fn records(&self, path: &str, line: u64, bytes: Vec<u8>) -> Records {
-        let Options { max_record, keep_rejected, .. } = *self.options;
+        let ReadOptions { max_record, keep_rejected, .. } = *self.options;
         Records { path: path.into(), line, bytes, max_record, keep_rejected }
     }
 

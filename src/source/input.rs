@@ -16,7 +16,7 @@ use super::identity::FileId;
 use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
 use super::walk::{Found, display_path, walk};
-use super::{Batch, Options, Problem, ProblemKind, Severity, Source};
+use super::{Batch, Problem, ProblemKind, ReadOptions, Severity, Source};
 use crate::error::Error;
 
 /// The path that means standard input.
@@ -31,7 +31,7 @@ const STDIN: &str = "-";
 /// for that; see [`keep_for_second_read`](Source::keep_for_second_read).
 pub struct Input {
     paths: Vec<PathBuf>,
-    options: Options,
+    options: ReadOptions,
     counts: Counts,
     keep: bool,
     stdin: Option<Box<dyn Read + Send>>,
@@ -84,7 +84,7 @@ pub type Files = HashMap<FileId, Arc<str>>;
 
 impl Input {
     /// Makes a source of these paths, read in this order.
-    pub fn new(paths: Vec<PathBuf>, options: Options) -> Self {
+    pub fn new(paths: Vec<PathBuf>, options: ReadOptions) -> Self {
         let stdin = Some(Box::new(io::stdin()) as Box<dyn Read + Send>);
         Input {
             paths,
@@ -396,7 +396,7 @@ mod tests {
     /// A folder of files, whose path is removed from the output.
     struct Fixture {
         folder: TempDir,
-        options: Options,
+        options: ReadOptions,
     }
 
     impl Fixture {
@@ -407,10 +407,10 @@ mod tests {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, bytes).unwrap();
             }
-            Fixture { folder, options: Options::default() }
+            Fixture { folder, options: ReadOptions::default() }
         }
 
-        fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
+        fn with(mut self, set: impl FnOnce(&mut ReadOptions)) -> Self {
             set(&mut self.options);
             self
         }
@@ -553,7 +553,7 @@ mod tests {
             writer.write_all(b"{\"id\":7,\"text\":\"piped\"}\n").unwrap();
             drop(writer);
             let path = PathBuf::from(format!("/proc/self/fd/{}", reader.as_raw_fd()));
-            let options = Options { format: Format::Jsonl, ..Options::default() };
+            let options = ReadOptions { format: Format::Jsonl, ..ReadOptions::default() };
             let mut input = Input::new(vec![path.clone()], options);
             if keep {
                 input.keep_for_second_read();

@@ -4,7 +4,7 @@ use super::batch::{JsonFields, Part, Records, too_long};
 use super::lines::raw_lines;
 use super::opaque::{may_become_opaque, opaque};
 use super::options::{PARQUET_MAGIC, WARC_MAGIC};
-use super::{Batch, Document, Format, Options, Problem, Ranking, decompress};
+use super::{Batch, Document, Format, Problem, Ranking, ReadOptions, decompress};
 #[cfg(feature = "warc")]
 use super::{
     PageText,
@@ -24,12 +24,12 @@ const BLOCK: usize = 64 << 10;
 pub struct Live<R> {
     input: R,
     path: Arc<str>,
-    options: Options,
+    options: ReadOptions,
 }
 
 impl<R: Read> Live<R> {
     /// Records of `input`, called `path`, in the given format: lines of text, WARC, or else JSON lines.
-    pub fn new(input: R, path: &str, options: &Options) -> Self {
+    pub fn new(input: R, path: &str, options: &ReadOptions) -> Self {
         Live { input, path: path.into(), options: options.clone() }
     }
 
@@ -46,7 +46,7 @@ impl<R: Read> Live<R> {
         let Live { input, path, options } = self;
         let input = decompress::decompressed(input, Default::default(), &options)?;
         let max_record = options.max_record;
-        let fields = JsonFields::new(&Options { ranking: Ranking::default(), ..options.clone() });
+        let fields = JsonFields::new(&ReadOptions { ranking: Ranking::default(), ..options.clone() });
         let kind = match options.format {
             #[cfg(feature = "warc")]
             Format::Warc => Kind::Archive(Box::new(Archive::live(Reader::new(input), BLOCK, max_record))),
@@ -352,7 +352,7 @@ mod tests {
     }
 
     fn read(input: impl Read, format: Format, max_record: usize) -> (Vec<u8>, Vec<String>) {
-        let options = Options { format, max_record, ..Options::default() };
+        let options = ReadOptions { format, max_record, ..ReadOptions::default() };
         let mut live = Live::new(input, "-", &options).open().unwrap();
         let (mut raw, mut found) = (Vec::new(), Vec::new());
         while let Some(next) = live.next_chunk().unwrap() {
@@ -375,7 +375,7 @@ mod tests {
     /// prematurely.
     fn records(input: impl Read, format: Format) -> (Vec<(String, String)>, bool) {
         let mut found = Vec::new();
-        let Ok(mut chunks) = Live::new(input, "-", &Options { format, ..Options::default() }).open() else {
+        let Ok(mut chunks) = Live::new(input, "-", &ReadOptions { format, ..ReadOptions::default() }).open() else {
             return (found, true);
         };
         loop {
@@ -442,7 +442,7 @@ mod tests {
         assert_eq!(found, [(String::new(), message.to_owned()), (b.clone(), "b|text".to_owned())]);
         // A record without text passes whole or not at all.
         let long = warc("metadata", "", &"x".repeat(5000));
-        let options = Options { format: Format::Warc, max_record: 4000, ..Options::default() };
+        let options = ReadOptions { format: Format::Warc, max_record: 4000, ..ReadOptions::default() };
         let input = format!("{long}\r\n\r\n{b}");
         let mut chunks = Live::new(input.as_bytes(), "-", &options).open().unwrap();
         let mut found = Vec::new();
@@ -490,8 +490,9 @@ mod tests {
             (flushed(&whole), Format::Warc, &record),
         ] {
             // Only where the next read is asked for does the stream fail.
-            let mut chunks =
-                Live::new(Pausing([input].into()), "-", &Options { format, ..Options::default() }).open().unwrap();
+            let mut chunks = Live::new(Pausing([input].into()), "-", &ReadOptions { format, ..ReadOptions::default() })
+                .open()
+                .unwrap();
             let chunk = chunks.next_chunk().unwrap().unwrap().unwrap();
             let mut found = Vec::new();
             chunk.documents(&mut |raw, result| {
@@ -547,7 +548,8 @@ mod tests {
     #[test]
     fn a_format_that_cannot_be_cut_is_refused() {
         for format in [Format::Text, Format::Csv, Format::Tsv, Format::Html] {
-            let error = Live::new(&b"{}"[..], "-", &Options { format, ..Options::default() }).open().err().unwrap();
+            let error =
+                Live::new(&b"{}"[..], "-", &ReadOptions { format, ..ReadOptions::default() }).open().err().unwrap();
             let message = format!("{} cannot be read as a stream: expected lines, jsonl or warc", format.name());
             assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::Unsupported, message));
         }
@@ -556,7 +558,7 @@ mod tests {
     #[test]
     fn a_file_without_text_is_not_read_as_lines() {
         let open = |input: &[u8], piece| {
-            let options = Options { format: Format::Lines, ..Options::default() };
+            let options = ReadOptions { format: Format::Lines, ..ReadOptions::default() };
             Live::new(Dripping(input, piece), "-", &options).open().err().map(|error| error.to_string())
         };
         for piece in [1, 3, 1000] {
@@ -575,7 +577,7 @@ mod tests {
     fn an_archive_is_not_read_as_json_lines() {
         let archive = warc("resource", "a", "text");
         let open = |input: &[u8], format, piece| {
-            let options = Options { format, ..Options::default() };
+            let options = ReadOptions { format, ..ReadOptions::default() };
             let chunks = Live::new(Dripping(input, piece), "-", &options).open();
             chunks.err().map(|error| error.to_string())
         };

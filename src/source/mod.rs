@@ -97,7 +97,7 @@ pub(crate) use input::Listed;
 pub use input::{Files, Input};
 pub use live::{Chunk, Chunks, EachRecord, Live};
 pub use opaque::opaque;
-pub use options::{FORMATS, Format, FormatName, Options};
+pub use options::{FORMATS, Format, FormatName, ReadOptions};
 pub use page_text::PageText;
 pub use problem::{Problem, ProblemKind, Severity};
 #[cfg(feature = "files")]

@@ -120,7 +120,7 @@ impl Format {
 
 /// Options of reading.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ReadOptions {
     /// How files are cut into documents.
     pub format: Format,
     /// The fields of the text, in JSON lines, CSV and Parquet.
@@ -137,13 +137,13 @@ pub struct Options {
     /// What separates the fields of a row, in [`Format::Csv`] and [`Format::Tsv`], instead of a comma or a tab. A byte of
     /// ASCII, but neither a quotation mark, nor a line end, nor NUL.
     pub delimiter: Option<u8>,
-    /// The maximum length of a record, in decompressed bytes; see [`Options::MAX_RECORD`]. Bounds memory.
+    /// The maximum length of a record, in decompressed bytes; see [`ReadOptions::MAX_RECORD`]. Bounds memory.
     pub max_record: usize,
     /// The maximum expansion of a compressed file, or of the pages of a Parquet file, as a multiple of its size, beyond one
     /// record. Bounds the cost of a
     /// crafted file.
     pub max_expansion: u64,
-    /// The maximum window of zstd and dictionary of xz, in bytes; see [`Options::MAX_WINDOW`]. Their decoders hold as much
+    /// The maximum window of zstd and dictionary of xz, in bytes; see [`ReadOptions::MAX_WINDOW`]. Their decoders hold as much
     /// in memory. For zstd the largest power of two that is not larger.
     pub max_window: u64,
     /// Whether a [`Problem`](super::Problem) carries the rejected record.
@@ -167,9 +167,9 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for ReadOptions {
     fn default() -> Self {
-        Options {
+        ReadOptions {
             format: Format::Auto,
             text_fields: FieldPath::single("text").into(),
             id_field: FieldPath::single("id"),
@@ -194,7 +194,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ReadOptions {
     /// The valid values of `max_record`.
     pub const MAX_RECORD: std::ops::RangeInclusive<usize> = 1..=1 << 30;
 
@@ -281,17 +281,20 @@ mod tests {
 
     #[test]
     fn limits_out_of_range_are_refused() {
-        assert!(Options::default().validate().is_ok());
-        assert!(Options { max_record: 0, ..Options::default() }.validate().is_err());
-        assert!(Options { max_record: (1 << 30) + 1, ..Options::default() }.validate().is_err());
-        assert!(Options { max_expansion: 0, ..Options::default() }.validate().is_err());
+        assert!(ReadOptions::default().validate().is_ok());
+        assert!(ReadOptions { max_record: 0, ..ReadOptions::default() }.validate().is_err());
+        assert!(ReadOptions { max_record: (1 << 30) + 1, ..ReadOptions::default() }.validate().is_err());
+        assert!(ReadOptions { max_expansion: 0, ..ReadOptions::default() }.validate().is_err());
         for (delimiter, is_valid) in
             [(b'|', true), (b'\t', true), (b'"', false), (b'\n', false), (0, false), (0xa7, false)]
         {
-            assert_eq!(Options { delimiter: Some(delimiter), ..Options::default() }.validate().is_ok(), is_valid);
+            assert_eq!(
+                ReadOptions { delimiter: Some(delimiter), ..ReadOptions::default() }.validate().is_ok(),
+                is_valid
+            );
         }
         for max_window in [0, (1 << 20) - 1, (2 << 30) + 1] {
-            assert!(Options { max_window, ..Options::default() }.validate().is_err());
+            assert!(ReadOptions { max_window, ..ReadOptions::default() }.validate().is_err());
         }
     }
 }

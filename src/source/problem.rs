@@ -131,7 +131,7 @@ pub struct Problem {
     pub message: String,
     /// The id of the record, if it could be read.
     pub id: Option<String>,
-    /// The record unchanged, if it was rejected whole and [`Options::keep_rejected`](super::Options::keep_rejected) is set.
+    /// The record unchanged, if it was rejected whole and [`ReadOptions::keep_rejected`](super::ReadOptions::keep_rejected) is set.
     pub record: Option<Vec<u8>>,
 }
 

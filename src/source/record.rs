@@ -50,11 +50,11 @@ impl Record {
     /// Reads up to the record, and parses no other. Memory: a batch, and the record.
     ///
     /// ```
-    /// use neardups::source::{Input, Options, Record};
+    /// use neardups::source::{Input, ReadOptions, Record};
     ///
     /// let lines = r#"{"id": "x", "text": "one"}
     /// {"id": "y", "text": "two"}"#;
-    /// let options = Options { format: neardups::source::Format::Jsonl, ..Options::default() };
+    /// let options = ReadOptions { format: neardups::source::Format::Jsonl, ..ReadOptions::default() };
     /// let mut input = Input::new(vec!["-".into()], options).with_stdin(Box::new(lines.as_bytes()));
     /// assert_eq!(Record::read(&mut input, Some(2)).unwrap().id, "y");
     /// ```
@@ -171,11 +171,11 @@ fn numbered(source: &mut dyn Source, number: u64) -> Result<Record, NoRecord> {
 
 #[cfg(all(test, feature = "files"))]
 mod tests {
-    use super::super::{Format, Input, Options};
+    use super::super::{Format, Input, ReadOptions};
     use super::*;
 
     fn input(bytes: &str, format: Format) -> Input {
-        let options = Options { format, batch_bytes: 16, max_record: 60, ..Options::default() };
+        let options = ReadOptions { format, batch_bytes: 16, max_record: 60, ..ReadOptions::default() };
         Input::new(vec!["-".into()], options).with_stdin(Box::new(std::io::Cursor::new(bytes.to_string())))
     }
 

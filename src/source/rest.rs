@@ -23,7 +23,7 @@ use super::parquet;
 use super::reader::Reader;
 #[cfg(feature = "warc")]
 use super::warc::Archive;
-use super::{Format, Options, decode, decompress, file};
+use super::{Format, ReadOptions, decode, decompress, file};
 
 /// The number of bytes that are read at once; even, for encodings in units of two bytes.
 const BLOCK: usize = 256 << 10;
@@ -118,7 +118,7 @@ impl Original for OnDisk<'_> {
 /// The bytes of an original, decompressed, with its format and compression.
 fn open<'o>(
     original: &'o mut dyn Original,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<(Reader<'o>, Format, Option<Compression>), Failure> {
     let (name, size) = (original.name().map(OsStr::to_os_string), original.size());
     let is_whole = options.program.as_ref().zip(original.path()).is_some_and(|(program, path)| program.reads(path));
@@ -137,7 +137,7 @@ fn open<'o>(
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn format(original: &mut dyn Original, options: &Options) -> Result<Format, Failure> {
+pub(crate) fn format(original: &mut dyn Original, options: &ReadOptions) -> Result<Format, Failure> {
     open(original, options).map(|(_, format, _)| format)
 }
 
@@ -157,7 +157,7 @@ const MOST_HEADING: usize = 1 << 20;
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn heading(original: &mut dyn Original, options: &Options) -> Result<Heading, Failure> {
+pub(crate) fn heading(original: &mut dyn Original, options: &ReadOptions) -> Result<Heading, Failure> {
     let (mut reader, format, _) = open(original, options)?;
     let Some(delimiter) = options.delimiter(format) else { return Ok(Heading { format, row: Vec::new() }) };
     let mut start = std::mem::take(&mut reader.head);
@@ -181,7 +181,7 @@ pub(crate) fn heading(original: &mut dyn Original, options: &Options) -> Result<
 /// See [`Failure`]. A part of the copy may have been written.
 pub(crate) fn copy_without(
     original: &mut dyn Original,
-    options: &Options,
+    options: &ReadOptions,
     records: &[u64],
     form: Form,
     out: impl Write + Send,
@@ -401,7 +401,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     /// The documents of a file, as `LINE|TEXT`.
-    fn documents(path: &Path, options: &Options) -> Vec<(u64, String)> {
+    fn documents(path: &Path, options: &ReadOptions) -> Vec<(u64, String)> {
         let mut found = Vec::new();
         Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
             batch.documents(&mut |result| {
@@ -414,14 +414,14 @@ mod tests {
         found
     }
 
-    fn copied(path: &Path, options: &Options, records: &[u64], form: Form) -> Vec<u8> {
+    fn copied(path: &Path, options: &ReadOptions, records: &[u64], form: Form) -> Vec<u8> {
         let mut out = Vec::new();
         copy_without(&mut OnDisk::open(path).unwrap(), options, records, form, &mut out).unwrap();
         out
     }
 
     /// Leaves out some documents, and reads the rest.
-    fn check(name: &str, content: &[u8], options: &Options, choose: impl Fn(usize) -> bool) -> Vec<u8> {
+    fn check(name: &str, content: &[u8], options: &ReadOptions, choose: impl Fn(usize) -> bool) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join(name), folder.path().join(format!("copy-{name}")));
         fs::write(&path, content).unwrap();
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn lines_are_left_out_and_other_bytes_stay() {
-        let options = Options::default();
+        let options = ReadOptions::default();
         let out =
             check("a.jsonl", b"{\"text\":\"a\"}\r\n\n{\"text\":\"b\"}\n not json\n{\"text\":\"c\"}", &options, |n| {
                 n == 1
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn rows_with_line_ends_are_left_out_whole() {
         let content = b"\xef\xbb\xbf\"text\",id\r\n\n\"a\nb\",1\r\nc,2\rd,3\n\"e\",\"4\n\"";
-        let options = Options::default();
+        let options = ReadOptions::default();
         assert_eq!(check("a.csv", content, &options, |n| n != 1), b"\xef\xbb\xbf\"text\",id\r\n\nc,2\r");
         assert_eq!(
             check("a.csv", content, &options, |n| n == 0),
@@ -464,7 +464,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv.gz");
         fs::write(&path, gzip(b"\xef\xbb\xbf\n\"te\"\"xt\nof\",text\n1,a\n2,b\n")).unwrap();
-        let options = Options::default();
+        let options = ReadOptions::default();
         let joined = |is_first, records: &[u64]| copied(&path, &options, records, Form::Joined { is_first });
         assert_eq!(joined(true, &[4]), b"\xef\xbb\xbf\n\"te\"\"xt\nof\",text\n2,b\n");
         assert_eq!(joined(false, &[]), b"\n1,a\n2,b\n");
@@ -477,7 +477,7 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         fs::write(&path, "{}\n{}\n").unwrap();
         let original = &mut OnDisk::open(&path).unwrap();
-        let result = copy_without(original, &Options::default(), &[3], Form::Whole, io::sink());
+        let result = copy_without(original, &ReadOptions::default(), &[3], Form::Whole, io::sink());
         assert!(matches!(result, Err(Failure::Read(error)) if error.to_string().contains("changed")));
     }
 
@@ -490,10 +490,10 @@ mod tests {
             };
             // ਊ has the byte of a line feed twice; Ģ has that of a quote.
             let content = encode("\u{feff}text,id\n\"ਊĢ\n\u{10000}\",1\nĢ\"Ģ,2\r\nc,3\n");
-            let out = check("a.csv", &content, &Options::default(), |n| n == 1);
+            let out = check("a.csv", &content, &ReadOptions::default(), |n| n == 1);
             assert_eq!(out, encode("\u{feff}text,id\n\"ਊĢ\n\u{10000}\",1\nc,3\n"));
             let odd = [&content[..], b"x"].concat();
-            let out = check("a.csv", &odd, &Options::default(), |n| n == 0);
+            let out = check("a.csv", &odd, &ReadOptions::default(), |n| n == 0);
             assert_eq!(out, [encode("\u{feff}text,id\nĢ\"Ģ,2\r\nc,3\n"), b"x".to_vec()].concat());
         }
     }
@@ -505,10 +505,10 @@ mod tests {
         let kept: String = (0..50_000).filter(|n| n % 3 != 0).map(line).collect();
         for (name, compress) in ALL {
             // The compression is that of the bytes, not of the name.
-            let out = check("a.jsonl.gz", &compress(content.as_bytes()), &Options::default(), |n| n % 3 == 0);
+            let out = check("a.jsonl.gz", &compress(content.as_bytes()), &ReadOptions::default(), |n| n % 3 == 0);
             assert!(out == compress(kept.as_bytes()) || out.len() < kept.len() / 2, "{name}: {}", out.len());
             assert_eq!(out[..3], compress(b"x")[..3], "{name}");
-            let out = check("a.jsonl", &compress(content.as_bytes()), &Options::default(), |_| true);
+            let out = check("a.jsonl", &compress(content.as_bytes()), &ReadOptions::default(), |_| true);
             assert_eq!(out[..3], compress(b"x")[..3], "{name}");
         }
     }
@@ -532,7 +532,7 @@ mod tests {
             warc_record(5, "conversion", "a third"),
         ];
         let content = records.concat();
-        let options = Options::default();
+        let options = ReadOptions::default();
         let rest = |left_out: &[usize]| -> String {
             records
                 .iter()
@@ -543,7 +543,7 @@ mod tests {
         };
         assert_eq!(check("a.warc", content.as_bytes(), &options, |n| n == 1), rest(&[3]).as_bytes());
         assert_eq!(check("a.warc", content.as_bytes(), &options, |_| true), rest(&[1, 3, 5]).as_bytes());
-        let short = Options { max_record: 200, ..options.clone() };
+        let short = ReadOptions { max_record: 200, ..options.clone() };
         assert_eq!(check("a.warc", content.as_bytes(), &short, |n| n == 0), rest(&[3]).as_bytes());
         // Each record is a member of its own, from which readers can begin.
         let out = check("a.warc.gz", &gzip(content.as_bytes()), &options, |n| n == 2);
@@ -567,7 +567,7 @@ mod tests {
         #[test]
         fn any_lines_but_some(input in "(\\{\"text\":\"[ab]\"\\}|x|\u{feff}|)(\r?\n(\\{\"text\":\"[ab]\"\\}|x|))*", which: u64) {
             let chosen = |n: usize| which >> (n % 64) & 1 == 1;
-            let out = check("a.jsonl", input.as_bytes(), &Options::default(), chosen);
+            let out = check("a.jsonl", input.as_bytes(), &ReadOptions::default(), chosen);
             // What stays is in its order.
             let mut number = 0;
             let lines = input.split_inclusive('\n').filter(|line| {
@@ -582,7 +582,7 @@ mod tests {
 
         #[test]
         fn any_rows_but_some(input in "text,id\n[ab,\"\n\r]{0,40}", which: u64) {
-            check("a.csv", input.as_bytes(), &Options::default(), |n| which >> (n % 64) & 1 == 1);
+            check("a.csv", input.as_bytes(), &ReadOptions::default(), |n| which >> (n % 64) & 1 == 1);
         }
 
         #[test]
@@ -591,7 +591,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a");
             fs::write(&path, &input).unwrap();
-            let options = Options { format: [Format::Jsonl, Format::Csv, Format::Warc][format], ..Options::default() };
+            let options = ReadOptions { format: [Format::Jsonl, Format::Csv, Format::Warc][format], ..ReadOptions::default() };
             prop_assert_eq!(copied(&path, &options, &[], Form::Whole), input);
         }
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Counts, Options, Problem, ProblemKind, Severity};
+use super::{Counts, Problem, ProblemKind, ReadOptions, Severity};
 
 /// An item found by a walk.
 pub(super) enum Found {
@@ -21,7 +21,7 @@ pub(super) enum Found {
 /// exclude.
 pub(super) fn walk(
     root: &Path,
-    options: &Options,
+    options: &ReadOptions,
     counts: &mut Counts,
     each: &mut dyn FnMut(Found, &mut Counts) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -66,7 +66,7 @@ pub(super) fn walk(
 }
 
 /// Whether globs leave out a file, or a folder with all that is in it. Standard input is no file.
-fn is_excluded(root: &Path, entry: &DirEntry, options: &Options) -> bool {
+fn is_excluded(root: &Path, entry: &DirEntry, options: &ReadOptions) -> bool {
     let is_folder = entry.file_type().is_dir();
     let path = entry.path();
     let below = match entry.depth() {
@@ -179,7 +179,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         let mut found = 0;
-        let walked = walk(folder.path(), &Options::default(), &mut Counts::default(), &mut |_, _| {
+        let walked = walk(folder.path(), &ReadOptions::default(), &mut Counts::default(), &mut |_, _| {
             found += 1;
             ControlFlow::Break(())
         });

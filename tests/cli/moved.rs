@@ -6,7 +6,7 @@ use super::shell::Shell;
 use crate::support::random::Random;
 use crate::support::scanning::factory;
 use neardups::Error;
-use neardups::clean::{Cleaned, Options, Undone, move_duplicates};
+use neardups::clean::{CleanOptions, Cleaned, Undone, move_duplicates};
 use neardups::engine::{Observer, Stage};
 use neardups::source::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -367,7 +367,7 @@ fn two_groups(folder: &Path) -> PathBuf {
 
 fn clean(input: &Path, output: &Path, observer: &dyn Observer) -> Cleaned {
     let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
-    move_duplicates(&[input.to_path_buf()], Some(output), &factory, &Options::default(), observer).unwrap()
+    move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), observer).unwrap()
 }
 
 /// Replaces the content by another of the same length, and restores the time.
@@ -467,7 +467,8 @@ fn nothing_is_overwritten() {
     let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
     let again = |_| {
         thread::sleep(Duration::from_millis(5));
-        let again = move_duplicates(std::slice::from_ref(&input), Some(&output), &factory, &Options::default(), &());
+        let again =
+            move_duplicates(std::slice::from_ref(&input), Some(&output), &factory, &CleanOptions::default(), &());
         again.unwrap_err().to_string()
     };
     let error = (0..200).map(again).find(|error| !error.contains("another run writes")).unwrap();

@@ -9,7 +9,7 @@ use neardups::algorithm::{Entry, parameter::Settings};
 use neardups::check::{baseline, config};
 use neardups::index::{self, Index, Plan, Seed, Sync};
 use neardups::prose::{self, Language, Lines, Markup, Prose};
-use neardups::source::{FieldPath, Format, Input, Live, Options, PageText, Severity, Source, TextFields};
+use neardups::source::{FieldPath, Format, Input, Live, PageText, ReadOptions, Severity, Source, TextFields};
 use neardups::tokenizer::Word;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
@@ -19,9 +19,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// An archive: it is read the same in blocks of any size and as a stream, and what a stream lets through is read the same again.
 pub fn warc(bytes: &[u8]) {
-    let options = Options { format: Format::Warc, max_record: 4 << 10, ..Options::default() };
+    let options = ReadOptions { format: Format::Warc, max_record: 4 << 10, ..ReadOptions::default() };
     let documents = batch(bytes, &options);
-    assert_eq!(batch(bytes, &Options { batch_bytes: 1, ..options.clone() }), documents);
+    assert_eq!(batch(bytes, &ReadOptions { batch_bytes: 1, ..options.clone() }), documents);
     let (live, passed) = stream(bytes, &options, b"\r\n\r\n");
     if bytes.starts_with(b"\x1f\x8b") {
         // A stream that is damaged ends where its decoder was, which depends on how the bytes arrive.
@@ -41,7 +41,7 @@ pub fn warc(bytes: &[u8]) {
 /// A page: its text, or its main text, is not longer than it.
 pub fn html(bytes: &[u8]) {
     for page_text in [PageText::All, PageText::Main] {
-        let options = Options { format: Format::Html, page_text, ..Options::default() };
+        let options = ReadOptions { format: Format::Html, page_text, ..ReadOptions::default() };
         for document in batch(bytes, &options) {
             // A byte of an old encoding is up to three of UTF-8; no character reference is so much shorter than what it stands for.
             assert!(document.len() <= 3 * bytes.len() + 16, "{document}");
@@ -61,9 +61,10 @@ pub fn jsonl(bytes: &[u8]) {
     else {
         return;
     };
-    let options = Options { format: Format::Jsonl, text_fields, id_field, max_record: 4 << 10, ..Options::default() };
+    let options =
+        ReadOptions { format: Format::Jsonl, text_fields, id_field, max_record: 4 << 10, ..ReadOptions::default() };
     let documents = batch(lines, &options);
-    assert_eq!(batch(lines, &Options { batch_bytes: 1, ..options.clone() }), documents);
+    assert_eq!(batch(lines, &ReadOptions { batch_bytes: 1, ..options.clone() }), documents);
     // A batch guesses at UTF-16 and drops a mark at the start.
     if !lines.starts_with(b"\xff\xfe") && !lines.starts_with(b"\xfe\xff") {
         assert_eq!(stream(lines, &options, b"").0, documents);
@@ -85,10 +86,10 @@ pub fn csv(bytes: &[u8]) {
     };
     for format in [Format::Csv, Format::Tsv] {
         let (text_fields, id_field) = (text_fields.clone(), id_field.clone());
-        let options = Options { format, text_fields, id_field, max_record: 4 << 10, ..Options::default() };
+        let options = ReadOptions { format, text_fields, id_field, max_record: 4 << 10, ..ReadOptions::default() };
         let documents = batch(lines, &options);
         for batch_bytes in [1, 7, 100] {
-            assert_eq!(batch(lines, &Options { batch_bytes, ..options.clone() }), documents);
+            assert_eq!(batch(lines, &ReadOptions { batch_bytes, ..options.clone() }), documents);
         }
         // Each record has a line of its own.
         assert!(documents.len() <= 1 + lines.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count());
@@ -137,8 +138,8 @@ pub fn docstrings(bytes: &[u8]) {
 /// room for.
 fn page(markup: Markup, bytes: &[u8]) {
     let source = String::from_utf8_lossy(bytes);
-    let all = prose::Options { code: true, links: true, front_matter: true, licences: true, contents: true };
-    for options in [prose::Options::default(), all] {
+    let all = prose::ProseOptions { code: true, links: true, front_matter: true, licences: true, contents: true };
+    for options in [prose::ProseOptions::default(), all] {
         check_places(&source, &prose::read(markup, &source, &options));
     }
 }
@@ -233,7 +234,7 @@ fn plan() -> Plan {
 }
 
 fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<neardups::index::Repair>), neardups::Error> {
-    Index::open(path, plan, &index::Options { sync: Sync::Off, ..index::Options::default() })
+    Index::open(path, plan, &index::IndexOptions { sync: Sync::Off, ..index::IndexOptions::default() })
 }
 
 /// An index of three documents.
@@ -286,7 +287,7 @@ pub fn index_entries(bytes: &[u8]) {
     let signature = Index::in_memory(plan, index::Limits::default()).signer().sign(TEXT);
     for (mode, window) in [(index::Mode::Query, None), (index::Mode::Filter, Some(2)), (index::Mode::Filter, None)] {
         let limits = index::Limits { window, expire: window, ..index::Limits::default() };
-        let options = index::Options { sync: Sync::Off, mode, limits, ..index::Options::default() };
+        let options = index::IndexOptions { sync: Sync::Off, mode, limits, ..index::IndexOptions::default() };
         let opened = Index::open(&path, plan, &options);
         assert!(opened.is_ok() || !is_whole, "{:?}", opened.err().map(|error| error.to_string()));
         let Ok((mut index, _)) = opened else { continue };
@@ -364,7 +365,7 @@ fn framed(record: &[u8], file: &mut Vec<u8>) {
 }
 
 /// The documents of a file, as `id|text`.
-fn batch(bytes: &[u8], options: &Options) -> Vec<String> {
+fn batch(bytes: &[u8], options: &ReadOptions) -> Vec<String> {
     let mut input =
         Input::new(vec![PathBuf::from("-")], options.clone()).with_stdin(Box::new(Cursor::new(bytes.to_vec())));
     let mut documents = Vec::new();
@@ -390,7 +391,7 @@ impl Read for Dripping<'_> {
 }
 
 /// The same of a stream, and every record that is not broken, each with `end` behind it.
-fn stream(bytes: &[u8], options: &Options, end: &[u8]) -> (Vec<String>, Vec<u8>) {
+fn stream(bytes: &[u8], options: &ReadOptions, end: &[u8]) -> (Vec<String>, Vec<u8>) {
     let (mut documents, mut passed) = (Vec::new(), Vec::new());
     let Ok(mut chunks) = Live::new(Dripping(bytes), "-", options).open() else { return (documents, passed) };
     while let Ok(Some(chunk)) = chunks.next_chunk() {

@@ -4,7 +4,7 @@ use crate::support::scanning::factory;
 use neardups::Error;
 use neardups::filter::{Counts, Filter, IN_FLIGHT, Sink};
 use neardups::index::{Decision, Index, Limits, Plan};
-use neardups::source::{Format, Live, Options};
+use neardups::source::{Format, Live, ReadOptions};
 use neardups::tokenizer::{Tokenizer, Tokens, Whitespace};
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -96,7 +96,7 @@ impl Tokenizer for Panicking {
 fn run(tokenizer: Arc<dyn Tokenizer>, limits: Limits, progress: &Arc<Progress>) -> (Result<Counts, Error>, usize) {
     let plan = Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer).unwrap();
     let mut index = Index::in_memory(&plan, limits);
-    let options = Options { format: Format::Lines, ..Options::default() };
+    let options = ReadOptions { format: Format::Lines, ..ReadOptions::default() };
     let live = Live::new(Input(Arc::clone(progress)), "-", &options);
     let mut sink = Decided(Arc::clone(progress), 0);
     let result = Filter::new(&mut index).threads(THREADS).run(live, &mut sink);

@@ -9,7 +9,7 @@ use crate::support::scanning::{Made, made, outcome_with, pairs};
 use neardups::Error;
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
 use neardups::algorithm::{Algorithm, Features, PreparedAlgorithm, Profile, Row};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::similarity::{Similarity, Threshold};
 use neardups::tokenizer::{Tokens, Word};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,8 @@ fn check(documents: &[Text], kind: Kind, bands: Bands, width: usize) -> usize {
         let factory = |_: usize| -> Result<PreparedAlgorithm, Error> {
             Ok(PreparedAlgorithm::new(Recording { inner: make(), compared: Arc::clone(&seen) }))
         };
-        let outcome = outcome_with(documents, &factory, &Options { seed, threads: 2, memory, ..Options::default() });
+        let outcome =
+            outcome_with(documents, &factory, &ScanOptions { seed, threads: 2, memory, ..ScanOptions::default() });
         let by_number = |(a, b, s): (String, String, f64)| {
             let number = |id: &str| id[1..].parse::<usize>().unwrap();
             (number(&a), number(&b), s)

@@ -3,7 +3,7 @@
 
 use crate::support::planted::{Planted, edited, planted, recall, text};
 use crate::support::random::Random;
-use neardups::check::find::{Document, Finding, Found, Judgement, Kind, Options, find, find_judged, word};
+use neardups::check::find::{Document, FindOptions, Finding, Found, Judgement, Kind, find, find_judged, word};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Documents without blocks.
 fn found(documents: &[Vec<u64>]) -> Found {
     let documents: Vec<Document> = documents.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
-    find(&documents, &Options::default())
+    find(&documents, &FindOptions::default())
 }
 
 /// Documents that are one block each.
@@ -22,7 +22,7 @@ fn found_blocks(documents: &[Vec<u64>]) -> Vec<Finding> {
         .zip(&whole)
         .map(|(words, whole)| Document { words, blocks: std::slice::from_ref(whole), scope: 0 })
         .collect();
-    find(&documents, &Options::default()).findings
+    find(&documents, &FindOptions::default()).findings
 }
 
 /// `0[1..3]=1[2..4]` for each finding, with its kind and the words that match.
@@ -52,7 +52,7 @@ fn plain_lcs(a: &[u64], b: &[u64]) -> usize {
 
 /// Checks that a finding is correct.
 fn check(documents: &[Vec<u64>], finding: &Finding) {
-    let options = Options::default();
+    let options = FindOptions::default();
     let Finding { kind, a, b, matched, runs, .. } = finding;
     let (one, other) = (&documents[a.document][a.words.clone()], &documents[b.document][b.words.clone()]);
     assert!((a.document, a.words.end) <= (b.document, b.words.start) || a.document < b.document, "{finding:?}");
@@ -129,7 +129,7 @@ fn all_that_is_found_is_right() {
         let (documents, blocks) = related(&mut random, 8);
         let given: Vec<Document> =
             documents.iter().zip(&blocks).map(|(words, blocks)| Document { words, blocks, scope: 0 }).collect();
-        let found = find(&given, &Options::default());
+        let found = find(&given, &FindOptions::default());
         found.findings.iter().for_each(|finding| check(&documents, finding));
         assert!(found.findings.is_sorted_by_key(|f| (f.a.document, f.a.words.start)));
         kinds.extend(found.findings.iter().map(|finding| finding.kind));
@@ -157,7 +157,7 @@ fn a_paragraph_with_three_words_changed() {
         Document { words: &first.1, blocks: &blocks[0], scope: 0 },
         Document { words: &other, blocks: &blocks[1], scope: 0 },
     ];
-    let found = find(&documents, &Options::default());
+    let found = find(&documents, &FindOptions::default());
     assert_eq!(told(&found.findings), ["Paragraph 0[0..19]=1[9..28] 16"]);
     let runs: Vec<_> = found.findings[0].runs.iter().map(|run| (run.a, run.b, run.tokens)).collect();
     assert_eq!(runs, [(0, 9, 3), (4, 13, 5), (10, 19, 3), (14, 23, 5)]);
@@ -175,11 +175,11 @@ fn items_that_are_written_alike() {
     let both = [one.clone(), two.clone()].concat();
     let blocks = [0..one.len(), one.len()..both.len()];
     let list = Document { words: &both, blocks: &blocks, scope: 0 };
-    assert!(find(&[list], &Options::default()).findings.is_empty());
+    assert!(find(&[list], &FindOptions::default()).findings.is_empty());
     let other = [one, text(&mut Random::new(3), 80)].concat();
     let third = [two, text(&mut Random::new(4), 80)].concat();
     let apart = [&other, &third].map(|words| Document { words, blocks: &blocks[..1], scope: 0 });
-    assert_eq!(find(&apart, &Options::default()).findings.len(), 1);
+    assert_eq!(find(&apart, &FindOptions::default()).findings.len(), 1);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn turns_of_phrase() {
         let pages = pages(sentences);
         let documents: Vec<Document> =
             pages.iter().map(|words| Document { words, blocks: std::slice::from_ref(&block), scope: 0 }).collect();
-        find(&documents, &Options::default()).findings.len()
+        find(&documents, &FindOptions::default()).findings.len()
     };
     let names: Vec<Vec<u64>> = (0..12).map(|i| sentence(&format!("n{i}"))).collect();
     assert_eq!(found(&names), 0);
@@ -310,7 +310,7 @@ fn texts_that_repeat_themselves_are_linear() {
         let whole: Vec<Range<usize>> = (0..30_000 / 50).map(|i| 50 * i..50 * i + 50).collect();
         let documents_with: Vec<Document> =
             documents.iter().map(|words| Document { words, blocks: &whole[..words.len() / 50], scope: 0 }).collect();
-        let found = find(&documents_with, &Options::default());
+        let found = find(&documents_with, &FindOptions::default());
         found
             .findings
             .iter()
@@ -351,8 +351,9 @@ fn similar_paragraphs_are_found_nearly_always() {
         let rate = 0.05 * random.below(7) as f64;
         let Planted { words, places } = planted(&mut random, length, rate, 60);
         let [a, b] = [0, 1].map(|i| &words[i][places[i].clone()]);
-        let at_least =
-            Options::default().paragraph_similarity.reached_by(2 * plain_lcs(a, b) as u64, (a.len() + b.len()) as u64);
+        let at_least = FindOptions::default()
+            .paragraph_similarity
+            .reached_by(2 * plain_lcs(a, b) as u64, (a.len() + b.len()) as u64);
         let planted = Planted { words, places };
         let found = planted.is_in(&planted.found(true));
         similar += usize::from(at_least);
@@ -423,7 +424,7 @@ fn copies_within_longer_copies() {
         .enumerate()
         .map(|(number, words)| Document { words, blocks: &blocks[number % 2], scope: 0 })
         .collect();
-    let all = find(&given, &Options::default()).findings;
+    let all = find(&given, &FindOptions::default()).findings;
     assert_eq!(
         told(&all),
         ["File 0[0..180]=1[0..160] 160", "Paragraph 0[80..100]=2[80..100] 20", "File 2[0..180]=3[0..160] 160"]
@@ -448,7 +449,7 @@ fn what_is_not_told_stands_in_for_nothing() {
         .enumerate()
         .map(|(number, words)| Document { words, blocks: &[], scope: number.min(2) })
         .collect();
-    let all = find_judged(&given, &Options::default(), judge).findings;
+    let all = find_judged(&given, &FindOptions::default(), judge).findings;
     let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
     assert_eq!(pairs, [[1, 2], [1, 4], [2, 3], [2, 4]]);
     assert!(all.iter().all(|finding| finding.kind == Kind::File));
@@ -457,8 +458,11 @@ fn what_is_not_told_stands_in_for_nothing() {
     let other = [&page[..], &fresh(&mut random, 20)].concat();
     let given = [&page, &other].map(|words| Document { words, blocks: &[], scope: 0 });
     let exact = |finding: &Finding| (finding.similarity().value() == 1.0).then(Judgement::default);
-    assert_eq!(told(&find(&given, &Options::default()).findings), ["File 0[0..100]=1[0..120] 100"]);
-    assert_eq!(told(&find_judged(&given, &Options::default(), exact).findings), ["Passage 0[0..100]=1[0..100] 100"]);
+    assert_eq!(told(&find(&given, &FindOptions::default()).findings), ["File 0[0..100]=1[0..120] 100"]);
+    assert_eq!(
+        told(&find_judged(&given, &FindOptions::default(), exact).findings),
+        ["Passage 0[0..100]=1[0..100] 100"]
+    );
 }
 
 #[test]
@@ -473,13 +477,13 @@ fn equal_documents_whose_pair_is_told_otherwise() {
             _ => Some(Judgement::default()),
         };
         let given = [&page, &page, &longer].map(|words| Document { words, blocks: &[], scope: 0 });
-        let all = find_judged(&given, &Options::default(), judge).findings;
+        let all = find_judged(&given, &FindOptions::default(), judge).findings;
         let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
         let expected: &[[usize; 2]] = if number.is_some() { &[[0, 1], [0, 2], [1, 2]] } else { &[[0, 2], [1, 2]] };
         assert_eq!(pairs, expected);
     }
     // Too short for a file by itself, and long enough for a passage.
-    let options = Options { paragraph_words: 200, ..Options::default() };
+    let options = FindOptions { paragraph_words: 200, ..FindOptions::default() };
     let given = [&page, &page].map(|words| Document { words, blocks: &[], scope: 0 });
     assert_eq!(told(&find(&given, &options).findings), ["File 0[0..100]=1[0..100] 100"]);
 }
@@ -500,7 +504,7 @@ fn ranks_say_what_is_told_of_many() {
         let judge =
             |f: &Finding| Some(Judgement { number: 0, rank: usize::from([f.a.document, f.b.document] == last) });
         let given: Vec<Document> = copies.iter().map(|words| Document { words, blocks: &[], scope: 0 }).collect();
-        let all = find_judged(&given, &Options::default(), judge).findings;
+        let all = find_judged(&given, &FindOptions::default(), judge).findings;
         let pairs: Vec<[usize; 2]> = all.iter().map(|f| [f.a.document, f.b.document]).collect();
         assert!(pairs.len() == 2 && !pairs.contains(&last), "{pairs:?}");
     }
@@ -519,7 +523,7 @@ fn paragraphs_of_the_same_words_are_linear() {
         document.extend(&words);
     }
     let blocks: Vec<Range<usize>> = (0..300).map(|i| 396 * i..396 * (i + 1)).collect();
-    let found = find(&[Document { words: &document, blocks: &blocks, scope: 0 }], &Options::default());
+    let found = find(&[Document { words: &document, blocks: &blocks, scope: 0 }], &FindOptions::default());
     assert_eq!(found.cut_short, 1);
     assert!(found.findings.iter().all(|finding| finding.kind == Kind::Passage), "{:?}", told(&found.findings));
 }
@@ -584,7 +588,7 @@ proptest! {
         let judge = |f: &Finding| [&f.a, &f.b].iter().all(|place| scopes[place.document] == 0).then(Judgement::default);
         let judged: Vec<Document> =
             documents.iter().zip(&scopes).map(|(words, &scope)| Document { words, blocks: &[], scope }).collect();
-        let (all, some) = (found(&documents).findings, find_judged(&judged, &Options::default(), judge).findings);
+        let (all, some) = (found(&documents).findings, find_judged(&judged, &FindOptions::default(), judge).findings);
         let mut most = 0;
         for (number, passage) in passages.iter().enumerate() {
             let holders: Vec<usize> = (0..documents.len()).filter(|&i| numbers[i].contains(&number)).collect();
@@ -633,7 +637,7 @@ proptest! {
             documents.iter().map(|(_, blocks)| blocks.iter().map(|&(start, end)| start..end).collect()).collect();
         let given: Vec<Document> =
             documents.iter().zip(&blocks).map(|((words, _), blocks)| Document { words, blocks, scope: 0 }).collect();
-        let options = Options { min_words, paragraph_words, ..Options::default() };
+        let options = FindOptions { min_words, paragraph_words, ..FindOptions::default() };
         for finding in find(&given, &options).findings {
             prop_assert!(finding.a != finding.b && finding.similarity().value() <= 1.0);
             prop_assert!(finding.a.document < finding.b.document || finding.a.words.end <= finding.b.words.start);

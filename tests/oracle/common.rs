@@ -5,7 +5,7 @@ use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts}
 use crate::support::random::Random;
 use crate::support::scanning::{factory, features, json, outcome, outcome_against, outcome_with, pairs};
 use neardups::algorithm::{AlgorithmFactory, CompareOn, Features};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::tokenizer::{Tokenizer, Tokens, Word};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -54,7 +54,7 @@ fn the_exact_join_is_one_of_sets_without_what_is_common() {
         let factory = factory("minhash", &settings);
         assert_eq!(pairs(&outcome(&documents, &factory)), expected, "without what more than {share} have");
         // Made again, and in another order of reading.
-        let options = Options { threads: 3, memory: 0, ..Options::default() };
+        let options = ScanOptions { threads: 3, memory: 0, ..ScanOptions::default() };
         assert_eq!(pairs(&outcome_with(&documents, &factory, &options)), expected);
         assert!(expected.len() > 20, "{} pairs at {share}", expected.len());
         found_without.insert(expected.len());
@@ -148,7 +148,7 @@ fn threads_and_batches_do_not_matter() {
         let force = [("force", "true")];
         let settings = [&[("drop-common", "0.2")][..], if algorithm == "simhash" { &force } else { &[] }].concat();
         let factory = factory(algorithm, &settings);
-        let with = |threads| outcome_with(&documents, &factory, &Options { threads, ..Options::default() });
+        let with = |threads| outcome_with(&documents, &factory, &ScanOptions { threads, ..ScanOptions::default() });
         let (one, four) = (with(1), with(4));
         assert_eq!(json(&one), json(&four), "{algorithm}");
         assert_eq!((&one.report.parameters, &one.report.warnings), (&four.report.parameters, &four.report.warnings));

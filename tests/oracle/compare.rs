@@ -7,7 +7,7 @@ use neardups::Error;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{ALGORITHMS, AlgorithmFactory};
 use neardups::compare::{Comparison, Verdict, compare, fingerprint, similarity};
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::source::Documents;
 use neardups::tokenizer::Word;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ fn pairs_of_texts() -> Vec<[String; 2]> {
 
 /// A scan of the two: the report, and the pair with its similarity and distance.
 fn check(texts: &[String; 2], factory: &dyn AlgorithmFactory, what: &str) -> Comparison {
-    let options = Options { threads: 1, ..Options::default() };
+    let options = ScanOptions { threads: 1, ..ScanOptions::default() };
     let [a, b] = texts;
     let comparison = compare([a, b], factory, &*options.tokenizer, options.seed).unwrap();
     let documents: Vec<Text> = vec![("a".into(), a.clone()), ("b".into(), b.clone())];
@@ -92,7 +92,7 @@ fn a_comparison_says_what_a_scan_does() {
         let factory = factory(algorithm, settings);
         if follows_the_collection(&factory) {
             let [a, b] = &texts[0];
-            let options = Options::default();
+            let options = ScanOptions::default();
             let comparison = compare([a, b], &factory, &*options.tokenizer, options.seed).unwrap();
             assert_eq!((comparison.verdict, comparison.evidence), (Verdict::NeedsCollection, None));
             continue;
@@ -174,7 +174,7 @@ fn the_similarity_is_known_below_the_threshold_too() {
             };
             let entry = neardups::algorithm::Entry::by_name(algorithm).unwrap();
             let settings = Settings::from_pairs(more.iter().chain([&settings]).copied());
-            let options = Options::default();
+            let options = ScanOptions::default();
             let comparison =
                 compare([a, b], &entry.factory(settings).unwrap(), &*options.tokenizer, options.seed).unwrap();
             comparison.evidence.unwrap().similarity

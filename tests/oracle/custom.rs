@@ -5,7 +5,7 @@ use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{always, outcome_with, pairs};
 use neardups::algorithm::{Algorithm, CompareOn, Features, Profile, Row};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
 use neardups::tokenizer::Tokens;
@@ -58,7 +58,7 @@ fn check(keys: &[Vec<u64>], memory: u64, share_a_key: impl Fn(usize, usize) -> b
         .collect();
     for compare_on in [CompareOn::Fingerprints, CompareOn::Features] {
         let make = || Free { keys: Arc::clone(&by_token), compare_on };
-        let options = Options { threads: 2, memory, ..Options::default() };
+        let options = ScanOptions { threads: 2, memory, ..ScanOptions::default() };
         let outcome = outcome_with(&documents, &always(make), &options);
         assert_eq!(pairs(&outcome), expected, "{compare_on:?}");
         if compare_on == CompareOn::Features {
@@ -119,7 +119,7 @@ fn a_document_with_a_fingerprint_and_without_keys_has_features_all_the_same() {
         let keys: HashMap<u64, Vec<u64>> = ["d0", "d1"].map(|t| (token_hash(t.as_bytes(), 0), vec![])).into();
         let keys = Arc::new(keys);
         let make = || Free { keys: Arc::clone(&keys), compare_on };
-        let outcome = outcome_with(&documents, &always(make), &Options { threads: 1, ..Options::default() });
+        let outcome = outcome_with(&documents, &always(make), &ScanOptions { threads: 1, ..ScanOptions::default() });
         assert_eq!(outcome.report.counts.featureless, 0, "{compare_on:?}");
         assert_eq!(pairs(&outcome), [("a".to_string(), "b".to_string(), 1.0)], "{compare_on:?}");
     }

@@ -5,7 +5,7 @@ use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, json, outcome, unordered};
 use neardups::algorithm::{ALGORITHMS, AlgorithmFactory, Entry, TableFactory};
-use neardups::engine::{Observer, Options, Outcome, Stage, scan};
+use neardups::engine::{Observer, Outcome, ScanOptions, Stage, scan};
 use neardups::source;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ fn threads_batches_and_memory_do_not_show() {
     for entry in ALGORITHMS {
         let factory = some_pairs(entry);
         let run = |threads, size, memory| {
-            let options = Options { threads, memory, ..Options::default() };
+            let options = ScanOptions { threads, memory, ..ScanOptions::default() };
             let mut source = Batched { documents: &documents, size };
             let outcome = scan(&mut source, None, &factory, &options, &()).unwrap();
             (json(&outcome), outcome.report.counts, outcome.report.parameters)
@@ -55,7 +55,7 @@ fn a_reference_in_other_batches_does_not_show_either() {
     let run = |threads, size, memory| {
         let mut reference = Batched { documents: old, size };
         let mut source = Batched { documents: new, size: 1000 / size };
-        let options = Options { threads, memory, ..Options::default() };
+        let options = ScanOptions { threads, memory, ..ScanOptions::default() };
         json(&scan(&mut source, Some(&mut reference), &factory, &options, &()).unwrap())
     };
     let expected = run(1, 1000, 1 << 30);
@@ -74,9 +74,9 @@ fn files_cut_into_batches_of_any_size() {
         ["english/docs", "jsonl/docs", "markdown/docs"].map(|folder| fixtures.join(folder)).into();
     let factory = factory("minhash", &[]);
     let run = |threads, batch_bytes, memory| {
-        let options = source::Options { batch_bytes, ..source::Options::default() };
+        let options = source::ReadOptions { batch_bytes, ..source::ReadOptions::default() };
         let mut input = source::Input::new(paths.clone(), options);
-        let options = Options { threads, memory, ..Options::default() };
+        let options = ScanOptions { threads, memory, ..ScanOptions::default() };
         json(&scan(&mut input, None, &factory, &options, &()).unwrap())
     };
     let expected = run(1, 1 << 20, 1 << 30);
@@ -93,7 +93,7 @@ fn files_cut_into_batches_of_any_size() {
 fn a_second_reading_is_made_only_without_memory() {
     let documents = corpus(3, 100);
     let run = |memory| {
-        let options = Options { memory, ..Options::default() };
+        let options = ScanOptions { memory, ..ScanOptions::default() };
         let mut source = Batched { documents: &documents, size: 10 };
         scan(&mut source, None, &factory("minhash", &[]), &options, &()).unwrap().report.rereadings > 0
     };
@@ -117,7 +117,7 @@ fn portions_do_not_show() {
     for (name, settings) in [("minhash", &[][..]), ("minhash", &[("exact", "true")]), ("spotsigs", &[])] {
         let factory = factory(name, settings);
         let run = |memory| {
-            let options = Options { threads: 2, memory, ..Options::default() };
+            let options = ScanOptions { threads: 2, memory, ..ScanOptions::default() };
             let mut source = Batched { documents: &documents, size: 40 };
             scan(&mut source, None, &factory, &options, &()).unwrap()
         };
@@ -182,7 +182,7 @@ fn a_beginning_that_misleads_about_the_lengths_changes_nothing() {
         let (long, short) = long_and_short(short_words);
         let run = |first: &[Text], second: &[Text], memory| -> (Outcome, Vec<Stage>) {
             let documents = [first, second].concat();
-            let (stages, options) = (Stages::default(), Options { threads: 2, memory, ..Options::default() });
+            let (stages, options) = (Stages::default(), ScanOptions { threads: 2, memory, ..ScanOptions::default() });
             let mut source = Batched { documents: &documents, size: 100 };
             let outcome = scan(&mut source, None, &factory("minhash", &[]), &options, &stages).unwrap();
             (outcome, stages.0.into_inner().unwrap())
@@ -224,7 +224,7 @@ fn every_reading_is_announced() {
     ] {
         let stages = Stages::default();
         let mut source = Batched { documents: &documents, size: 100 };
-        scan(&mut source, None, &factory(algorithm, settings), &Options::default(), &stages).unwrap();
+        scan(&mut source, None, &factory(algorithm, settings), &ScanOptions::default(), &stages).unwrap();
         let expected = [&vec![Stage::Counting; countings][..], &[Stage::Reading, Stage::Grouping, Stage::Verifying]];
         assert_eq!(stages.0.into_inner().unwrap(), expected.concat(), "{algorithm} {settings:?}");
     }
@@ -238,7 +238,7 @@ fn a_factory_that_ignores_lengths_reads_once() {
         assert!(!factory.depends_on_length());
         let stages = Stages::default();
         let mut source = Batched { documents: &documents, size: 100 };
-        scan(&mut source, None, &factory, &Options::default(), &stages).unwrap();
+        scan(&mut source, None, &factory, &ScanOptions::default(), &stages).unwrap();
         assert_eq!(stages.0.into_inner().unwrap(), [Stage::Reading, Stage::Grouping, Stage::Verifying]);
     }
 }

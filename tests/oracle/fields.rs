@@ -1,13 +1,13 @@
 //! Pages in fields of records against the same pages in files.
 
-use neardups::source::{Input, Options, PageText, Source, TextFields};
+use neardups::source::{Input, PageText, ReadOptions, Source, TextFields};
 use neardups::{MinHash, Scan};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The texts of the documents of a path, in their order, and the number of pages without a main text.
-fn texts(path: &Path, options: &Options) -> (Vec<String>, usize) {
+fn texts(path: &Path, options: &ReadOptions) -> (Vec<String>, usize) {
     let (mut texts, mut problems) = (Vec::new(), 0);
     Input::new(vec![path.to_path_buf()], options.clone()).read(&mut |batch| {
         batch.documents(&mut |document| match document {
@@ -54,9 +54,9 @@ fn compare(pages: &[String], page_text: PageText) {
     }
     fs::write(&lines, json).unwrap();
     fs::write(&rows, csv).unwrap();
-    let options = Options { page_text, ..Options::default() };
+    let options = ReadOptions { page_text, ..ReadOptions::default() };
     let expected = texts(&files, &options);
-    let in_fields = Options { pages_in_fields: true, delimiter: Some(b';'), ..options };
+    let in_fields = ReadOptions { pages_in_fields: true, delimiter: Some(b';'), ..options };
     assert_eq!(texts(&lines, &in_fields), expected);
     assert_eq!(texts(&rows, &in_fields), expected);
     let pairs = |path: &Path| {
@@ -81,12 +81,12 @@ fn several_columns_of_parquet_have_the_texts_of_the_same_fields_of_json() {
     let fixture = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path);
     for fields in ["meta.title,doc.body", "doc.body,meta.title,doc.id", "meta.url,doc.body"] {
         let text_fields = TextFields::parse("text-field", [fields]).unwrap();
-        let options = Options { text_fields, ..Options::default() };
+        let options = ReadOptions { text_fields, ..ReadOptions::default() };
         let expected = texts(&fixture("jsonl/nested/nested.jsonl"), &options);
         assert_eq!(expected.0.len(), 15);
         // The longest column decides where ranges of rows end, and the others follow.
         for batch_bytes in [1, 100, 1000, 1 << 20] {
-            let found = texts(&fixture("parquet/docs"), &Options { batch_bytes, ..options.clone() });
+            let found = texts(&fixture("parquet/docs"), &ReadOptions { batch_bytes, ..options.clone() });
             assert_eq!(found, expected, "{fields} in batches of {batch_bytes} bytes");
         }
     }

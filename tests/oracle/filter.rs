@@ -8,7 +8,7 @@ use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{self, KeepPolicy};
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{
-    self, Decision, FORMAT_VERSION, Index, Limits, Mode, Options, Outdated, Plan, Repair, Seed, Signer, Sync,
+    self, Decision, FORMAT_VERSION, Index, IndexOptions, Limits, Mode, Outdated, Plan, Repair, Seed, Signer, Sync,
 };
 use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Live};
@@ -61,7 +61,7 @@ fn signer(plan: &Plan) -> Signer {
 }
 
 fn run(input: impl Read + Send + 'static, index: &mut Index, threads: usize) -> Vec<(String, Decision)> {
-    let live = Live::new(input, "-", &source::Options { format: Format::Jsonl, ..source::Options::default() });
+    let live = Live::new(input, "-", &source::ReadOptions { format: Format::Jsonl, ..source::ReadOptions::default() });
     let mut kept = Kept::default();
     Filter::new(index).threads(threads).run(live, &mut kept).unwrap();
     assert_eq!(kept.released, kept.decided.len());
@@ -92,8 +92,11 @@ fn a_stream_keeps_what_a_scan_keeps() {
             let documents = with_articles(related(&mut Random::new(seed), 120, 80));
             let plan = plan(&factory);
             let decided = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1 + seed as usize % 3);
-            let outcome =
-                outcome_with(&documents, &factory, &engine::Options { threads: 2, ..engine::Options::default() });
+            let outcome = outcome_with(
+                &documents,
+                &factory,
+                &engine::ScanOptions { threads: 2, ..engine::ScanOptions::default() },
+            );
             let kept = outcome.keep(KeepPolicy::First);
             let verdicts = kept.verdicts().map(|verdict| {
                 let of = verdict.duplicate_of.map(|(of, similarity)| (of.to_string(), similarity));
@@ -163,10 +166,10 @@ proptest! {
 }
 
 fn open(path: &Path, plan: &Plan) -> Result<(Index, Option<Repair>), Error> {
-    open_with(path, plan, &Options { sync: Sync::Off, ..Options::default() })
+    open_with(path, plan, &IndexOptions { sync: Sync::Off, ..IndexOptions::default() })
 }
 
-fn open_with(path: &Path, plan: &Plan, options: &Options) -> Result<(Index, Option<Repair>), Error> {
+fn open_with(path: &Path, plan: &Plan, options: &IndexOptions) -> Result<(Index, Option<Repair>), Error> {
     Index::open(path, plan, options)
 }
 
@@ -245,7 +248,7 @@ fn a_changed_byte_is_found() {
 
 /// Writes batches of ten documents. Returns where each ends.
 fn batches(path: &Path, plan: &Plan, batches: usize) -> Vec<u64> {
-    let mut index = open_with(path, plan, &Options::default()).unwrap().0;
+    let mut index = open_with(path, plan, &IndexOptions::default()).unwrap().0;
     let mut signer = index.signer();
     let mut end = |batch: usize| {
         for number in 10 * batch..10 * batch + 10 {
@@ -338,7 +341,7 @@ proptest! {
         let expected = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seen");
-        let options = Options { tables, sync: Sync::Off, ..Options::default() };
+        let options = IndexOptions { tables, sync: Sync::Off, ..IndexOptions::default() };
         let mut found = Vec::new();
         for part in [&documents[..cut], &documents[cut..]] {
             let mut index = open_with(&path, &plan, &options).unwrap().0;
@@ -368,9 +371,9 @@ proptest! {
         let plan = plan(&factory("minhash", &[("shingle", "3")]));
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("seen"), folder.path().join("other"));
-        let options = Options { tables, sync: Sync::Off, mode: Mode::Add, ..Options::default() };
+        let options = IndexOptions { tables, sync: Sync::Off, mode: Mode::Add, ..IndexOptions::default() };
         let feed = |path: &Path, documents: &[Text], mode| {
-            let mut index = open_with(path, &plan, &Options { mode, ..options.clone() }).unwrap().0;
+            let mut index = open_with(path, &plan, &IndexOptions { mode, ..options.clone() }).unwrap().0;
             run(Cursor::new(jsonl(documents)), &mut index, 1)
         };
         let (first, rest) = documents.split_at(40);
@@ -404,20 +407,20 @@ fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
     let most = index::MOST_OF_A_KEY;
     for tables in [1 << 16, 1 << 30] {
         let path = folder.path().join(tables.to_string());
-        let options = Options { tables, mode: Mode::Add, sync: Sync::Off, ..Options::default() };
+        let options = IndexOptions { tables, mode: Mode::Add, sync: Sync::Off, ..IndexOptions::default() };
         let mut index = open_with(&path, &plan, &options).unwrap().0;
         for number in 0..most + 10 {
             assert_eq!(index.decide(&number.to_string(), &signature, 0).unwrap(), Decision::Fresh);
         }
         index.commit().unwrap();
         drop(index);
-        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options.clone() }).unwrap().0;
+        let mut index = open_with(&path, &plan, &IndexOptions { mode: Mode::Query, ..options.clone() }).unwrap().0;
         assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "10"));
         assert_eq!(index.capped(), 1);
         drop(index);
         // Removed documents do not take the place of others.
         index::remove(&path, (1..most + 10).map(|number| number.to_string()).collect()).unwrap();
-        let mut index = open_with(&path, &plan, &Options { mode: Mode::Query, ..options }).unwrap().0;
+        let mut index = open_with(&path, &plan, &IndexOptions { mode: Mode::Query, ..options }).unwrap().0;
         assert!(matches!(index.decide("x", &signature, 0).unwrap(), Decision::Duplicate { of, .. } if of == "0"));
         assert_eq!(index.capped(), 0);
     }
@@ -425,7 +428,7 @@ fn of_a_key_with_too_many_documents_the_latest_are_looked_at() {
 
 /// A small index of documents that have nothing in common, at the times 0, 1, 2 and so on.
 fn with_times(path: &Path, plan: &Plan, documents: u64) {
-    let mut index = open_with(path, plan, &Options::default()).unwrap().0;
+    let mut index = open_with(path, plan, &IndexOptions::default()).unwrap().0;
     let mut signer = index.signer();
     for number in 0..documents {
         let text = format!("some words of document number {number} and of no other {number}");
@@ -451,7 +454,7 @@ fn what_was_removed_counts_once_when_it_is_forgotten_too() {
     with_times(&path, &plan, 100);
     index::remove(&path, (0..50).chain([98]).map(|number| number.to_string()).collect()).unwrap();
     let limits = Limits { window: Some(5), max_documents: Some(5), ..Limits::default() };
-    let mut index = open_with(&path, &plan, &Options { limits, ..Options::default() }).unwrap().0;
+    let mut index = open_with(&path, &plan, &IndexOptions { limits, ..IndexOptions::default() }).unwrap().0;
     // The window is of documents that are there.
     assert_eq!(index.len(), 5);
     for number in 100..300 {
@@ -501,7 +504,7 @@ fn what_was_added_never_comes_through() {
     let path = folder.path().join("seen");
     let signature = signer(&plan).sign("a page that nobody should ever see again, whoever asks for it");
     let decide = |mode| {
-        let mut index = open_with(&path, &plan, &Options { mode, ..Options::default() }).unwrap().0;
+        let mut index = open_with(&path, &plan, &IndexOptions { mode, ..IndexOptions::default() }).unwrap().0;
         let decision = index.decide("page", &signature, 0).unwrap();
         index.seal().unwrap();
         decision
@@ -520,7 +523,7 @@ fn readers_see_the_file_that_they_opened() {
     let path = folder.path().join("seen");
     with_times(&path, &plan, 20);
     index::remove(&path, ["0".to_string()].into()).unwrap();
-    let mut reader = open_with(&path, &plan, &Options { mode: Mode::Query, ..Options::default() }).unwrap().0;
+    let mut reader = open_with(&path, &plan, &IndexOptions { mode: Mode::Query, ..IndexOptions::default() }).unwrap().0;
     let mut seen = Vec::new();
     index::inspect(&path, |entry| {
         if seen.is_empty() {
@@ -640,7 +643,7 @@ fn forgetting_frees_memory_and_the_tables_are_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { window: Some(50), max_documents: Some(50), ..Limits::default() };
     let path = folder.path().join("seen");
-    let in_file = open_with(&path, &plan, &Options { limits, sync: Sync::Off, ..Options::default() });
+    let in_file = open_with(&path, &plan, &IndexOptions { limits, sync: Sync::Off, ..IndexOptions::default() });
     let mut signer = signer(&plan);
     for mut index in [Index::in_memory(&plan, limits), in_file.unwrap().0] {
         let text = |number: usize| (0..20).map(|i| format!("w{} ", 100 * number + i)).collect::<String>();
@@ -687,7 +690,7 @@ fn asking_writes_nothing_beside_the_index() {
     let path = folder.path().join("seen");
     with_times(&path, &plan, 50);
     let places_of_tables = |mode| {
-        let options = Options { tables: 1 << 10, mode, ..Options::default() };
+        let options = IndexOptions { tables: 1 << 10, mode, ..IndexOptions::default() };
         let index = open_with(&path, &plan, &options).unwrap().0;
         assert!(index.bytes_held() < 64 << 10);
         // Files without a name, which this process has open.

@@ -6,7 +6,7 @@ use crate::support::plain::all_pairs;
 use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, learn, made, outcome, pairs};
 use neardups::algorithm::{AlgorithmFactory, CompareOn, FingerprintForm};
-use neardups::engine::{Fingerprints, Options};
+use neardups::engine::{Fingerprints, ScanOptions};
 use neardups::similarity::jaccard;
 use neardups::tokenizer::{Tokenizer, Tokens, Word};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ type Written = (String, FingerprintForm, Option<String>, usize);
 
 fn written(documents: &[Text], factory: &dyn AlgorithmFactory, threads: usize, batch: usize) -> Vec<Written> {
     let mut source = Batched { documents, size: batch };
-    let options = Options { threads, ..Options::default() };
+    let options = ScanOptions { threads, ..ScanOptions::default() };
     let mut written = Vec::new();
     let (report, result) =
         Fingerprints::prepare(&mut source, factory, &options, &()).unwrap().for_each(|fingerprint| {

@@ -6,7 +6,7 @@ use crate::support::plain::token_texts;
 use crate::support::scanning::{factory, made, outcome, pairs};
 use neardups::algorithm::shingles::ShingleHash;
 use neardups::algorithm::simhash::{SimHash, Weights};
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::hamming::{distance, sign_bits};
 use neardups::hash::shingle_hashes;
 use neardups::similarity::{Similarity, Threshold, jaccard_at_least};
@@ -122,9 +122,9 @@ fn simhash_with_md5_by_an_independent_program() {
 fn the_same_pairs_by_whatever_hash() {
     for folder in ["english", "chinese", "markdown", "code"] {
         let found = |settings: &[(&str, &str)]| {
-            let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::Options::default());
+            let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::ReadOptions::default());
             let settings = [settings, &[("shingle", "5")]].concat();
-            pairs(&scan(&mut input, None, &factory("minhash", &settings), &Options::default(), &()).unwrap())
+            pairs(&scan(&mut input, None, &factory("minhash", &settings), &ScanOptions::default(), &()).unwrap())
         };
         let exact = found(&[("exact", "true"), ("threshold", "0.3")]);
         let sketched = found(&[]);
@@ -167,9 +167,9 @@ fn the_pairs_that_the_fixtures_list() {
             expected.insert((id("a"), id("b")), pair["jaccard"].as_f64().unwrap());
         }
         assert_eq!(expected.len(), count);
-        let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::Options::default());
+        let mut input = Input::new(vec![fixtures().join(folder).join("docs")], source::ReadOptions::default());
         let factory = factory("minhash", &[("shingle", "5")]);
-        let outcome = scan(&mut input, None, &factory, &Options::default(), &()).unwrap();
+        let outcome = scan(&mut input, None, &factory, &ScanOptions::default(), &()).unwrap();
         let mut found: BTreeMap<(String, String), f64> = BTreeMap::new();
         for pair in outcome.pairs() {
             let name = |id: &str| id.rsplit('/').next().unwrap().to_string();

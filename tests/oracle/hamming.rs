@@ -8,7 +8,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{always, factory, made, outcome, outcome_with};
 use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::algorithm::{Algorithm, Explain, Features, Learned, Profile, Row};
-use neardups::engine::{Options, Outcome};
+use neardups::engine::{Outcome, ScanOptions};
 use neardups::hamming::Layout;
 use neardups::hash::token_hash;
 use neardups::similarity::Similarity;
@@ -228,7 +228,7 @@ fn documents_of_words_within_the_distance() {
             .filter_map(|(i, j)| Some((i, j, apart(i, j)?)))
             .filter(|pair| pair.2 <= most)
             .collect();
-        let outcome = outcome_with(&documents, &factory, &Options { threads: 1, ..Options::default() });
+        let outcome = outcome_with(&documents, &factory, &ScanOptions { threads: 1, ..ScanOptions::default() });
         assert_eq!(found(&outcome, bits.parse().unwrap()), expected, "{bits} {distance} {grams} {weights}");
         assert!(expected.len() > 20);
     }

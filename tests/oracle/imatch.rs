@@ -8,7 +8,7 @@ use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most
 use neardups::algorithm::TableFactory;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::presets::Preset;
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::hash::{combine, mix, token_hash};
 use neardups::lexicon::Lexicon;
 use neardups::tokenizer::Word;
@@ -139,7 +139,7 @@ impl Given {
         settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
         let factory = factory("imatch", &settings).with_lexicon(parse(list)).unwrap();
         let factory = factory.with_left_out(left_out.iter().map(|words| parse(words))).unwrap();
-        let options = Options { seed: self.seed, threads: 2, ..Options::default() };
+        let options = ScanOptions { seed: self.seed, threads: 2, ..ScanOptions::default() };
         pairs(&outcome_with(documents, &factory, &options))
     }
 
@@ -153,7 +153,7 @@ impl Given {
         settings.push(percent[0].as_ref().map_or(("idf-low", &*low), |share| ("drop-frequent", share)));
         settings.push(percent[1].as_ref().map_or(("idf-high", &*high), |share| ("drop-rare", share)));
         settings.extend((self.lexicons > 0).then_some(("drop-fraction", &*drop)));
-        let options = Options { seed: self.seed, threads: 2, ..Options::default() };
+        let options = ScanOptions { seed: self.seed, threads: 2, ..ScanOptions::default() };
         pairs(&outcome_with(documents, &factory("imatch", &settings), &options))
     }
 }

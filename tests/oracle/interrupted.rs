@@ -3,7 +3,7 @@
 
 use crate::support::random::Random;
 use crate::support::scanning::factory;
-use neardups::index::{self, Decision, Index, Limits, Mode, Options, Outdated, Plan, Seed, Sync};
+use neardups::index::{self, Decision, Index, IndexOptions, Limits, Mode, Outdated, Plan, Seed, Sync};
 use neardups::tokenizer::Word;
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,7 +70,7 @@ fn plainly_with_fresh(lines: &[Line], limits: Limits) -> (Vec<Fate>, Vec<bool>) 
 }
 
 fn open(path: &Path, plan: &Plan, limits: Limits, sync: Sync) -> Index {
-    let options = Options { limits, sync, mode: Mode::Filter, ..Options::default() };
+    let options = IndexOptions { limits, sync, mode: Mode::Filter, ..IndexOptions::default() };
     Index::open(path, plan, &options).unwrap().0
 }
 

@@ -5,7 +5,8 @@ use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{
-    Chosen, KEEP_POLICIES, KeepPolicy, Kept, Observer, Options, Outcome, Report, Stage, deduplicate, scan, scan_to_keep,
+    Chosen, KEEP_POLICIES, KeepPolicy, Kept, Observer, Outcome, Report, ScanOptions, Stage, deduplicate, scan,
+    scan_to_keep,
 };
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Number, Rank, Source};
@@ -38,7 +39,7 @@ fn check(
     reference: &[Text],
     documents: &[Text],
     factory: &dyn AlgorithmFactory,
-    options: &Options,
+    options: &ScanOptions,
     what: &str,
 ) -> (u64, u64) {
     fn side(documents: &[Text]) -> Batched<'_> {
@@ -73,7 +74,7 @@ fn a_keep_set_needs_no_list_of_pairs() {
         let (reference, documents) = documents.split_at(60);
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
-            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let what = format!("{name} {settings:?} with seed {seed}");
             check(&[], documents, &factory, &options, &what);
             check(reference, documents, &factory, &options, &format!("{what} against a reference"));
@@ -171,10 +172,10 @@ fn chosen_documents_come_first() {
         let chosen = Arc::new(Chosen::read("decisions", lines.join("\n").as_bytes()).unwrap());
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
-            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
             let similar = similar(&scan(&mut side(), None, &factory, &options, &()).unwrap(), all.len());
-            let options = Options { chosen: Some(Arc::clone(&chosen)), ..options };
+            let options = ScanOptions { chosen: Some(Arc::clone(&chosen)), ..options };
             for (policy_name, policy, _) in KEEP_POLICIES {
                 let what = format!("{name} {settings:?} with seed {seed}, {policy_name}");
                 let mut turns = turns(&all, 0, *policy, &ranks);
@@ -201,7 +202,7 @@ fn ranks_come_before_the_policy() {
         let ranks: Vec<Rank> = all.iter().map(|_| any_rank(&mut random)).collect();
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
-            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let side = || Ranked { documents: &all, ranks: &ranks, size: 11 };
             let outcome = scan(&mut side(), None, &factory, &options, &()).unwrap();
             let similar = similar(&outcome, all.len());
@@ -238,7 +239,7 @@ fn documents_are_also_compared_with_each_other() {
             all.iter().map(|_| if seed == 0 { Rank::default() } else { any_rank(&mut random) }).collect();
         for (name, settings) in ALGORITHMS {
             let factory = factory(name, settings);
-            let options = Options { threads: 1 + seed as usize % 3, seed, ..Options::default() };
+            let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
             let outcome = outcome_with(&all, &factory, &options);
             let similar = similar(&outcome, all.len());
             for (policy_name, policy, _) in KEEP_POLICIES {
@@ -273,7 +274,13 @@ fn a_keep_set_does_not_depend_on_memory() {
     for settings in [&[("threshold", "0.4"), ("shingle", "2")][..], &[("threshold", "0.4"), ("exact", "true")]] {
         let factory = factory("minhash", settings);
         for memory in [0, 1 << 17, 1 << 30] {
-            check(&[], &documents, &factory, &Options { memory, ..Options::default() }, &format!("{memory} bytes"));
+            check(
+                &[],
+                &documents,
+                &factory,
+                &ScanOptions { memory, ..ScanOptions::default() },
+                &format!("{memory} bytes"),
+            );
         }
     }
 }
@@ -297,12 +304,12 @@ fn pages_of_one_template_take_as_many_comparisons_as_there_are_pages() {
     ] {
         let pages = if name == "spotsigs" { with_articles(pages(1500, 300, 2)) } else { pages(1500, 300, 2) };
         let factory = factory(name, settings);
-        let (all, kept) = check(&[], &pages, &factory, &Options::default(), name);
+        let (all, kept) = check(&[], &pages, &factory, &ScanOptions::default(), name);
         assert!(all == 0 || kept < 20 * 1500, "{name}: {kept} comparisons instead of {all}");
     }
     // Below the threshold nothing is dropped, and the prefixes of the pages rule out most pairs.
     let factory = factory("minhash", &[("shingle", "1")]);
-    let (all, kept) = check(&[], &pages(1500, 300, 40), &factory, &Options::default(), "below the threshold");
+    let (all, kept) = check(&[], &pages(1500, 300, 40), &factory, &ScanOptions::default(), "below the threshold");
     assert!(kept <= all + 1500, "{kept} comparisons instead of {all}");
 }
 
@@ -342,11 +349,11 @@ fn pages_of_templates_that_are_partly_similar() {
             let factory = factory(name, settings);
             let pages = if name == "spotsigs" { with_articles(pages.clone()) } else { pages.clone() };
             let what = format!("{own:?} {name} {settings:?}");
-            let (all, kept) = check(&[], &pages, &factory, &Options::default(), &what);
+            let (all, kept) = check(&[], &pages, &factory, &ScanOptions::default(), &what);
             // Some are compared twice: with those kept before, and with those decided on at the same time.
             assert!(0 < kept && kept < 2 * all, "{what}: {kept} comparisons instead of {all}");
             let (reference, pages) = pages.split_at(700);
-            check(reference, pages, &factory, &Options::default(), &format!("{what} against a reference"));
+            check(reference, pages, &factory, &ScanOptions::default(), &format!("{what} against a reference"));
         }
     }
 }
@@ -378,7 +385,7 @@ fn very_many_pairs_are_announced_before_they_are_looked_for() {
     let announced = |documents: &[Text]| {
         let announced = Announced::default();
         let mut source = Batched { documents, size: 100 };
-        let outcome = scan(&mut source, None, &factory, &Options::default(), &announced).unwrap();
+        let outcome = scan(&mut source, None, &factory, &ScanOptions::default(), &announced).unwrap();
         (announced.0.into_inner().unwrap(), outcome.report.counts.pairs.unwrap())
     };
     assert_eq!(announced(&of(5000, 0)), (vec![Some(12_497_500), None], 12_497_500));
@@ -390,7 +397,7 @@ fn very_many_pairs_are_announced_before_they_are_looked_for() {
     assert_eq!(before[0], Some(pairs));
     let unannounced = Announced::default();
     let mut source = Batched { documents: &documents, size: 100 };
-    scan_to_keep(&mut source, None, &factory, &Options::default(), &unannounced, KeepPolicy::First).unwrap();
+    scan_to_keep(&mut source, None, &factory, &ScanOptions::default(), &unannounced, KeepPolicy::First).unwrap();
     assert_eq!(unannounced.0.into_inner().unwrap(), [None]);
 }
 
@@ -406,8 +413,8 @@ fn dropped_documents_connect_what_is_kept() {
         }
         let documents: Vec<Text> = order.iter().map(|&from| (from.to_string(), text(from * 4))).collect();
         let factory = factory("minhash", &[("threshold", "0.6"), ("shingle", "1"), ("exact", "true")]);
-        check(&[], &documents, &factory, &Options::default(), "a chain");
-        let all = outcome_with(&documents, &factory, &Options::default());
+        check(&[], &documents, &factory, &ScanOptions::default(), "a chain");
+        let all = outcome_with(&documents, &factory, &ScanOptions::default());
         assert_eq!(all.keep(KeepPolicy::First).clusters().count(), 1);
     }
 }

@@ -6,7 +6,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{Batched, factory, outcome_with, pairs};
 use neardups::algorithm::TableFactory;
 use neardups::compare::{compare, fingerprint};
-use neardups::engine::{Options, count_terms, scan};
+use neardups::engine::{ScanOptions, count_terms, scan};
 use neardups::index::{Index, Limits, Plan, Seed};
 use neardups::lexicon::Lexicon;
 use neardups::source::Documents;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The lexicon file of documents, made by the library.
-fn built(documents: &[Text], options: &Options, tokenizer: &str, min_df: u32) -> String {
+fn built(documents: &[Text], options: &ScanOptions, tokenizer: &str, min_df: u32) -> String {
     let (terms, counts) = count_terms(&mut Batched { documents, size: 7 }, options, &()).unwrap();
     assert_eq!((counts.documents, counts.documents - counts.copies), (documents.len() as u64, terms.documents()));
     let mut file = Vec::new();
@@ -69,7 +69,12 @@ fn a_file_lists_the_terms_of_distinct_documents() {
             let listed = frequencies.iter().filter(|(_, df)| **df >= min_df);
             let expected: Vec<String> =
                 listed.map(|(term, df)| format!("{df}\t{}", term.replace('\\', r"\\"))).collect();
-            let of = |threads, seed| Options { tokenizer: Arc::clone(&tokenizer), threads, seed, ..Options::default() };
+            let of = |threads, seed| ScanOptions {
+                tokenizer: Arc::clone(&tokenizer),
+                threads,
+                seed,
+                ..ScanOptions::default()
+            };
             let file = built(&documents, &of(1, 0), name, min_df);
             let mut lines = file.lines();
             let header: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
@@ -91,12 +96,12 @@ fn a_document_that_is_there_five_hundred_times_is_no_more_common() {
     let mut documents: Vec<Text> = (0..500).map(|n| (n.to_string(), text.clone())).collect();
     documents.push(("near".into(), format!("{text} more")));
     documents.extend((0..600).map(|n| (format!("other {n}"), format!("word{} word{} word{n}", n % 7, n % 5))));
-    let found = pairs(&outcome_with(&documents, &factory("imatch", &[("idf-low", "0.5")]), &Options::default()));
+    let found = pairs(&outcome_with(&documents, &factory("imatch", &[("idf-low", "0.5")]), &ScanOptions::default()));
     let near = found.iter().filter(|(_, b, similarity)| b == "near" && *similarity == 1.0);
     assert_eq!(near.count(), 500);
     // Without a near-copy no other document has any of its terms, and copies are copies all the same.
     documents.retain(|(id, _)| id != "near");
-    let found = outcome_with(&documents, &factory("imatch", &[]), &Options::default());
+    let found = outcome_with(&documents, &factory("imatch", &[]), &ScanOptions::default());
     assert_eq!(found.report.counts.copies, 499);
 }
 
@@ -105,7 +110,7 @@ fn a_lexicon_of_the_same_documents_finds_what_learning_finds() {
     let folder = Folder::new();
     let documents = related(&mut Random::new(3), 300, 120);
     for seed in [0, 5] {
-        let options = Options { seed, threads: 2, ..Options::default() };
+        let options = ScanOptions { seed, threads: 2, ..ScanOptions::default() };
         for (algorithm, settings) in [
             ("imatch", &[][..]),
             ("simhash", &[("weights", "idf"), ("distance", "10"), ("force", "true")]),
@@ -137,11 +142,11 @@ fn a_lexicon_of_the_same_documents_finds_what_learning_finds() {
 fn with_a_lexicon_a_document_more_leaves_the_pairs_as_they_are() {
     let folder = Folder::new();
     let mut documents = related(&mut Random::new(4), 200, 100);
-    let file = built(&documents[..150], &Options::default(), "word", 2);
+    let file = built(&documents[..150], &ScanOptions::default(), "word", 2);
     let settings = [("weights", "idf"), ("distance", "8"), ("force", "true")];
     for (algorithm, settings) in [("imatch", &[][..]), ("simhash", &settings[..])] {
         let factory = || with_lexicon(factory(algorithm, settings), folder.read(&file, 0).unwrap());
-        let before = pairs(&outcome_with(&documents, &factory(), &Options::default()));
+        let before = pairs(&outcome_with(&documents, &factory(), &ScanOptions::default()));
         assert!(before.len() > 20);
         for n in 0..3 {
             documents.insert(
@@ -149,7 +154,7 @@ fn with_a_lexicon_a_document_more_leaves_the_pairs_as_they_are() {
                 (format!("more {n}"), (0..90).map(|i| format!("w{} unheard{n}of{i} ", i * n)).collect()),
             );
         }
-        let after = pairs(&outcome_with(&documents, &factory(), &Options::default()));
+        let after = pairs(&outcome_with(&documents, &factory(), &ScanOptions::default()));
         let of_old = after.into_iter().filter(|(a, b, _)| !a.starts_with("more") && !b.starts_with("more"));
         assert_eq!(of_old.collect::<Vec<_>>(), before);
         documents.retain(|(id, _)| !id.starts_with("more"));
@@ -163,7 +168,7 @@ const SMALL: &str = "{\"type\":\"lexicon\",\"version\":2,\"hash_version\":3,\"do
 #[test]
 fn the_digest_is_that_of_the_file_without_it() {
     let documents: Vec<Text> = ["the quick fox", "the fox", "quick, the"].map(|text| (text.into(), text.into())).into();
-    assert_eq!(built(&documents, &Options::default(), "word", 2), SMALL);
+    assert_eq!(built(&documents, &ScanOptions::default(), "word", 2), SMALL);
     let folder = Folder::new();
     let lexicon = folder.read(SMALL, 0).unwrap();
     assert_eq!((lexicon.documents(), lexicon.len()), (3, 3));
@@ -242,7 +247,7 @@ fn a_lexicon_goes_with_its_tokenizer_and_with_what_uses_it() {
     let imatch = factory("imatch", &[]).with_lexicon(lexicon()).unwrap();
     // Wherever it is run.
     let runs = |tokenizer: Arc<dyn Tokenizer>, seed: u64| {
-        let options = Options { tokenizer: Arc::clone(&tokenizer), seed, ..Options::default() };
+        let options = ScanOptions { tokenizer: Arc::clone(&tokenizer), seed, ..ScanOptions::default() };
         let mut documents = Documents::new([("a", "the quick brown fox"), ("b", "the lazy dog")]);
         let seeded = |plan: Plan| plan.with_seed(Seed::Fixed(seed));
         [

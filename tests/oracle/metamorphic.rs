@@ -4,7 +4,7 @@ use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
 use crate::support::scanning::{factory, follows_the_collection, outcome, pairs, unordered};
 use neardups::algorithm::{ALGORITHMS, TableFactory};
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::source;
 use unicode_normalization::UnicodeNormalization;
 
@@ -116,8 +116,8 @@ fn line_ends_marks_and_composition_are_no_difference() {
     let utf16: Vec<u8> = format!("\u{feff}{composed}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(folder.path().join("utf16.txt"), utf16).unwrap();
     for factory in factories() {
-        let mut input = source::Input::new(vec![folder.path().to_path_buf()], source::Options::default());
-        let outcome = scan(&mut input, None, &factory, &Options::default(), &()).unwrap();
+        let mut input = source::Input::new(vec![folder.path().to_path_buf()], source::ReadOptions::default());
+        let outcome = scan(&mut input, None, &factory, &ScanOptions::default(), &()).unwrap();
         assert_eq!((outcome.report.counts.documents, outcome.report.counts.copies), (8, 7));
     }
 }

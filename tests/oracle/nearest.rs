@@ -6,7 +6,7 @@ use crate::support::random::Random;
 use crate::support::scanning::{factory, made};
 use neardups::algorithm::{AlgorithmFactory, CompareOn};
 use neardups::index::{
-    Decision, Index, Limits, MEDIAN_TOKENS, Mode, Nearest, Options, Plan, Seed, Sync, Wanted, remove,
+    Decision, Index, IndexOptions, Limits, MEDIAN_TOKENS, Mode, Nearest, Plan, Seed, Sync, Wanted, remove,
 };
 use neardups::tokenizer::Word;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn stored(documents: &[Text], factory: &dyn AlgorithmFactory) -> Stored {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.idx");
     let plan = Plan::new(factory, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(0)).unwrap();
-    let options = Options { mode: Mode::Add, sync: Sync::Off, ..Options::default() };
+    let options = IndexOptions { mode: Mode::Add, sync: Sync::Off, ..IndexOptions::default() };
     let (mut index, _) = Index::open(&path, &plan, &options).unwrap();
     let mut signer = index.signer();
     for (id, text) in documents {
@@ -43,7 +43,7 @@ fn stored(documents: &[Text], factory: &dyn AlgorithmFactory) -> Stored {
 
 /// Opens the index with tables in memory or on the disk.
 fn opened(stored: &Stored, wanted: Wanted, tables: u64) -> Index {
-    let options = Options { mode: Mode::Nearest(wanted), tables, ..Options::default() };
+    let options = IndexOptions { mode: Mode::Nearest(wanted), tables, ..IndexOptions::default() };
     Index::open(&stored.path, &stored.plan, &options).unwrap().0
 }
 

@@ -7,7 +7,7 @@ use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use neardups::source::{FieldPath, Format, Input, Options, ProblemKind, Severity, Source};
+use neardups::source::{FieldPath, Format, Input, ProblemKind, ReadOptions, Severity, Source};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Cursor;
@@ -66,13 +66,13 @@ impl File {
         File { _folder: folder, path }
     }
 
-    fn read(&self, options: &Options) -> Vec<String> {
+    fn read(&self, options: &ReadOptions) -> Vec<String> {
         read(&self.path, options).0
     }
 }
 
 /// Documents as `ROW|id|text`, problems as `ROW!message`, where the path of the file is `F`; and the number of batches.
-fn read(path: &Path, options: &Options) -> (Vec<String>, usize) {
+fn read(path: &Path, options: &ReadOptions) -> (Vec<String>, usize) {
     let mut input = Input::new(vec![path.into()], options.clone());
     let (mut found, mut batches, mut bytes) = (Vec::new(), 0, 0);
     let shown = path.display().to_string();
@@ -109,9 +109,13 @@ fn expected(rows: &[Row]) -> Vec<String> {
     rows.iter().enumerate().map(shown).collect()
 }
 
-fn with_fields(text: &str, id: &str) -> Options {
+fn with_fields(text: &str, id: &str) -> ReadOptions {
     let path = |flag, path| FieldPath::parse(flag, path).unwrap();
-    Options { text_fields: path("text-field", text).into(), id_field: path("id-field", id), ..Options::default() }
+    ReadOptions {
+        text_fields: path("text-field", text).into(),
+        id_field: path("id-field", id),
+        ..ReadOptions::default()
+    }
 }
 
 fn codecs() -> Vec<Compression> {
@@ -163,7 +167,7 @@ proptest! {
     ) {
         let groups: Vec<&[Row]> = rows.chunks(group).collect();
         let file = File::new(&written(&groups, properties));
-        prop_assert_eq!(file.read(&Options { batch_bytes, ..Options::default() }), expected(&rows));
+        prop_assert_eq!(file.read(&ReadOptions { batch_bytes, ..ReadOptions::default() }), expected(&rows));
     }
 
     #[test]
@@ -174,7 +178,7 @@ proptest! {
         batch_bytes in 1usize..3000,
     ) {
         let file = File::new(&written(&[&rows], properties));
-        let mut input = Input::new(vec![file.path.clone()], Options { batch_bytes, ..Options::default() });
+        let mut input = Input::new(vec![file.path.clone()], ReadOptions { batch_bytes, ..ReadOptions::default() });
         let (mut found, mut first) = (Vec::new(), 0);
         input.read(&mut |batch| {
             let mut asked = 0;
@@ -206,7 +210,7 @@ proptest! {
                 _ => { bytes[at] = 0xff; if at + 1 < bytes.len() { bytes[at + 1] = 0x7f; } }
             }
         }
-        let options = Options { max_record: 1 << 12, ..Options::default() };
+        let options = ReadOptions { max_record: 1 << 12, ..ReadOptions::default() };
         let file = File::new(&bytes);
         let found = file.read(&options);
         prop_assert!(found.iter().all(|line| line.len() < (1 << 12) + 1000));
@@ -237,7 +241,7 @@ fn a_file_that_is_cut_anywhere_is_one_problem() {
     let bytes = hostile_seed(0);
     for length in 4..bytes.len() {
         let file = File::new(&bytes[..length]);
-        let found = file.read(&Options::default());
+        let found = file.read(&ReadOptions::default());
         assert_eq!(found.len(), 1, "{length}: {found:?}");
         assert!(found[0].starts_with("0!damaged Parquet file: "), "{found:?}");
     }
@@ -257,7 +261,7 @@ fn a_damaged_page_is_one_problem_with_its_rows() {
     let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
     bytes[at + 3] = 0x7f;
     for batch_bytes in [1 << 20, 100] {
-        let options = Options { batch_bytes, ..Options::default() };
+        let options = ReadOptions { batch_bytes, ..ReadOptions::default() };
         let found = File::new(&bytes).read(&options);
         let (problems, documents): (Vec<String>, Vec<String>) = found.into_iter().partition(|line| line.contains('!'));
         let expected: Vec<String> = expected(&rows)
@@ -281,12 +285,12 @@ fn a_large_row_group_is_read_in_pieces() {
     let rows: Vec<Row> = (0..4000).map(|n| (None, Some(format!("{n} {}", "x".repeat(5000))))).collect();
     let properties = WriterProperties::builder().set_dictionary_enabled(false).set_data_page_size_limit(100_000);
     let file = File::new(&written(&[&rows], properties.build()));
-    let (found, batches) = read(&file.path, &Options::default());
+    let (found, batches) = read(&file.path, &ReadOptions::default());
     assert_eq!(found.len(), 4000);
     assert!((15..40).contains(&batches), "{batches}");
     // The first piece needs a small part of the file.
     let mut first = None;
-    Input::new(vec![file.path.clone()], Options::default()).read(&mut |batch| {
+    Input::new(vec![file.path.clone()], ReadOptions::default()).read(&mut |batch| {
         first = Some(batch.bytes_read());
         ControlFlow::Break(())
     });
@@ -297,25 +301,26 @@ fn a_large_row_group_is_read_in_pieces() {
 fn what_expands_too_much_is_refused() {
     let nulls: Vec<Row> = vec![(None, None); 200_000];
     let properties = || WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
-    let limits = Options { max_record: 1000, max_expansion: 10, ..Options::default() };
+    let limits = ReadOptions { max_record: 1000, max_expansion: 10, ..ReadOptions::default() };
     let file = File::new(&written(&[&nulls], properties().build()));
-    assert_eq!(file.read(&Options::default()).len(), 200_000);
+    assert_eq!(file.read(&ReadOptions::default()).len(), 200_000);
     let found = file.read(&limits);
     assert!(found.last().unwrap().contains("expand to more than 10 times"), "{:?}", found.last());
     assert!(found.len() < 50_000, "{}", found.len());
 
     let long: Vec<Row> = vec![(None, Some("x".repeat(100_000)))];
     let file = File::new(&written(&[&long], properties().set_dictionary_enabled(false).build()));
-    assert_eq!(file.read(&Options::default()).len(), 1);
+    assert_eq!(file.read(&ReadOptions::default()).len(), 1);
     let found = file.read(&limits);
     assert!(found[0].contains("allow more with `max-record`"), "{found:?}");
 
     // Many references to one text in a dictionary.
     let same: Vec<Row> = vec![(None, Some("x".repeat(900))); 20_000];
     let file = File::new(&written(&[&same], properties().build()));
-    assert_eq!(file.read(&Options::default()).len(), 20_000);
+    assert_eq!(file.read(&ReadOptions::default()).len(), 20_000);
     let documents = [1 << 20, 50].map(|batch_bytes| {
-        let found = file.read(&Options { batch_bytes, max_expansion: 400, max_record: 5000, ..Options::default() });
+        let found =
+            file.read(&ReadOptions { batch_bytes, max_expansion: 400, max_record: 5000, ..ReadOptions::default() });
         assert!(found.last().unwrap().contains("allow more with `max-expansion`"), "{:?}", found.last());
         found.iter().filter(|line| line.contains('|')).count()
     });
@@ -334,7 +339,11 @@ fn the_size_of_batches_does_not_matter() {
         for properties in [properties.clone(), properties.set_dictionary_enabled(false)] {
             let file = File::new(&written(&[&rows], properties.build()));
             for batch_bytes in 1..600 {
-                assert_eq!(file.read(&Options { batch_bytes, ..Options::default() }), expected(&rows), "{batch_bytes}");
+                assert_eq!(
+                    file.read(&ReadOptions { batch_bytes, ..ReadOptions::default() }),
+                    expected(&rows),
+                    "{batch_bytes}"
+                );
             }
         }
     }
@@ -343,7 +352,7 @@ fn the_size_of_batches_does_not_matter() {
 #[test]
 fn a_text_that_is_too_long_is_one_record() {
     let rows: Vec<Row> = ["a", "too long", "b"].map(|text| (None, Some(text.to_string()))).into();
-    let options = Options { max_record: 7, ..Options::default() };
+    let options = ReadOptions { max_record: 7, ..ReadOptions::default() };
     let found = File::new(&plain(&rows)).read(&options);
     assert_eq!(found, ["1|F:1|a", "2!record longer than 7 bytes (allow more with `max-record`)", "3|F:3|b"]);
 }
@@ -352,7 +361,8 @@ fn a_text_that_is_too_long_is_one_record() {
 fn only_files_on_disk_are_read() {
     let bytes = plain(&rows(3));
     let message = "Parquet must be in a file on disk, not in standard input or a pipe: write it to a file first";
-    let mut input = Input::new(vec!["-".into()], Options::default()).with_stdin(Box::new(Cursor::new(bytes.clone())));
+    let mut input =
+        Input::new(vec!["-".into()], ReadOptions::default()).with_stdin(Box::new(Cursor::new(bytes.clone())));
     let mut found = Vec::new();
     input.read(&mut |batch| {
         batch.documents(&mut |document| found.push(document.unwrap_err()));
@@ -363,7 +373,7 @@ fn only_files_on_disk_are_read() {
 
     let packed = zstd::encode_all(&bytes[..], 1).unwrap();
     for name in ["f.parquet.zst", "f"] {
-        let found = File::named(name, &packed).read(&Options::default());
+        let found = File::named(name, &packed).read(&ReadOptions::default());
         let message = "0!compressed Parquet file: decompress it first (Parquet compresses its pages itself)";
         assert_eq!(found, [message], "{name}");
     }
@@ -372,15 +382,17 @@ fn only_files_on_disk_are_read() {
 #[test]
 fn recognised_by_name_by_content_or_by_option() {
     let (bytes, expected) = (plain(&rows(3)), expected(&rows(3)));
-    let parquet = Options { format: Format::Parquet, ..Options::default() };
-    for (name, options) in [("f", Options::default()), ("f.PARQUET", Options::default()), ("f.bin", parquet.clone())] {
+    let parquet = ReadOptions { format: Format::Parquet, ..ReadOptions::default() };
+    for (name, options) in
+        [("f", ReadOptions::default()), ("f.PARQUET", ReadOptions::default()), ("f.bin", parquet.clone())]
+    {
         assert_eq!(File::named(name, &bytes).read(&options), expected, "{name}");
     }
     let not_one = "0!not a Parquet file: it does not begin with PAR1";
-    assert_eq!(File::new(b"").read(&Options::default()), [not_one]);
+    assert_eq!(File::new(b"").read(&ReadOptions::default()), [not_one]);
     assert_eq!(File::named("f.txt", b"text").read(&parquet), [not_one]);
     assert_eq!(
-        File::new(b"PARE............PARE").read(&Options::default()),
+        File::new(b"PARE............PARE").read(&ReadOptions::default()),
         ["0!encrypted Parquet file: it is not read"]
     );
 }

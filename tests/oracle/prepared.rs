@@ -3,7 +3,7 @@
 use crate::support::corpus::Text;
 use crate::support::scanning::{factory, outcome_with, pairs};
 use neardups::algorithm::ALGORITHMS;
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::tokenizer::prepared::Step;
 use neardups::tokenizer::prepared::mask::Masks;
 use neardups::tokenizer::prepared::stem::StemLanguage;
@@ -27,7 +27,7 @@ fn similarities(algorithm: &str, texts: [&str; 2], preparation: &Preparation) ->
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.to_string())).collect();
     let tokenizer = Arc::new(Prepared::new(Arc::new(Word), preparation).unwrap());
     let factory = factory(algorithm, settings(algorithm)).with_steps(&preparation.steps()).unwrap();
-    let options = Options { tokenizer, threads: 2, ..Options::default() };
+    let options = ScanOptions { tokenizer, threads: 2, ..ScanOptions::default() };
     pairs(&outcome_with(&documents, &factory, &options)).into_iter().map(|(.., similarity)| similarity).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::support::scanning::{always, factory, features, outcome, outcome_with,
 use crate::support::statistics::{IMPROBABLE, SIGMAS, binomial_at_least, binomial_at_most};
 use neardups::algorithm::projection::{RandomProjection, cosine};
 use neardups::algorithm::{Algorithm, AlgorithmFactory};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::hamming::distance;
 use neardups::hash::{mix, token_hash};
 use neardups::similarity::Threshold;
@@ -123,7 +123,7 @@ fn check_cosine(
             expected.push((i, j, dot as f64 / (squares as f64).sqrt()));
         }
     }
-    let options = Options { threads: 2, memory, ..Options::default() };
+    let options = ScanOptions { threads: 2, memory, ..ScanOptions::default() };
     let found = pairs(&outcome_with(&numbered(texts), &factory, &options));
     prop_assert_eq!(found.len(), expected.len(), "{:?} is not {:?}", found, expected);
     for ((a, b, similarity), &(i, j, value)) in found.into_iter().zip(&expected) {
@@ -262,8 +262,11 @@ fn pairs_at_the_cosine_are_found_as_promised_with_any_seed() {
         let seeds = 20;
         let mut found = 0;
         for seed in 0..seeds {
-            let outcome =
-                outcome_with(&documents, &factory, &Options { seed: 50 + seed, threads: 2, ..Options::default() });
+            let outcome = outcome_with(
+                &documents,
+                &factory,
+                &ScanOptions { seed: 50 + seed, threads: 2, ..ScanOptions::default() },
+            );
             let pairs = pairs(&outcome);
             let cosine: Threshold = typed.parse().unwrap();
             assert!(pairs.iter().all(|(a, b, s)| a[..a.len() - 1] == b[..b.len() - 1] && *s == cosine.as_f64()));

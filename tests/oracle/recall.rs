@@ -12,7 +12,7 @@ use neardups::algorithm::AlgorithmFactory;
 use neardups::algorithm::minhash::curve::{self, Curve};
 use neardups::algorithm::minhash::{MinHash, bands::Bands, sketch::Kind};
 use neardups::algorithm::{Algorithm, Row};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::similarity::Threshold;
 
 /// Whether two random sets that share `shared` of `either` elements have a key in common.
@@ -185,7 +185,7 @@ fn a_scan_states_the_recall_of_documents_of_the_median_length() {
         let width = width.to_string();
         let settings = [&settings[..], &[("shingle", &*width)]].concat();
         let factory = factory("minhash", &settings);
-        let report = outcome_with(&documents, &factory, &Options { threads: 2, ..Options::default() }).report;
+        let report = outcome_with(&documents, &factory, &ScanOptions { threads: 2, ..ScanOptions::default() }).report;
         let stated = |rows: &[Row]| {
             rows.iter().find(|row| row.name == "recall_at_threshold").unwrap().value.as_decimal().unwrap()
         };
@@ -223,7 +223,7 @@ fn documents_exactly_at_the_threshold_are_found_as_promised_with_any_seed() {
         let seeds = 25;
         let found: u64 = (0..seeds)
             .map(|seed| {
-                let options = Options { seed: 1000 + seed, threads: 2, ..Options::default() };
+                let options = ScanOptions { seed: 1000 + seed, threads: 2, ..ScanOptions::default() };
                 outcome_with(&documents, &factory, &options).report.counts.pairs.unwrap()
             })
             .sum();

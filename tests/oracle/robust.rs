@@ -3,7 +3,7 @@
 use crate::support::corpus::Text;
 use crate::support::scanning::{always, factory, outcome, unordered};
 use neardups::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Explain, Features, PreparedAlgorithm, Profile, Row};
-use neardups::engine::{Options, scan};
+use neardups::engine::{ScanOptions, scan};
 use neardups::hash::shingle_hashes;
 use neardups::index::{Index, Plan};
 use neardups::report::JsonLines;
@@ -73,7 +73,7 @@ fn an_index_refuses_tokens_of_another_tokenizer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen");
     let plan = |tokenizer: Arc<dyn Tokenizer>| Plan::new(&factory("minhash", &[("shingle", "2")]), tokenizer).unwrap();
-    let open = |tokenizer| Index::open(&path, &plan(tokenizer), &neardups::index::Options::default());
+    let open = |tokenizer| Index::open(&path, &plan(tokenizer), &neardups::index::IndexOptions::default());
     drop(open(Arc::new(Word)).unwrap());
     drop(open(Arc::new(Word)).unwrap());
     let others: [Arc<dyn Tokenizer>; 3] = [Arc::new(Whitespace), Arc::new(Code), Arc::new(CharNgram::new(5))];
@@ -119,7 +119,7 @@ impl Source for Counted {
 #[test]
 fn one_slow_document_holds_up_reading() {
     let (go_on, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let options = Options { tokenizer: Arc::new(Slow(Arc::clone(&go_on))), threads: 2, ..Options::default() };
+    let options = ScanOptions { tokenizer: Arc::new(Slow(Arc::clone(&go_on))), threads: 2, ..ScanOptions::default() };
     // With its parameters given nothing is sampled.
     let factory = factory("minhash", &[("shingle", "3")]);
     assert!(!factory.depends_on_length());
@@ -219,7 +219,8 @@ fn a_panic_anywhere_ends_the_call() {
             let run = || {
                 let documents = (0..30_000).map(|i| (i.to_string(), format!("w{} x{i}", i / 2)));
                 let mut source = Breaking(Panicking(place), Documents::new(documents));
-                let options = Options { tokenizer: Arc::new(Panicking(place)), threads: 3, ..Options::default() };
+                let options =
+                    ScanOptions { tokenizer: Arc::new(Panicking(place)), threads: 3, ..ScanOptions::default() };
                 let outcome = scan(&mut source, None, &always(|| Panicking(place)), &options, &()).unwrap();
                 JsonLines::new(std::io::sink(), &outcome.report).pairs(&outcome, 3).unwrap();
             };

@@ -5,7 +5,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
 use crate::support::scanning::{Made, factory, made, outcome, outcome_with, pairs};
 use neardups::algorithm::{AlgorithmFactory, CompareOn, Learned};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::lexicon::Rarity;
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn scans_find_every_pair(case in cases(), seed: u64, reread: bool) {
         let memory = if reread { 0 } else { 1 << 30 };
-        let options = Options { seed, threads: 2, memory, ..Options::default() };
+        let options = ScanOptions { seed, threads: 2, memory, ..ScanOptions::default() };
         let outcome = outcome_with(&case.documents(), &case.factory(), &options);
         let (expected, too_few) = case.expected();
         prop_assert_eq!(pairs(&outcome), expected);

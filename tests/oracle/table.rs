@@ -4,7 +4,7 @@ use crate::support::corpus::Text;
 use crate::support::plain::all_pairs;
 use crate::support::scanning::{Made, factory, learn, made, outcome_with, pairs};
 use neardups::algorithm::{ALGORITHMS, Algorithm, AlgorithmFactory, CompareOn};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::similarity::Similarity;
 use neardups::tokenizer::{Tokenizer, Word};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn check(texts: &[String], seed: u64) -> Result<(), TestCaseError> {
     let documents: Vec<Text> = texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.clone())).collect();
     for entry in ALGORITHMS {
         let factory = factory(entry.name, &[]);
-        let outcome = outcome_with(&documents, &factory, &Options { seed, threads: 2, ..Options::default() });
+        let outcome = outcome_with(&documents, &factory, &ScanOptions { seed, threads: 2, ..ScanOptions::default() });
         let mut prepared = factory.prepare(outcome.report.median_tokens).unwrap();
         let tokenizer: &dyn Tokenizer = prepared.tokenizer.as_deref().unwrap_or(&Word);
         learn(&mut *prepared.algorithm, tokenizer, seed, texts);

@@ -5,7 +5,7 @@ use crate::support::corpus::{Text, pair_with, related};
 use crate::support::plain::{all_pairs, shared_and_either, shingles, token_texts};
 use crate::support::random::Random;
 use crate::support::scanning::{factory, outcome, outcome_against, outcome_with, pairs};
-use neardups::engine::Options;
+use neardups::engine::ScanOptions;
 use neardups::tokenizer::Word;
 use std::collections::{HashMap, HashSet};
 
@@ -104,7 +104,7 @@ fn the_exact_join_finds_every_pair_and_no_other() {
             assert_eq!(pairs(&outcome(&documents, &factory)), expected, "at {typed} with shingles of {width}");
 
             // Feature sets that do not fit are recomputed, which changes nothing.
-            let options = Options { threads: 2, memory: 0, ..Options::default() };
+            let options = ScanOptions { threads: 2, memory: 0, ..ScanOptions::default() };
             assert_eq!(pairs(&outcome_with(&documents, &factory, &options)), expected, "read again at {typed}");
 
             // Against a reference: the pairs across, and only those.
@@ -144,7 +144,11 @@ fn what_very_many_share_brings_no_pair_and_loses_none() {
         let found = outcome(&documents, &factory);
         assert_eq!(pairs(&found), expected);
         assert_eq!(
-            pairs(&outcome_with(&documents, &factory, &Options { threads: 3, memory: 0, ..Options::default() })),
+            pairs(&outcome_with(
+                &documents,
+                &factory,
+                &ScanOptions { threads: 3, memory: 0, ..ScanOptions::default() }
+            )),
             expected
         );
         // Not all of the 204,480 pairs were compared.

@@ -1,7 +1,7 @@
 //! Copies with edits, planted in otherwise unique text.
 
 use super::random::Random;
-use neardups::check::find::{Document, Found, Options, find, word};
+use neardups::check::find::{Document, FindOptions, Found, find, word};
 use std::ops::Range;
 
 /// Words as frequent as in natural text (Zipf): the most frequent is every fourteenth, and half of them are among 140.
@@ -55,7 +55,7 @@ impl Planted {
             blocks: if blocks { std::slice::from_ref(&self.places[i]) } else { &[] },
             scope: 0,
         });
-        find(&documents, &Options::default())
+        find(&documents, &FindOptions::default())
     }
 
     /// Whether findings cover half of the copy in both documents.

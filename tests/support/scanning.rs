@@ -6,7 +6,7 @@ use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::{
     Algorithm, AlgorithmFactory, CompareOn, Entry, Features, Learned, Learns, PreparedAlgorithm, TableFactory,
 };
-use neardups::engine::{KEEP_POLICIES, Options, Outcome, scan};
+use neardups::engine::{KEEP_POLICIES, Outcome, ScanOptions, scan};
 use neardups::lexicon::{FrequencyBounds, Lexicon, Rarity};
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Documents, Source};
@@ -32,11 +32,11 @@ pub fn follows_the_collection(factory: &dyn AlgorithmFactory) -> bool {
 
 /// Scans with two threads.
 pub fn outcome(documents: &[Text], factory: &dyn AlgorithmFactory) -> Outcome {
-    outcome_with(documents, factory, &Options { threads: 2, ..Options::default() })
+    outcome_with(documents, factory, &ScanOptions { threads: 2, ..ScanOptions::default() })
 }
 
 /// Scans with these options.
-pub fn outcome_with(documents: &[Text], factory: &dyn AlgorithmFactory, options: &Options) -> Outcome {
+pub fn outcome_with(documents: &[Text], factory: &dyn AlgorithmFactory, options: &ScanOptions) -> Outcome {
     scan(&mut Documents::new(documents.iter().cloned()), None, factory, options, &()).unwrap()
 }
 
@@ -44,7 +44,8 @@ pub fn outcome_with(documents: &[Text], factory: &dyn AlgorithmFactory, options:
 pub fn outcome_against(reference: &[Text], documents: &[Text], factory: &dyn AlgorithmFactory) -> Outcome {
     let mut reference = Documents::new(reference.iter().cloned());
     let mut source = Documents::new(documents.iter().cloned());
-    scan(&mut source, Some(&mut reference), factory, &Options { threads: 2, ..Options::default() }, &()).unwrap()
+    scan(&mut source, Some(&mut reference), factory, &ScanOptions { threads: 2, ..ScanOptions::default() }, &())
+        .unwrap()
 }
 
 /// The pairs, in the order in which they are reported.

@@ -38,7 +38,7 @@ pub fn size(words: &[u64]) -> usize {
 
 /// Minimum lengths and similarities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct FindOptions {
     /// Minimum length of a passage, in words of the longer place; a Han or Kana character counts as half a word. Words that do not
     /// match count twice: an edited copy also has edits at its ends, but is found only from the first to the last matching words.
     pub min_words: usize,
@@ -53,10 +53,10 @@ pub struct Options {
 }
 
 /// Passages of 40 words at 0.7, paragraphs of 15 words at 0.8, files at 0.8.
-impl Default for Options {
+impl Default for FindOptions {
     fn default() -> Self {
         let threshold = |hundredths| Threshold::new(hundredths, 100).expect("a share above 0 and up to 1");
-        Options {
+        FindOptions {
             min_words: 40,
             passage_similarity: threshold(70),
             paragraph_words: 15,

@@ -5,8 +5,8 @@
 //!
 //! # What is found
 //!
-//! * **Passages**: similar stretches of at least [`Options::min_words`] words, regardless of blocks.
-//! * **Paragraphs**: blocks of [`Options::paragraph_words`] to 400 words that are similar as a whole.
+//! * **Passages**: similar stretches of at least [`FindOptions::min_words`] words, regardless of blocks.
+//! * **Paragraphs**: blocks of [`FindOptions::paragraph_words`] to 400 words that are similar as a whole.
 //! * **Files**: documents that are similar as a whole, or of which one is contained in the other, in any order of its passages.
 //!
 //! For these minima, a Han or Kana character counts as half a word: Chinese has about 1.5 of them for each word of English,
@@ -24,13 +24,13 @@
 //! # What is not reported
 //!
 //! * Redundant findings. Reported findings connect their matching words, and a finding is reported if half of its matching words,
-//!   or [`Options::min_words`] of them, are not connected yet. So n copies of a passage give n − 1 findings, or a few more if they
+//!   or [`FindOptions::min_words`] of them, are not connected yet. So n copies of a passage give n − 1 findings, or a few more if they
 //!   were edited, rather than n². At least half of the words of every copy are in a finding, so the findings in a document are
 //!   enough to judge it.
 //! * Low content: the matching words must include half the minimum of distinct words with a letter. Tables of numbers and
 //!   repetitions of one word are not found.
 //! * Parallel wording: within one document, paragraphs shorter than a passage may have only half as many edits.
-//! * Set phrases: edited paragraphs shorter than a passage, if fewer than half of [`Options::paragraph_words`] matching words remain
+//! * Set phrases: edited paragraphs shorter than a passage, if fewer than half of [`FindOptions::paragraph_words`] matching words remain
 //!   without the runs of four words that occur in many places. "Django 4.1.6 fixes a security issue and a bug in 4.1.5" is not a copy
 //!   of similar sentences. Without edits it would be a copy, however often it occurs.
 //! * Contained files with fewer words than two passages: they are reported as passages, not as files.
@@ -48,7 +48,7 @@ mod paragraphs;
 mod select;
 mod trim;
 
-pub use finding::{Document, Finding, Judgement, Kind, Options, Place, size, word};
+pub use finding::{Document, FindOptions, Finding, Judgement, Kind, Place, size, word};
 
 use crate::hash::sequence_hash;
 use crate::passages::Run;
@@ -83,16 +83,16 @@ pub struct Found {
 /// throughout.
 ///
 /// ```
-/// use neardups::check::find::{Document, Kind, Options, find, word};
+/// use neardups::check::find::{Document, Kind, FindOptions, find, word};
 /// let words = |text: &str| text.split_whitespace().map(word).collect::<Vec<u64>>();
 /// let one = words("the index is written once an hour and read again when the server starts or is forced to");
 /// let two = words("the index is written twice an hour and read again when the server starts or is asked to");
 /// let documents = [&one, &two].map(|words| Document { words, blocks: &[0..17], scope: 0 });
-/// let found = find(&documents, &Options::default());
+/// let found = find(&documents, &FindOptions::default());
 /// assert_eq!(found.findings[0].kind, Kind::File);
 /// assert_eq!(found.findings[0].matched, 15);
 /// ```
-pub fn find(documents: &[Document], options: &Options) -> Found {
+pub fn find(documents: &[Document], options: &FindOptions) -> Found {
     find_judged(documents, options, |_| Some(Judgement::default()))
 }
 
@@ -103,7 +103,7 @@ pub fn find(documents: &[Document], options: &Options) -> Found {
 /// compared ([`Found::frequent`]): if those that are compared are dropped, the others may be missed.
 pub fn find_judged(
     documents: &[Document],
-    options: &Options,
+    options: &FindOptions,
     judge: impl Fn(&Finding) -> Option<Judgement> + Sync,
 ) -> Found {
     let (firsts, mut findings) = copies(documents, options, &judge);
@@ -126,7 +126,7 @@ pub fn find_judged(
 /// The indices of the documents that are not represented by an earlier equal one, and the findings for the others.
 fn copies(
     documents: &[Document],
-    options: &Options,
+    options: &FindOptions,
     judge: impl Fn(&Finding) -> Option<Judgement>,
 ) -> (Vec<usize>, Vec<Finding>) {
     let mut hashed: Vec<(u128, usize, usize)> = documents
@@ -158,7 +158,7 @@ fn copies(
 }
 
 /// Whether equal documents with these words are a finding.
-fn is_file(words: &[u64], options: &Options) -> bool {
+fn is_file(words: &[u64], options: &FindOptions) -> bool {
     let run = Run { a: 0, b: 0, tokens: words.len() };
     size(words) >= options.paragraph_words && has_content(words, &[run], options.paragraph_words)
 }
@@ -182,12 +182,12 @@ struct Search<'a, Judge> {
     numbers: &'a [usize],
     text: Text,
     paragraphs: Vec<Paragraphs>,
-    options: &'a Options,
+    options: &'a FindOptions,
     judge: Judge,
 }
 
 impl<'a, Judge: Fn(&Finding) -> Option<Judgement>> Search<'a, Judge> {
-    fn new(all: &[Document<'a>], numbers: &'a [usize], options: &'a Options, judge: Judge) -> Self {
+    fn new(all: &[Document<'a>], numbers: &'a [usize], options: &'a FindOptions, judge: Judge) -> Self {
         let documents: Vec<Document> = numbers.iter().map(|&number| all[number]).collect();
         let text = Text::new(documents.iter().map(|document| document.words));
         let paragraphs = documents

@@ -1,7 +1,7 @@
 //! Near-equal paragraphs: blocks with a common run, compared as a whole.
 
 use super::grams::{GRAM, Text};
-use super::{Document, Options};
+use super::{Document, FindOptions};
 use crate::passages::Run;
 use crate::passages::lcs::Lcs;
 use crate::similarity::overlap_at_least;
@@ -42,7 +42,7 @@ pub(super) struct Paragraphs {
 impl Paragraphs {
     /// The blocks with a length that allows a similar paragraph of the minimum length. Blocks that are out of range, or overlap the one
     /// before, are skipped.
-    pub fn new(document: &Document, start: usize, options: &Options) -> Self {
+    pub fn new(document: &Document, start: usize, options: &FindOptions) -> Self {
         let shortest = options.paragraph_words.div_ceil(2).max(1);
         let (mut places, mut sizes, mut sorted) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = 0;
@@ -76,7 +76,7 @@ impl Paragraphs {
 
 /// How many words two paragraphs with `both` words in total must share. The items of a list are often worded alike: within one
 /// document, paragraphs shorter than a passage may have only half as many edits.
-fn needed(both: usize, are_items: bool, options: &Options) -> usize {
+fn needed(both: usize, are_items: bool, options: &FindOptions) -> usize {
     let edits = both - options.paragraph_similarity.min_overlap(both);
     let edits = if are_items { edits / 2 } else { edits };
     (both - edits).div_ceil(2)
@@ -88,7 +88,7 @@ pub(super) fn similar(
     runs: &[Run],
     own: bool,
     [a, b]: [&Paragraphs; 2],
-    options: &Options,
+    options: &FindOptions,
     compared: &mut Compared,
     lcs: &mut Lcs,
 ) -> Vec<([Range<usize>; 2], Vec<Run>)> {

@@ -1,7 +1,7 @@
 //! Selects the candidates to report: whole files before their parts, and no redundant ones.
 
 use super::grams::Text;
-use super::{Finding, Judgement, Kind, Options, Place};
+use super::{FindOptions, Finding, Judgement, Kind, Place};
 use crate::passages::Run;
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ impl Candidate {
     }
 
     /// Whether it reaches the minimum length and similarity of a passage.
-    pub fn is_long_and_similar(&self, text: &Text, options: &Options) -> bool {
+    pub fn is_long_and_similar(&self, text: &Text, options: &FindOptions) -> bool {
         let [a, b] = [0, 1].map(|i| self.places[i].len());
         let longer = text.size(self.places[usize::from(b > a)].clone());
         let matched: usize = self.runs.iter().map(|run| text.size(run.a..run.a + run.tokens)).sum();
@@ -53,7 +53,11 @@ impl Candidate {
 
 /// Drops redundant candidates, separately for each number. Files come first, then candidates with more matching words, then by rank,
 /// then by place.
-pub(super) fn select(mut candidates: Vec<(Judgement, Candidate)>, words: usize, options: &Options) -> Vec<Candidate> {
+pub(super) fn select(
+    mut candidates: Vec<(Judgement, Candidate)>,
+    words: usize,
+    options: &FindOptions,
+) -> Vec<Candidate> {
     candidates.sort_by_cached_key(|(judgement, candidate)| {
         let [a, b] = candidate.places.clone().map(|places| (places.start, places.end));
         let Judgement { number, rank } = *judgement;
@@ -71,7 +75,7 @@ pub(super) fn select(mut candidates: Vec<(Judgement, Candidate)>, words: usize, 
 
 /// Connects the matching words, unless the candidate is redundant. It is not if half of its matching words, or as many as a passage
 /// needs, are not connected yet. Returns whether the words were connected.
-fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Options) -> bool {
+fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &FindOptions) -> bool {
     let enough = candidate.matched.div_ceil(2).min(options.min_words).max(1);
     let pairs = || candidate.runs.iter().flat_map(|run| (run.a..run.a + run.tokens).zip(run.b..));
     let is_new = pairs().filter(|&(a, b)| !connected.same(a, b)).take(enough).count() == enough;
@@ -81,12 +85,12 @@ fn connect(connected: &mut UnionFind<usize>, candidate: &Candidate, options: &Op
     is_new
 }
 
-/// Minimum length of a contained document, as a multiple of [`Options::min_words`]. A shorter one, such as a page of a few words and a
+/// Minimum length of a contained document, as a multiple of [`FindOptions::min_words`]. A shorter one, such as a page of a few words and a
 /// licence, is reported as a passage.
 const CONTAINED_PASSAGES: usize = 2;
 
 /// The candidate for two documents that are near-equal as a whole, or of which one contains the other, if they share enough.
-pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options: &Options) -> Option<Candidate> {
+pub(super) fn file(text: &Text, found: &[Candidate], [a, b]: [usize; 2], options: &FindOptions) -> Option<Candidate> {
     let (one, other) = (text.range(a), text.range(b));
     let shorter = if one.len() <= other.len() { one.clone() } else { other.clone() };
     let both = one.len() + other.len();

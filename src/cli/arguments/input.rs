@@ -139,7 +139,7 @@ pub fn paths_arg() -> Arg {
 
 /// The flags for how documents are read.
 pub fn args() -> Vec<Arg> {
-    let defaults = source::Options::default();
+    let defaults = source::ReadOptions::default();
     vec![
         choice("format", "FORMAT", FORMATS.iter().map(|f| (f.name, f.help)), "How files are cut into documents")
             .value_parser(PossibleValuesParser::new(
@@ -168,7 +168,7 @@ pub fn args() -> Vec<Arg> {
             .default_value("64M")
             .help("Maximum size of a record; larger ones are skipped and reported")
             .value_parser(|typed: &str| match size(typed) {
-                Ok(size) if source::Options::MAX_RECORD.contains(&(size as usize)) => Ok(size),
+                Ok(size) if source::ReadOptions::MAX_RECORD.contains(&(size as usize)) => Ok(size),
                 _ => Err("expected a number of bytes from 1 to 1G".to_string()),
             })
             .long_help("Maximum size of a record (line, file or CSV row, uncompressed), up to 1G. Larger ones are skipped, reported and counted."),
@@ -184,7 +184,7 @@ pub fn args() -> Vec<Arg> {
             .default_value("128M")
             .help("Maximum window of zstd and dictionary of xz; a file that needs more is not read")
             .value_parser(|typed: &str| match size(typed) {
-                Ok(size) if source::Options::MAX_WINDOW.contains(&size) => Ok(size),
+                Ok(size) if source::ReadOptions::MAX_WINDOW.contains(&size) => Ok(size),
                 _ => Err("expected a number of bytes from 1M to 2G".to_string()),
             })
             .long_help(

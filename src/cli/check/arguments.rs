@@ -5,7 +5,7 @@ use super::super::status::usage_error;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use neardups::Error;
 use neardups::check::config::{Config, MAX_FINDINGS, MAX_WORDS, Settings, parse_share};
-use neardups::check::find::Options;
+use neardups::check::find::FindOptions;
 use neardups::check::report::{Format, Target};
 use neardups::check::{Counted, FailOn, Request, Walk};
 use neardups::prose::Markup;
@@ -154,7 +154,7 @@ fn help(format: Format) -> &'static str {
 
 /// `dedup check`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
-    let defaults = Options::default();
+    let defaults = FindOptions::default();
     let words = |name: &'static str, default: usize, help: &str| {
         Arg::new(name)
             .long(name)

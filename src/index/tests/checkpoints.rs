@@ -33,12 +33,12 @@ fn simhash() -> Plan {
     Plan::new(&simhash, Arc::new(Word)).unwrap()
 }
 
-fn options(limits: Limits, tables: u64) -> Options {
-    Options { limits, tables, sync: Sync::Off, ..Options::default() }
+fn options(limits: Limits, tables: u64) -> IndexOptions {
+    IndexOptions { limits, tables, sync: Sync::Off, ..IndexOptions::default() }
 }
 
 /// An index in a file, with checkpoints after few documents.
-fn open(path: &Path, plan: &Plan, options: &Options) -> Index {
+fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Index {
     let mut index = Index::open(path, plan, options).unwrap().0;
     // Its tables are what is tested.
     index.bounds.ordered = index.bounds.ordered.map(super::look_up);
@@ -100,7 +100,7 @@ proptest! {
             }
         }
         check_equal(&found, &expected)?;
-        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(limits, 1 << 20) });
+        let mut index = open(&path, &plan, &IndexOptions { mode: Mode::Query, ..options(limits, 1 << 20) });
         oracle.mode = Mode::Query;
         let asked = &all[all.len() - 100..];
         check_equal(&decide_all(&mut index, asked, 1_500), &decide_all(&mut oracle, asked, 1_500))?;
@@ -126,8 +126,8 @@ fn expected(plan: &Plan, pages: &[String]) -> Vec<Decision> {
     decide_all(&mut index, &pages[300..], 300)
 }
 
-fn query() -> Options {
-    Options { mode: Mode::Query, ..options(Limits::default(), 1 << 20) }
+fn query() -> IndexOptions {
+    IndexOptions { mode: Mode::Query, ..options(Limits::default(), 1 << 20) }
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn what_a_window_dropped_is_there_without_it() {
     drop(index);
     assert!(in_checkpoint(&path) > 0);
     let flushed = |limits| {
-        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(limits, 1 << 30) });
+        let mut index = open(&path, &plan, &IndexOptions { mode: Mode::Query, ..options(limits, 1 << 30) });
         (index.tables.disk.as_ref().unwrap().flushed() > 0, decide(&mut index, "x", &pages[10]).passes())
     };
     assert_eq!(flushed(small), (true, true));
@@ -388,7 +388,7 @@ fn removed_documents_that_left_the_window_stay_removed() {
     // Nor does it count for the window when others are removed.
     remove(&path, (240..300).map(|number| number.to_string()).collect()).unwrap();
     let remembered = || {
-        let mut index = open(&path, &plan, &Options { mode: Mode::Query, ..options(window, 1 << 20) });
+        let mut index = open(&path, &plan, &IndexOptions { mode: Mode::Query, ..options(window, 1 << 20) });
         (0..300).filter(|&number| !decide(&mut index, "x", &pages[number]).passes()).collect::<Vec<_>>()
     };
     let with_checkpoint = remembered();
@@ -461,7 +461,7 @@ fn a_removal_without_the_tables_brings_documents_back_into_the_window() {
     remove(&other, (3_950..4_000).map(|number| number.to_string()).collect()).unwrap();
     fs::rename(&other, &path).unwrap();
     for mode in [Mode::Query, Mode::Filter] {
-        let mut index = open(&path, &plan, &Options { mode, ..options(window, 1 << 14) });
+        let mut index = open(&path, &plan, &IndexOptions { mode, ..options(window, 1 << 14) });
         let mut is_remembered = |number: usize| !decide(&mut index, &format!("x{number}"), &pages[number]).passes();
         if mode == Mode::Filter {
             assert!(is_remembered(3_850));

@@ -17,7 +17,7 @@ fn plan() -> Plan {
 }
 
 fn index(plan: &Plan, mode: Mode, words: usize) -> Index {
-    let options = Options { mode, sync: Sync::Off, ..Options::default() };
+    let options = IndexOptions { mode, sync: Sync::Off, ..IndexOptions::default() };
     let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
     (index.bounds.most_of_a_key, index.bounds.most_words) = (4, words);
     index.bounds.ordered = index.bounds.ordered.map(look_up);
@@ -88,7 +88,7 @@ fn decisions_do_not_depend_on_what_is_compared() {
     let mut decisions: Vec<Vec<Decision>> = Vec::new();
     for limits in [Limits::default(), Limits { window: Some(40), ..Limits::default() }] {
         for way in ways {
-            let options = Options { limits, sync: Sync::Off, ..Options::default() };
+            let options = IndexOptions { limits, sync: Sync::Off, ..IndexOptions::default() };
             let mut index = Index::with_log(plan.for_memory(), Log::in_memory(), &options, None);
             index.bounds.ordered = index.bounds.ordered.map(way);
             let mut decided: Vec<Decision> = (0..1500).map(|i| decide(&mut index, &i.to_string(), &text(i))).collect();
@@ -133,7 +133,7 @@ fn in_crowded_keys_of_a_large_index_copies_are_found_and_the_rest_is_reported() 
 fn the_table_of_copies_of_a_large_index_stays_below_its_memory() {
     const TABLES: u64 = 64 << 10;
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { mode: Mode::Add, sync: Sync::Off, tables: TABLES, ..Options::default() };
+    let options = IndexOptions { mode: Mode::Add, sync: Sync::Off, tables: TABLES, ..IndexOptions::default() };
     let disk = Some(Disk::new(Folder::Temporary(folder.path().to_path_buf())));
     let mut index = Index::with_log(plan().for_memory(), Log::in_memory(), &options, disk);
     (index.bounds.most_of_a_key, index.bounds.most_words) = (4, 100);

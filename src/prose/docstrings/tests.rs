@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::prose::tests::{assert_holds, check};
-use crate::prose::{Markup, Notice, Options, Prose, read};
+use crate::prose::{Markup, Notice, Prose, ProseOptions, read};
 use proptest::prelude::*;
 
 const LANGUAGES: [Language; 11] = [
@@ -20,7 +20,7 @@ const LANGUAGES: [Language; 11] = [
 ];
 
 fn prose(language: Language, source: &str) -> Prose {
-    let prose = read(Markup::Docstrings(language), source, &Options::default());
+    let prose = read(Markup::Docstrings(language), source, &ProseOptions::default());
     assert_holds(source, &prose);
     prose
 }
@@ -187,13 +187,13 @@ fn licences_count_but_at_the_start() {
     let source = "/** Use of this source code is governed by the licence X. */\n/** a */\n/** Licensed under the Y. */";
     text(Language::Java, source, "a | Licensed under the Y.");
     text(Language::Java, "/** a */\n/**\n * ## Licence\n *\n * no\n */\n/** b */", "a | Licence | b");
-    let options = Options { licences: true, ..Options::default() };
+    let options = ProseOptions { licences: true, ..ProseOptions::default() };
     assert_eq!(read(Markup::Docstrings(Language::Java), source, &options).blocks().len(), 3);
 }
 
 #[test]
 fn code_counts_if_asked_for() {
-    let options = Options { code: true, ..Options::default() };
+    let options = ProseOptions { code: true, ..ProseOptions::default() };
     let text = |language, source| read(Markup::Docstrings(language), source, &options).text().replace("\n\n", " | ");
     assert_eq!(text(Language::Java, "/**\n * a\n *\n *     b\n * @example\n * c\n */"), "a | b | c");
     assert_eq!(text(Language::Rust, "/// a\n/// ```\n/// b\n/// ```"), "a | b");
@@ -366,7 +366,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
     fn words_stand_where_they_are_said_to(source in documents(), code in any::<bool>(), links in any::<bool>()) {
-        let options = Options { code, links, licences: links, ..Options::default() };
+        let options = ProseOptions { code, links, licences: links, ..ProseOptions::default() };
         for language in LANGUAGES {
             let prose = read(Markup::Docstrings(language), &source, &options);
             assert_holds(&source, &prose);
@@ -387,7 +387,7 @@ proptest! {
     #[test]
     fn documentation_is_found_whatever_it_looks_like(lines in prop::collection::vec("[a-z]{2,6}( [a-z]{2,6}){0,5}|", 1..12)) {
         let plain = lines.join("\n");
-        let expected = read(Markup::Plain, &plain, &Options::default());
+        let expected = read(Markup::Plain, &plain, &ProseOptions::default());
         let each = |start: &str| lines.iter().map(|line| format!("{start} {line}\n")).collect::<String>();
         for (language, source) in [
             (Language::Python, format!("'''{plain}'''")),
@@ -414,7 +414,7 @@ fn hostile_sources_are_read() {
     };
     let check = |source: &str| {
         for language in LANGUAGES {
-            let prose = read(Markup::Docstrings(language), source, &Options::default());
+            let prose = read(Markup::Docstrings(language), source, &ProseOptions::default());
             assert!(prose.source_of(prose.text().len()..prose.text().len()).end <= source.len());
         }
     };

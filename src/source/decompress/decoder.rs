@@ -11,7 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
 use super::super::compression::{Compression, Unreadable};
-use super::super::options::Options;
+use super::super::options::ReadOptions;
 use crate::readable::display_size;
 
 /// The number of compressed bytes read at once.
@@ -25,7 +25,7 @@ pub(super) fn open<'a>(
     compression: Compression,
     raw: impl Read + 'a,
     (consumed, before): (Rc<Cell<u64>>, u64),
-    options: &Options,
+    options: &ReadOptions,
 ) -> io::Result<Box<dyn Read + 'a>> {
     let decompressed = Decompressed {
         inner: decoder(compression, raw, options.max_window)?,

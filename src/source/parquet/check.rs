@@ -10,7 +10,7 @@ use super::fault::{Damage, Fault};
 use super::footer::{Chunk, Physical};
 use super::page::{Expansion, Page, Pages};
 use super::values::{Runs, Values};
-use crate::source::Options;
+use crate::source::ReadOptions;
 
 /// What is known of a column.
 struct Column {
@@ -26,7 +26,7 @@ pub(super) fn column(
     end: u64,
     rows: u64,
     metadata: &ColumnChunkMetaData,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<(), Fault> {
     let size = |value: i64| u64::try_from(value).map_err(|_| Damage::from("a size in its metadata is negative"));
     let dictionary = metadata.dictionary_page_offset().filter(|&offset| offset != 0);

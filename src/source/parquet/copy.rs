@@ -18,7 +18,7 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::Type;
 
 use super::check;
-use crate::source::Options;
+use crate::source::ReadOptions;
 
 /// The number of rows that are copied at once.
 const BATCH: usize = 256;
@@ -35,7 +35,7 @@ const CREATED_BY: &str = concat!("neardups version ", env!("CARGO_PKG_VERSION"))
 /// The file is damaged or encrypted, or has a logical type that is not known; there is no such row; `out` fails. What was
 /// written by then is not a valid file.
 pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: impl Write + Send) -> io::Result<()> {
-    let options = Options { max_record: *Options::MAX_RECORD.end(), ..Options::default() };
+    let options = ReadOptions { max_record: *ReadOptions::MAX_RECORD.end(), ..ReadOptions::default() };
     let (end, _) = super::metadata(input, &options).map_err(|fault| refused(fault.message))?;
     let reader = SerializedFileReader::new(input.try_clone()?)?;
     let metadata = reader.metadata();

@@ -7,7 +7,7 @@ use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
 use crate::source::fields::{Step, quoted};
 use crate::source::jsonl::display_names;
-use crate::source::{FieldPath, Options, ProblemKind, RankBy};
+use crate::source::{FieldPath, ProblemKind, RankBy, ReadOptions};
 
 /// The maximum number of elements of a schema. It bounds memory.
 const MAX_ELEMENTS: u64 = 1 << 20;
@@ -106,7 +106,7 @@ pub(super) struct Chunk {
 
 impl Footer {
     /// Parses the metadata, and finds the columns.
-    pub fn parse(bytes: Vec<u8>, options: &Options) -> Result<(Self, Columns), Fault> {
+    pub fn parse(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Self, Columns), Fault> {
         let (mut schema, mut groups) = (None, None);
         Thrift::new(&bytes).fields(&mut |thrift, number, kind| {
             let at = bytes.len() - thrift.rest().len();
@@ -351,7 +351,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The text column and the id column. An id column need not exist.
-    fn columns(&self, options: &Options) -> Result<Columns, Fault> {
+    fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
         let here = self.names();
         let refused = |kind, message: String| Fault { kind, message };
         let advice = format!("(columns here: {here}; choose with `text-field`)");

@@ -47,7 +47,7 @@ use rows::{Limits, Slice};
 pub(super) use rows::{Record, Refused, Rows};
 
 use super::options::PARQUET_MAGIC as MAGIC;
-use super::{Options, ProblemKind};
+use super::{ProblemKind, ReadOptions};
 use crate::readable::display_size;
 
 /// The beginning and the end of a file whose metadata is encrypted.
@@ -70,7 +70,7 @@ pub(super) fn is_parquet(beginning: &[u8]) -> bool {
 /// A file that is being read.
 pub(super) struct File<'f> {
     file: &'f fs::File,
-    options: &'f Options,
+    options: &'f ReadOptions,
     /// Where the metadata begins.
     end: u64,
     footer: Footer,
@@ -96,7 +96,7 @@ pub(super) enum Piece {
 
 impl<'f> File<'f> {
     /// Reads the metadata of a file.
-    pub fn open(file: &'f fs::File, options: &'f Options) -> Result<Self, Fault> {
+    pub fn open(file: &'f fs::File, options: &'f ReadOptions) -> Result<Self, Fault> {
         let (end, metadata) = metadata(file, options)?;
         let (footer, columns) = Footer::parse(metadata, options)?;
         let (expansion, column_bytes, rows) = Default::default();
@@ -175,7 +175,7 @@ impl<'f> File<'f> {
 }
 
 /// The metadata of a file, and its position.
-fn metadata(file: &fs::File, options: &Options) -> Result<(u64, Vec<u8>), Fault> {
+fn metadata(file: &fs::File, options: &ReadOptions) -> Result<(u64, Vec<u8>), Fault> {
     let unreadable = |error| Fault { kind: ProblemKind::Unreadable, message: format!("cannot read: {error}") };
     let read = |from: SeekFrom, count: u64| {
         let (mut file, mut bytes) = (file, Vec::new());
@@ -253,7 +253,7 @@ impl<'f> Open<'f> {
     }
 
     /// The next rows, about as many as are in a batch.
-    fn next(&mut self, expansion: &mut Expansion, options: &Options) -> Result<Option<Range>, Fault> {
+    fn next(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<Option<Range>, Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
@@ -294,7 +294,7 @@ impl Cursor<'_> {
         slice: &mut Slice,
         most: u64,
         bytes: u64,
-        (expansion, options): (&mut Expansion, &Options),
+        (expansion, options): (&mut Expansion, &ReadOptions),
     ) -> Result<(), Fault> {
         let (page, used) = match self.page.take() {
             Some(page) => page,

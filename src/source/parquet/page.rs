@@ -10,7 +10,7 @@ use super::footer::{Chunk, Physical};
 use super::thrift::{Kind, Thrift};
 use super::values::{Dictionary, length};
 use crate::readable::display_size;
-use crate::source::{Options, ProblemKind};
+use crate::source::{ProblemKind, ReadOptions};
 
 /// The number of bytes that are read ahead for headers.
 const BLOCK: usize = 64 << 10;
@@ -233,7 +233,7 @@ impl Expansion {
     }
 
     /// Counts a page. Each row counts as a byte more: runs make any number of them from a few bytes.
-    fn check(&mut self, header: &Header, length: usize, options: &Options) -> Result<(), Fault> {
+    fn check(&mut self, header: &Header, length: usize, options: &ReadOptions) -> Result<(), Fault> {
         let too_long = |message: String| Fault { kind: ProblemKind::TooLong, message };
         let most = RECORDS_PER_PAGE.saturating_mul(options.max_record as u64).max(BLOCK as u64);
         if header.packed.max(header.size) as u64 > most {
@@ -274,7 +274,7 @@ impl<'f> Pages<'f> {
     }
 
     /// The next page of values.
-    pub fn next(&mut self, expansion: &mut Expansion, options: &Options) -> Result<Arc<Page>, Fault> {
+    pub fn next(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<Arc<Page>, Fault> {
         loop {
             if let Some(page) = self.page(expansion, options)? {
                 return Ok(page);
@@ -283,7 +283,7 @@ impl<'f> Pages<'f> {
     }
 
     /// The next page, if it is one of values; a dictionary is kept.
-    fn page(&mut self, expansion: &mut Expansion, options: &Options) -> Result<Option<Arc<Page>>, Fault> {
+    fn page(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<Option<Arc<Page>>, Fault> {
         let (header, length) = self.header()?;
         self.used += length;
         expansion.check(&header, length, options)?;
@@ -310,7 +310,7 @@ impl<'f> Pages<'f> {
     }
 
     /// Reads what comes after the last page of values, where no further one may be.
-    pub fn finish(mut self, expansion: &mut Expansion, options: &Options) -> Result<(), Fault> {
+    pub fn finish(mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<(), Fault> {
         while self.buffered() > 0 || self.start < self.end {
             if self.page(expansion, options)?.is_some() {
                 return Err(Damage::from("a column has more values than it claims").into());

@@ -8,7 +8,7 @@ use super::fault::{Damage, Fault};
 use super::footer::{Column, Columns, IdKind, NumberKind, Physical};
 use super::page::Page;
 use super::values::{Runs, Values};
-use crate::source::{Number, Options, ProblemKind, Rank};
+use crate::source::{Number, ProblemKind, Rank, ReadOptions};
 
 /// A range of rows of a file.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Limits {
     /// What a page of texts may hold without repetitions of the same one, as a multiple of a record.
     const RECORDS: u64 = 16;
 
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &ReadOptions) -> Self {
         Limits { max_expansion: options.max_expansion, max_record: options.max_record as u64 }
     }
 
