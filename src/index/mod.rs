@@ -399,9 +399,10 @@ impl Index {
     /// The log or the tables cannot be read.
     ///
     /// # Cost
-    /// A look-up for each key, and a comparison for each document that shares one, or for every document. Of sets, only
-    /// those are read whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document
-    /// that may be compared.
+    /// A comparison of every fingerprint, some 0.5 ns for each of their words, where bits are compared. Otherwise a look-up
+    /// for each key, and a comparison for each document that shares one, or for every document. Of sets, only those are read
+    /// whose sizes and outlines allow them to be among the most similar. Memory: 16 bytes for each document that may be
+    /// compared, of fingerprints only for those that are wanted.
     pub fn nearest(&mut self, signature: &Signature, wanted: Wanted, now: u64) -> Result<Nearest, Error> {
         let nearest = self.find_nearest(signature, wanted, now);
         if nearest.as_ref().is_err_and(are_tables_damaged) {

@@ -34,8 +34,9 @@ pub struct Nearest {
 pub struct Wanted {
     /// The maximum number of documents.
     pub most: usize,
-    /// Whether every document is compared. Otherwise only those that share a key: all documents at or above the
-    /// threshold that a scan would find, and others by chance, the more similar the more probably.
+    /// Whether every document is compared, as SimHash and random projection always do. Otherwise only those that share a
+    /// key: all documents at or above the threshold that a scan would find, and others by chance, the more similar the more
+    /// probably.
     pub is_exhaustive: bool,
 }
 

@@ -17,6 +17,10 @@ use crate::kernel::{Level, within::within};
 use crate::outline::{can_reach, jaccard_at_most};
 use crate::similarity::{Similarity, Threshold};
 use std::borrow::Cow;
+use std::collections::BinaryHeap;
+
+/// The number of fingerprints after which those that are too far to be the nearest are known anew.
+const PART: usize = 1 << 12;
 
 /// The bounds of a search.
 #[derive(Clone, Copy)]
@@ -76,7 +80,7 @@ pub(super) struct Found {
 impl Search<'_> {
     /// The most similar document at or above the threshold; the earliest of several.
     pub fn most_similar(&mut self, signature: &Signature) -> Result<Found, Error> {
-        let capped = self.find_candidates(signature, self.bounds.ordered.map(|ordered| ordered.distance))?;
+        let capped = self.find_candidates(signature)?;
         let mut best: Option<(u32, Similarity)> = None;
         for at in 0..self.candidates.len() {
             let document = self.candidates[at];
@@ -98,10 +102,11 @@ impl Search<'_> {
             return Ok(Nearest { is_featureless: true, ..Nearest::default() });
         }
         let mut is_capped = false;
-        match wanted.is_exhaustive {
-            true => self.fill_with_all(),
-            // Neighbours are also those that share a key and are not within the distance.
-            false => is_capped = self.find_candidates(signature, None)?,
+        match (self.bounds.ordered, wanted.is_exhaustive) {
+            // Fingerprints are compared faster than they are looked up.
+            (Some(_), _) => self.fill_with_nearest(&signature.evidence, u32::MAX, wanted.most),
+            (None, true) => self.fill_with_all(),
+            (None, false) => is_capped = self.find_candidates(signature)?,
         }
         let mut bounded = Vec::with_capacity(self.candidates.len());
         for at in 0..self.candidates.len() {
@@ -144,20 +149,17 @@ impl Search<'_> {
         Ok(known)
     }
 
-    /// Finds the documents that share a key, ascending; or those within a distance alone, if only these are sought and that
-    /// takes less time. Returns whether some were left out, because too many share a key.
-    fn find_candidates(&mut self, signature: &Signature, distance: Option<u32>) -> Result<bool, Error> {
+    /// Finds the documents that share a key, ascending; or the nearest within the distance alone, if that takes less time.
+    /// Returns whether some were left out, because too many share a key.
+    fn find_candidates(&mut self, signature: &Signature) -> Result<bool, Error> {
         self.candidates.clear();
-        let ordered = self.bounds.ordered.filter(|_| distance.is_some());
-        let most = ordered.map_or(usize::MAX, |ordered| ordered.most_candidates(self.tables.fingerprints.len()));
-        let compares_all = self.bounds.ordered.is_some() && self.tables.fingerprints.len() <= self.bounds.most_words;
+        let (ordered, words) = (self.bounds.ordered, self.tables.fingerprints.len());
+        let most = ordered.map_or(usize::MAX, |ordered| ordered.most_candidates(words));
+        let compares_all = ordered.is_some() && words <= self.bounds.most_words;
         let capped = most > 0 && self.look_up(signature, most, compares_all)?;
         // Their number is only known now, because fingerprints need not be distributed like random ones.
-        if self.candidates.len() >= most || capped && compares_all {
-            match distance {
-                Some(distance) => self.fill_with_near(&signature.evidence, distance),
-                None => self.fill_with_all(),
-            }
+        if let Some(ordered) = ordered.filter(|_| self.candidates.len() >= most || capped && compares_all) {
+            self.fill_with_nearest(&signature.evidence, ordered.distance, 1);
             return Ok(false);
         }
         if let Some(copies) = self.tables.copies.as_ref().filter(|_| capped) {
@@ -189,31 +191,45 @@ impl Search<'_> {
         Ok(capped)
     }
 
-    /// Leaves as candidate, of the documents within a distance of a fingerprint, the nearest; the earliest of several. The
-    /// nearest is the most similar: fingerprints are compared by the bits in which they differ.
+    /// Leaves as candidates, of the documents whose fingerprints differ in at most `distance` bits, the `most` nearest,
+    /// ascending; of several as near the earliest. The nearest are the most similar: fingerprints are compared by the bits in
+    /// which they differ.
     ///
     /// Cost: a comparison of each fingerprint, however many there may be under a key; see [`crate::kernel::within`].
-    fn fill_with_near(&mut self, fingerprint: &[u64], distance: u32) {
+    fn fill_with_nearest(&mut self, fingerprint: &[u64], distance: u32, most: usize) {
         let Search { tables, remembered, candidates, .. } = self;
         candidates.clear();
-        let (words, ends) = (fingerprint.len() as u64, &tables.ends);
+        if fingerprint.is_empty() || most == 0 {
+            return;
+        }
+        let (words, ends) = (fingerprint.len(), &tables.ends);
         let start = remembered.first().checked_sub(1).map_or(0, |before| ends[before as usize]);
         // Documents without features have no words, so that the number of a fingerprint is not that of its document.
-        let document = |number: usize| match ends.len() as u64 * words == tables.fingerprints.len() as u64 {
-            true => start / words + number as u64,
-            false => ends.partition_point(|&end| end < start + (number as u64 + 1) * words) as u64,
+        let document = |number: usize| match ends.len() * words == tables.fingerprints.len() {
+            true => (start as usize / words + number) as u32,
+            false => ends.partition_point(|&end| end < start + ((number + 1) * words) as u64) as u32,
         };
-        let (near, mut least) = (&tables.fingerprints[start as usize..], u32::MAX);
-        within(Level::current(), near, fingerprint, distance, &mut |number| {
-            let apart = apart(fingerprint, &near[number * fingerprint.len()..][..fingerprint.len()]);
-            if apart < least {
-                let document = document(number) as u32;
-                if remembered.has(document) {
-                    least = apart;
-                    candidates.splice(.., [document]);
+        // The farthest comes first. A later one as far as that is no nearer.
+        let mut nearest: BinaryHeap<(u32, u32)> = BinaryHeap::new();
+        for (part, codes) in tables.fingerprints[start as usize..].chunks(PART * words).enumerate() {
+            let least =
+                |nearest: &BinaryHeap<_>| nearest.peek().filter(|_| nearest.len() >= most).map(|&(apart, _)| apart);
+            let Some(within_bits) = least(&nearest).map_or(Some(distance), |apart| apart.checked_sub(1)) else { break };
+            within(Level::current(), codes, fingerprint, within_bits, &mut |number| {
+                let apart = apart(fingerprint, &codes[number * words..][..words]);
+                if least(&nearest).is_none_or(|farthest| apart < farthest) {
+                    let document = document(part * PART + number);
+                    if remembered.has(document) {
+                        nearest.push((apart, document));
+                        if nearest.len() > most {
+                            nearest.pop();
+                        }
+                    }
                 }
-            }
-        });
+            });
+        }
+        candidates.extend(nearest.into_iter().map(|(_, document)| document));
+        candidates.sort_unstable();
     }
 
     fn fill_with_all(&mut self) {

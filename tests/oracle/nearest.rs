@@ -73,8 +73,15 @@ fn an_exhaustive_search_finds_what_brute_force_finds() {
             (!made.fingerprint.is_empty()).then_some(words)
         };
         let stored = stored(known, &factory);
-        for most in [1, 3, 500] {
-            let wanted = Wanted { most, is_exhaustive: true };
+        // Fingerprints are always all compared.
+        let ways: &[bool] =
+            if matches!(*name, "simhash" | "projection") && algorithm.compare_on() == CompareOn::Fingerprints {
+                &[true, false]
+            } else {
+                &[true]
+            };
+        for (most, &is_exhaustive) in [1, 3, 500].into_iter().flat_map(|most| ways.iter().map(move |way| (most, way))) {
+            let wanted = Wanted { most, is_exhaustive };
             let (mut index, mut on_disk) = (opened(&stored, wanted, 1 << 30), opened(&stored, wanted, 1 << 12));
             for (_, text) in asked_for {
                 let mut expected: Vec<(String, f64)> = Vec::new();

@@ -124,9 +124,10 @@ pub fn command() -> Command {
                         .value_parser(whole_number(1..=100_000))
                         .help("Print the K most similar documents, with their exact similarities")
                         .long_help(
-                            "Print the K most similar documents, with their exact similarities, whatever the threshold. Those that share a key \
-                             with the document are compared: all at or above the threshold, as far as the algorithm finds them, and others by \
-                             chance, the more similar the more probably.",
+                            "Print the K most similar documents, with their exact similarities, whatever the threshold. SimHash \
+                             and random projection compare every document. The others compare those that share a key with the document: all at \
+                             or above the threshold, as far as the algorithm finds them, and others by chance, the more similar the more \
+                             probably.",
                         ),
                 )
                 .arg(

@@ -104,6 +104,42 @@ fn decisions_do_not_depend_on_what_is_compared() {
     assert!((300..2000).contains(&found), "{found}");
 }
 
+/// However crowded their keys are, and however many documents there are.
+#[test]
+fn the_nearest_by_bits_are_those_of_a_comparison_with_every_document() {
+    let plan = plan();
+    let mut index = index(&plan, Mode::Add, 100);
+    // Many are equally far, some have no features, and two are forgotten.
+    let text = |number: usize| match number % 50 {
+        7 => "...".to_string(),
+        _ => format!("w{} w{}", number % 41, number % 13),
+    };
+    let forgotten = [1usize, 4990];
+    for number in 0..5000 {
+        decide(&mut index, &number.to_string(), &text(number));
+    }
+    index.remove_places(&forgotten.map(|number| index.tables.places[number]));
+    let mut signer = index.signer();
+    let known: Vec<_> = (0..5000).map(|number| signer.sign(&text(number)).evidence).collect();
+    for query in ["w1 w1", "w3 w90", "w40 w12", "w77"] {
+        let signature = signer.sign(query);
+        let mut all: Vec<(u32, usize)> = (0..5000)
+            .filter(|number| !known[*number].is_empty() && !forgotten.contains(number))
+            .map(|number| ((known[number][0] ^ signature.evidence[0]).count_ones(), number))
+            .collect();
+        all.sort_unstable();
+        for most in [0, 1, 7, 4096, 6000] {
+            let nearest = index.nearest(&signature, Wanted { most, is_exhaustive: false }, 0).unwrap();
+            let found: Vec<(u32, usize)> = nearest
+                .neighbours
+                .iter()
+                .map(|neighbour| (neighbour.distance.unwrap(), neighbour.id.parse().unwrap()))
+                .collect();
+            assert!(found == all[..most.min(all.len())] && !nearest.is_capped, "{query}, {most}");
+        }
+    }
+}
+
 #[test]
 fn in_crowded_keys_of_a_large_index_copies_are_found_and_the_rest_is_reported() {
     let plan = plan();
