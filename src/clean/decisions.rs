@@ -227,6 +227,10 @@ impl Observer for Watch<'_> {
         self.observer.progress(bytes, documents);
     }
 
+    fn unpacked(&self, bytes: u64) {
+        self.observer.unpacked(bytes);
+    }
+
     fn estimate(&self, estimate: &Estimate) {
         self.observer.estimate(estimate);
     }

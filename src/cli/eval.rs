@@ -163,6 +163,10 @@ impl Observer for ProgressOnly<'_> {
     fn progress(&self, bytes: u64, documents: u64) {
         self.0.progress(bytes, documents);
     }
+
+    fn unpacked(&self, bytes: u64) {
+        self.0.unpacked(bytes);
+    }
 }
 
 fn scan(

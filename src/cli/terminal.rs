@@ -4,13 +4,15 @@ use super::preparation::Tokenization;
 use super::problems::{Problems, Rejects};
 use super::spelling;
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use neardups::algorithm::Value;
 use neardups::engine::{Estimate, Observer, Report, Stage};
 use neardups::source::{Problem, Severity};
 use neardups::{Error, ErrorKind};
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use crate::readable::{count, counted, escaped, escaped_lines};
@@ -147,20 +149,34 @@ pub fn bytes(n: f64) -> String {
 /// Shows messages and progress, unless it is quiet.
 pub struct Terminal {
     quiet: bool,
+    /// Its position is in bytes of the files, as they are: compressed or not.
     bar: ProgressBar,
+    /// The bytes of this stage without compression.
+    unpacked: Arc<AtomicU64>,
     problems: Problems,
 }
 
 impl Terminal {
     /// `total` is the number of bytes to read, if known. The bar shows only on a terminal.
     pub fn new(quiet: bool, total: Option<u64>) -> Self {
+        let unpacked = Arc::new(AtomicU64::new(0));
+        let style = |template| {
+            let (of_amount, of_speed) = (Arc::clone(&unpacked), Arc::clone(&unpacked));
+            style(template)
+                .with_key("amount", move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                    _ = out.write_str(&bytes(state.pos().max(of_amount.load(Ordering::Relaxed)) as f64));
+                })
+                .with_key("speed", move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                    _ = out.write_str(&speed(state.per_sec(), state.pos(), of_speed.load(Ordering::Relaxed)));
+                })
+        };
         let bar = match total {
             Some(total) => ProgressBar::new(total)
-                .with_style(style("{msg:9} {wide_bar} {bytes:>10} of {total_bytes} {bytes_per_sec:>12} {eta:>4} left")),
-            None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {bytes:>10} {bytes_per_sec:>12}")),
+                .with_style(style("{msg:9} {wide_bar} {bytes:>10} of {total_bytes} {speed:>12} {eta:>4} left")),
+            None => ProgressBar::no_length().with_style(style("{msg:9} {spinner} {amount:>10} {speed:>12}")),
         };
         bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) });
-        Terminal { quiet, bar, problems: Problems::default() }
+        Terminal { quiet, bar, unpacked, problems: Problems::default() }
     }
 
     /// Shows no progress.
@@ -236,6 +252,14 @@ impl Terminal {
     }
 }
 
+/// A speed in bytes without compression, from that in bytes of files and both numbers of bytes so far.
+fn speed(files_per_second: f64, read: u64, unpacked: u64) -> String {
+    if unpacked <= read {
+        return format!("{}/s", bytes(files_per_second));
+    }
+    format!("{}/s uncompressed", bytes(files_per_second * unpacked as f64 / read.max(1) as f64))
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is well formed")
 }
@@ -253,6 +277,7 @@ impl Observer for Terminal {
         match stage {
             Stage::Counting | Stage::Reading | Stage::ReadingAgain | Stage::Rereading | Stage::Writing => {
                 self.bar.set_position(0);
+                self.unpacked.store(0, Ordering::Relaxed);
             }
             Stage::Grouping | Stage::Verifying => self.bar.enable_steady_tick(Duration::from_millis(125)),
         }
@@ -260,6 +285,10 @@ impl Observer for Terminal {
 
     fn progress(&self, bytes: u64, _documents: u64) {
         self.bar.inc(bytes);
+    }
+
+    fn unpacked(&self, bytes: u64) {
+        self.unpacked.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn estimate(&self, estimate: &Estimate) {
@@ -296,6 +325,15 @@ mod tests {
     #[test]
     fn bytes_for_people() {
         assert_eq!([17.0, 1536.0, 3e9, 6e15, 2e19].map(bytes), ["17 B", "1.5 KiB", "2.8 GiB", "5.3 PiB", "17.3 EiB"]);
+    }
+
+    #[test]
+    fn a_speed_is_that_without_compression() {
+        assert_eq!(speed(2e6, 100, 100), "1.9 MiB/s");
+        assert_eq!(speed(2e6, 100, 90), "1.9 MiB/s");
+        assert_eq!(speed(2e6, 100, 500), "9.5 MiB/s uncompressed");
+        assert_eq!(speed(0.0, 0, 0), "0 B/s");
+        assert_eq!(speed(0.0, 0, 5), "0 B/s uncompressed");
     }
 
     proptest! {

@@ -21,6 +21,8 @@ pub(super) struct Part {
     /// Whether the documents are of the reference.
     pub reference: bool,
     pub bytes: u64,
+    /// The bytes without compression.
+    pub unpacked: u64,
     /// The ids, back to back, and where each ends.
     pub ids: String,
     pub id_ends: Vec<usize>,

@@ -134,7 +134,7 @@ impl<'a> Fingerprints<'a> {
             sides,
             |_| Ok(()),
             |(), numbered, scratch| sign(reader, prepared, numbered, scratch),
-            |Part { documents, bytes, refused }: Part| {
+            |Part { documents, bytes, unpacked, refused }: Part| {
                 refused.map_or(Ok(()), Err)?;
                 for document in documents {
                     if let Some(problem) = &document.problem {
@@ -161,6 +161,7 @@ impl<'a> Fingerprints<'a> {
                     })?;
                 }
                 counts.bytes += bytes;
+                reader.observer.unpacked(unpacked);
                 reader.observer.progress(bytes, 0);
                 Ok(())
             },
@@ -229,6 +230,8 @@ impl Survey {
 /// The id, the location and the length of the documents of a batch.
 struct Surveyed {
     bytes: u64,
+    /// The bytes without compression.
+    unpacked: u64,
     documents: Vec<(String, Place, u32)>,
     problems: Vec<Problem>,
     /// Why a document could not be cut, which ends the run.
@@ -257,10 +260,17 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
                 }
                 Err(problem) => problems.push(problem),
             });
-            Surveyed { bytes: numbered.batch.bytes_read(), documents, problems, refused }
+            Surveyed {
+                bytes: numbered.batch.bytes_read(),
+                unpacked: numbered.batch.bytes_unpacked(),
+                documents,
+                problems,
+                refused,
+            }
         },
-        |Surveyed { bytes, documents, problems, refused }| {
+        |Surveyed { bytes, unpacked, documents, problems, refused }| {
             refused.map_or(Ok(()), Err)?;
+            reader.observer.unpacked(unpacked);
             reader.observer.progress(bytes, documents.len() as u64);
             for (id, place, length) in documents {
                 survey.document(id, place);
@@ -277,6 +287,8 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
 struct Part {
     documents: Vec<Document>,
     bytes: u64,
+    /// The bytes without compression.
+    unpacked: u64,
     /// Why a document could not be signed, which ends the run.
     refused: Option<Error>,
 }
@@ -315,7 +327,7 @@ fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, s
             }
         });
     });
-    Part { documents, bytes: numbered.batch.bytes_read(), refused }
+    Part { documents, bytes: numbered.batch.bytes_read(), unpacked: numbered.batch.bytes_unpacked(), refused }
 }
 
 /// The words that are written of a document, given its features.

@@ -218,6 +218,7 @@ impl<'a> Reader<'a> {
         }
         counts.unnamed += part.unnamed;
         counts.bytes += part.bytes;
+        self.observer.unpacked(part.unpacked);
         self.observer.progress(part.bytes, part.asked_lengths().len() as u64);
         Ok(())
     }
@@ -276,7 +277,8 @@ impl<'a> Reader<'a> {
         scratch: &mut Scratch,
         counters: &Counters,
     ) -> Part {
-        let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
+        let (bytes, unpacked) = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
+        let mut part = Part { bytes, unpacked, ..Part::default() };
         let signer = self.signer(prepared);
         // Terms are known by their hashes; features may be made of more.
         let (detail, mut tally) = match counters {
@@ -350,7 +352,8 @@ impl<'a> Reader<'a> {
         terms: &TermsBuilder,
         distinct: &Distinct,
     ) -> Part {
-        let mut part = Part { bytes: numbered.batch.bytes_read(), ..Part::default() };
+        let (bytes, unpacked) = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
+        let mut part = Part { bytes, unpacked, ..Part::default() };
         let tokenizer = &*self.options.tokenizer;
         if scratch.tokens.detail() != TokenDetail::Texts {
             scratch.tokens = Tokens::new(TokenDetail::Texts, self.options.seed);
@@ -485,8 +488,8 @@ impl<'a> Reader<'a> {
     ) -> Part {
         let (batch, signer) = (numbered.batch, self.signer(prepared));
         let most_features = (self.options.memory / 16 + PART_BYTES) as usize / size_of::<u64>();
-        let (reference, bytes) = (numbered.reference, batch.bytes_read());
-        let mut part = Part { reference, bytes, most_features, ..Part::default() };
+        let (reference, bytes, unpacked) = (numbered.reference, batch.bytes_read(), batch.bytes_unpacked());
+        let mut part = Part { reference, bytes, unpacked, most_features, ..Part::default() };
         batch.selected(&mut |_| true, &mut |record, document| match document {
             Ok(document) => {
                 let number = part.sequences.len() as u32;
@@ -659,4 +662,68 @@ fn median(lengths: &mut [u32]) -> usize {
 
 fn clamp(tokens: usize) -> u32 {
     tokens.try_into().unwrap_or(u32::MAX)
+}
+
+#[cfg(all(test, feature = "compression"))]
+mod tests {
+    use crate::algorithm::ALGORITHMS;
+    use crate::engine::{self, Observer, ScanOptions, Stage};
+    use crate::source::{Input, ReadOptions, Source};
+    use std::fs;
+    use std::io::Write;
+    use std::sync::Mutex;
+
+    /// The bytes of each stage that read: those of files, and those without compression.
+    #[derive(Default)]
+    struct Bytes(Mutex<Vec<(Stage, u64, u64)>>);
+
+    impl Observer for Bytes {
+        fn stage(&self, stage: Stage) {
+            self.0.lock().unwrap().push((stage, 0, 0));
+        }
+
+        fn progress(&self, bytes: u64, _: u64) {
+            self.0.lock().unwrap().last_mut().expect("a stage began").1 += bytes;
+        }
+
+        fn unpacked(&self, bytes: u64) {
+            self.0.lock().unwrap().last_mut().expect("a stage began").2 += bytes;
+        }
+    }
+
+    fn records() -> Vec<u8> {
+        let words = |n: usize| (0..60).map(|i| format!("w{} ", n * i % 97)).collect::<String>();
+        let line = |n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", words(n));
+        (0..2000).map(line).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn progress_of_compressed_input_reaches_the_total_and_counts_what_it_unpacks() {
+        let (folder, plain) = (tempfile::tempdir().unwrap(), records());
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(&plain).unwrap();
+        fs::write(folder.path().join("a.jsonl.gz"), gzip.finish().unwrap()).unwrap();
+        fs::write(folder.path().join("b.jsonl.zst"), zstd::encode_all(&plain[..], 3).unwrap()).unwrap();
+        fs::write(folder.path().join("c.jsonl"), &plain).unwrap();
+        for entry in ALGORITHMS {
+            for memory in [1 << 30, 1 << 20] {
+                let mut input = Input::new(vec![folder.path().to_path_buf()], ReadOptions::default());
+                let total = input.total_bytes().expect("files have sizes");
+                assert!(total < 2 * plain.len() as u64, "most of it is compressed");
+                let factory = entry.factory(Default::default()).unwrap();
+                let options = ScanOptions { memory, threads: 2, ..ScanOptions::default() };
+                let bytes = Bytes::default();
+                engine::scan(&mut input, None, &factory, &options, &bytes).unwrap();
+                let stages = bytes.0.into_inner().unwrap();
+                let reads = stages.iter().filter(|(_, read, _)| *read > 0);
+                assert!(reads.clone().count() > 0, "{}", entry.name);
+                for &(stage, read, unpacked) in reads {
+                    assert_eq!(read, total, "{} {stage:?}", entry.name);
+                    // From what counting kept, nothing is unpacked.
+                    let is_kept = stage == Stage::Reading && unpacked == 0 && stages[0].0 == Stage::Counting;
+                    assert!(is_kept || unpacked == 3 * plain.len() as u64, "{} {stage:?}: {unpacked}", entry.name);
+                }
+            }
+        }
+    }
 }

@@ -96,7 +96,7 @@ impl Kept<'_> {
                     chunk.ends.push((number, chunk.texts.len(), end < read.text.len()));
                 }
             });
-            (numbered.batch.bytes_read(), chunk)
+            ((numbered.batch.bytes_read(), numbered.batch.bytes_unpacked()), chunk)
         };
         let reference = reference.map(|source| Side { reference: true, source });
         let mut sources: Vec<Side<'_>> = reference.into_iter().chain([Side { reference: false, source }]).collect();
@@ -104,7 +104,8 @@ impl Kept<'_> {
             &mut sources,
             |_| Ok(()),
             work,
-            |(bytes, chunk): (u64, Chunk)| {
+            |((bytes, unpacked), chunk): ((u64, u64), Chunk)| {
+                observer.unpacked(unpacked);
                 observer.progress(bytes, 0);
                 let mut start = 0;
                 for (number, end, is_cut) in chunk.ends {

@@ -166,7 +166,7 @@ pub(super) fn read_again<T: Default + Send>(
     let work = |_: &(), numbered: Numbered, scratch: &mut Scratch| {
         let number = numbered.number;
         let (mut made, mut problems) = (T::default(), Vec::new());
-        let bytes = numbered.batch.bytes_read();
+        let bytes = (numbered.batch.bytes_read(), numbered.batch.bytes_unpacked());
         // The wanted documents of the batch, each with its record and its group.
         let records = corpus.records_of_part(number);
         let sought: Vec<(u32, u32, u32)> =
@@ -198,7 +198,8 @@ pub(super) fn read_again<T: Default + Send>(
         sources,
         |_| Ok(()),
         work,
-        |(bytes, made, found): (u64, T, _)| {
+        |((bytes, unpacked), made, found): ((u64, u64), T, _)| {
+            reader.observer.unpacked(unpacked);
             reader.observer.progress(bytes, 0);
             read += 1;
             problems.extend::<Vec<(u32, Problem)>>(found);

@@ -40,8 +40,14 @@ pub struct Estimate {
 pub trait Observer: Sync {
     /// A stage begins.
     fn stage(&self, _stage: Stage) {}
-    /// Input was read: this many more bytes and documents.
+    /// Input was read: this many more bytes and documents. Bytes are those of [`Batch::bytes_read`](crate::source::Batch::bytes_read),
+    /// so compressed input counts compressed: in a stage that reads everything once, their sum is at most
+    /// [`Source::total_bytes`](crate::source::Source::total_bytes).
     fn progress(&self, _bytes: u64, _documents: u64) {}
+    /// The same input without compression is this many more bytes, as in
+    /// [`Batch::bytes_unpacked`](crate::source::Batch::bytes_unpacked). Called before [`progress`](Self::progress) of the
+    /// same input. A stage that works on what an earlier one kept does not call it.
+    fn unpacked(&self, _bytes: u64) {}
     /// The first documents were read, and the size of the rest is known.
     fn estimate(&self, _estimate: &Estimate) {}
     /// All pairs are about to be looked for, and there are at most so many: more than ten million.

@@ -160,6 +160,17 @@ impl Part {
         }
     }
 
+    /// The bytes of input that it was made of, without compression.
+    fn bytes_unpacked(&self) -> u64 {
+        match self {
+            #[cfg(feature = "parquet")]
+            Part::Parquet { rows, .. } => rows.bytes_unpacked(),
+            #[cfg(feature = "files")]
+            Part::Program { job, .. } => job.size,
+            part => part.bytes().len() as u64,
+        }
+    }
+
     /// The approximate memory, in bytes.
     fn bytes_held(&self) -> u64 {
         let records = match self {
@@ -215,6 +226,12 @@ impl Batch {
     /// The number of input bytes consumed for it; compressed input counts compressed.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+
+    /// The number of bytes of its records without compression. Of Parquet these are the values of the columns that are read. What is
+    /// left out before records are found, such as a binary file or a record that is too long, does not count.
+    pub fn bytes_unpacked(&self) -> u64 {
+        self.parts.iter().map(Part::bytes_unpacked).sum()
     }
 
     /// The approximate memory, in bytes.

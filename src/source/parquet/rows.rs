@@ -109,6 +109,11 @@ pub(in crate::source) struct Record<'r> {
 type Read<'r> = Result<Record<'r>, Refused<'r>>;
 
 impl Rows {
+    /// Their share of the pages that they are in, in bytes without compression.
+    pub fn bytes_unpacked(&self) -> u64 {
+        self.texts.iter().chain(&self.id).chain(&self.rank).map(|slice| slice.bytes).sum()
+    }
+
     /// The memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
         self.texts.iter().chain(&self.id).chain(&self.rank).map(|slice| slice.held).sum()
