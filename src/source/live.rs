@@ -112,7 +112,9 @@ fn no_opaque<'r>(mut input: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>
     let mut start = Vec::new();
     while may_become_opaque(&start) && input.by_ref().take(1).read_to_end(&mut start)? > 0 {}
     match opaque(&start) {
-        Some(what) => Err(io::Error::other(what)),
+        Some(what) => Err(io::Error::other(format!(
+            "{what}; a stream has records, such as a JSON object with a text on each line"
+        ))),
         None => Ok(Box::new(Cursor::new(start).chain(input))),
     }
 }
@@ -562,7 +564,9 @@ mod tests {
             Live::new(Dripping(input, piece), "-", &options).open().err().map(|error| error.to_string())
         };
         for piece in [1, 3, 1000] {
-            let message = Some("PDF document: convert it to text first (pdftotext FILE -)".to_owned());
+            let message = "PDF document: convert it to text first (pdftotext FILE -); a stream has records, such as a JSON object \
+                           with a text on each line";
+            let message = Some(message.to_owned());
             assert_eq!(open(b"%PDF-1.7\n%\xe2\xe3\n", piece), message);
             assert_eq!(open(&gzip(b"%PDF-1.7\n"), piece), message);
             for text in ["", "%", "%PD", "%PDF is a format\n", "P\nK\n", "text\n"] {
