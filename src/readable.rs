@@ -1,4 +1,7 @@
-//! Numbers and text formatted for people.
+//! Numbers and text formatted for people, and words that people mistype.
+
+#[cfg(feature = "check")]
+use std::collections::BTreeSet;
 
 /// A count with commas between the thousands.
 pub fn count(n: u64) -> String {
@@ -45,6 +48,23 @@ pub fn controls_display(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The known words that are similar to a typed one, by their pairs of letters; the most similar first.
+#[cfg(feature = "check")]
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    const LEAST: f64 = 0.4;
+    let pairs = |word: &str| word.as_bytes().windows(2).map(|pair| [pair[0], pair[1]]).collect::<BTreeSet<_>>();
+    let typed = pairs(typed);
+    let similarity = |word: &str| {
+        let pairs = pairs(word);
+        let (shared, either) = (typed.intersection(&pairs).count(), typed.union(&pairs).count());
+        shared as f64 / either.max(1) as f64
+    };
+    let mut similar: Vec<_> = known.into_iter().map(|word| (similarity(word), word)).collect();
+    similar.retain(|&(similarity, _)| similarity >= LEAST);
+    similar.sort_by(|x, y| y.0.total_cmp(&x.0));
+    similar.into_iter().map(|(_, word)| word).collect()
+}
+
 /// A size for messages: in MiB where that is exact.
 pub(crate) fn display_size(bytes: usize) -> String {
     const MIB: usize = 1 << 20;
@@ -59,6 +79,24 @@ mod tests {
     fn counts_for_people() {
         assert_eq!(["0", "999", "1,000", "1,234,567"].map(String::from), [0, 999, 1000, 1234567].map(count));
         assert_eq!([counted(1, "copy"), counted(2, "copy"), counted(0, "pair")], ["1 copy", "2 copies", "0 pairs"]);
+    }
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn the_nearest_words() {
+        let known = ["min-words", "ignore", "file-similarity", "report", "reports"];
+        for (typed, expected) in [
+            ("min_words", &["min-words"][..]),
+            ("minwords", &["min-words"]),
+            ("ignored", &["ignore"]),
+            ("similarity", &["file-similarity"]),
+            ("reports", &["reports", "report"]),
+            ("exclude", &[]),
+            ("", &[]),
+            ("é", &[]),
+        ] {
+            assert_eq!(nearest(typed, known), expected, "{typed}");
+        }
     }
 
     #[test]

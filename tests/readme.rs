@@ -192,7 +192,7 @@ fn options_of_the_texts_are_those_of_the_program() {
     let of_index =
         ["stats", "verify", "export", "query", "add", "remove", "compact"].map(|name| format!("index {name}"));
     let commands = commands.map(String::from).into_iter().chain(of_index);
-    let help: String = commands.map(|command| shell.dedup(&format!("help {command}")).done()).collect();
+    let help: String = commands.map(|command| shell.dedup(&format!("{command} --help-all")).done()).collect();
     let mut known = options(&help);
     known.extend(FOREIGN_OPTIONS);
     for (path, text) in texts() {

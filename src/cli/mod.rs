@@ -38,6 +38,7 @@ mod terminal;
 mod verdict_file;
 
 use crate::kernel::heap;
+use arguments::{aliases, levels};
 use clap::builder::OsStringValueParser;
 use clap::{Arg, Command, error::ErrorKind};
 use neardups::Error;
@@ -54,7 +55,7 @@ pub fn run() -> ExitCode {
     let matches =
         match command.try_get_matches().and_then(|matches| arguments::help::of_commands(self::command, matches)) {
             Ok(matches) => matches,
-            Err(error) => return usage(&error),
+            Err(error) => return usage(&at_level(error)),
         };
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // An unknown level would not change results, but it is set to be measured.
@@ -87,10 +88,24 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// The help that the command line asks for, at its level. Other errors stay.
+fn at_level(error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::DisplayHelp {
+        return error;
+    }
+    let line: Vec<_> = std::env::args_os().collect();
+    // What `dedup help` prints has its level.
+    let at_level = levels::at(levels::Level::of(&line), command()).try_get_matches_from(line);
+    at_level.err().filter(|at_level| at_level.kind() == error.kind()).unwrap_or(error)
+}
+
 /// Prints the message of clap: help and version to standard output, errors to standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if let Some(message) = error.render().to_string().strip_prefix("error: ") {
+    let line: Vec<_> = std::env::args_os().collect();
+    let explained = aliases::explain(&command(), error, &line).map(|message| format!("error: {message}"));
+    let rendered = explained.unwrap_or_else(|| error.render().to_string());
+    if let Some(message) = rendered.strip_prefix("error: ") {
         terminal::usage(message.trim_end());
         if let Some(stats) = typed_stats() {
             let reason = message.split("\n\n").next().unwrap_or_default();
@@ -154,7 +169,7 @@ fn command() -> Command {
         .subcommand(arguments::lexicon::command())
         .subcommand(arguments::generate::completions_command())
         .subcommand(arguments::generate::man_command());
-    arguments::help::add(program)
+    aliases::add(levels::add(arguments::help::add(program)))
 }
 
 #[cfg(test)]

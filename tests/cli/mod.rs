@@ -72,6 +72,7 @@ macro_rules! cases {
 
 cases!(
     against,
+    aliases,
     check,
     check_baseline,
     check_config,

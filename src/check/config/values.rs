@@ -2,7 +2,7 @@
 
 use super::super::globs;
 use crate::Error;
-use crate::similarity::jaccard;
+use crate::readable::nearest;
 use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
@@ -129,26 +129,12 @@ impl<'a> Table<'a> {
     pub fn done(self) -> Result<(), Error> {
         let others = self.entries.keys().filter(|key| !self.known.contains(&key.get_ref().as_ref()));
         let Some(first) = others.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let hint = match nearest(first.get_ref(), &self.known) {
+        let hint = match nearest(first.get_ref(), self.known.iter().copied()).first() {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("expected one of {}", self.known.join(", ")),
         };
         Err(self.toml.wrong(first.span().start, &format!("unknown key `{}`; {hint}", shown(first.get_ref()))))
     }
-}
-
-/// The known word most similar to the typed one by pairs of letters, if it is similar enough.
-fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
-    let pairs = |word: &str| {
-        let mut pairs: Vec<u64> =
-            word.as_bytes().windows(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(pair[1])).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs
-    };
-    let typed = pairs(typed);
-    let alike = known.iter().map(|known| (jaccard(&typed, &pairs(known)).value(), *known));
-    alike.filter(|(alike, _)| *alike >= 0.4).max_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, known)| known)
 }
 
 /// A value, or an item of one that is a list.
@@ -228,23 +214,6 @@ impl<'a> Value<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_word() {
-        let known = ["min-words", "ignore", "file-similarity", "report"];
-        for (typed, expected) in [
-            ("min_words", Some("min-words")),
-            ("minwords", Some("min-words")),
-            ("ignored", Some("ignore")),
-            ("similarity", Some("file-similarity")),
-            ("reports", Some("report")),
-            ("exclude", None),
-            ("", None),
-            ("é", None),
-        ] {
-            assert_eq!(nearest(typed, &known), expected, "{typed}");
-        }
-    }
 
     #[test]
     fn long_values_are_cut_and_stay_on_their_line() {

@@ -1,5 +1,6 @@
 //! `dedup help`: the help of a command, or a chapter of the guide.
 
+use super::levels::{self, Level};
 use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
@@ -9,8 +10,7 @@ use neardups::guide::CHAPTERS;
 pub const NAME: &str = "help";
 
 /// The last line of the help of the program.
-const ADVICE: &str =
-    "dedup help COMMAND describes every option of a command; dedup help lists the chapters of the guide.";
+const ADVICE: &str = "dedup help COMMAND shows the options of a command; dedup help lists the chapters of the guide.";
 
 /// The program with `dedup help [TOPIC] [COMMAND]...` in the place of clap's own command, which knows no chapters.
 pub fn add(program: Command) -> Command {
@@ -47,7 +47,7 @@ fn chapters() -> String {
 /// passes, without the cost of making the program a second time.
 pub fn of_commands(program: fn() -> Command, matches: ArgMatches) -> Result<ArgMatches, clap::Error> {
     let Some((NAME, given)) = matches.subcommand() else { return Ok(matches) };
-    let program = program();
+    let program = levels::at(Level::Usual, program());
     let arguments = Arguments::new(given);
     let path = arguments.path();
     match path.first().map(|name| program.find_subcommand(name).is_some()) {

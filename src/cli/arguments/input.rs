@@ -9,7 +9,7 @@ use neardups::source::{self, FORMATS};
 use std::path::PathBuf;
 
 /// The help heading of the flags of the input.
-const INPUT_OPTIONS: &str = "Options of the input";
+const INPUT_OPTIONS: &str = "Input";
 
 /// How documents are read, as typed.
 pub struct Input {
@@ -146,7 +146,7 @@ pub fn args() -> Vec<Arg> {
                 FORMATS.iter().map(|f| PossibleValue::new(f.name).help(spelled_help(f.help).into_owned()).aliases(f.aliases.iter().copied())),
             ))
             .default_value("auto"),
-        field("text-field", "text", "Where the text of a record is: a key of JSON, keys joined by dots, or a column of CSV or Parquet; several are joined")
+        field("text-field", "text", "Where the text of a record is: a field of JSON, CSV or Parquet; several are joined")
             .value_name("PATHS")
             .action(ArgAction::Append)
             .long_help(

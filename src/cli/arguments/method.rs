@@ -1,7 +1,7 @@
 //! `--algo`, `--preset` and a flag for each parameter, made from the tables of algorithms and presets.
 
 use super::super::spelling::spelled_help;
-use super::tokens::{ALGORITHM_OPTIONS, Tokens};
+use super::tokens::Tokens;
 use super::values::{Defaulted, is_file, is_typed, switch, value, values};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
@@ -132,7 +132,7 @@ pub fn preset() -> Arg {
         ))
 }
 
-/// One flag for each parameter of all algorithms.
+/// One flag for each parameter of all algorithms: first those that several algorithms have, then the others by algorithm.
 pub fn parameters() -> Vec<Arg> {
     let mut seen: Vec<&Parameter> = Vec::new();
     for parameter in ALGORITHMS.iter().flat_map(|entry| entry.parameters) {
@@ -140,14 +140,23 @@ pub fn parameters() -> Vec<Arg> {
             seen.push(parameter);
         }
     }
-    seen.into_iter().map(flag).collect()
+    let (shared, own): (Vec<_>, Vec<_>) = seen.into_iter().partition(|parameter| users(parameter).len() > 1);
+    shared.into_iter().chain(own).map(flag).collect()
+}
+
+/// The names of the algorithms that have a parameter.
+fn users(parameter: &Parameter) -> Vec<&'static str> {
+    ALGORITHMS.iter().filter(|entry| entry.uses(parameter.name)).map(|entry| entry.name).collect()
 }
 
 fn flag(parameter: &'static Parameter) -> Arg {
-    let users: Vec<_> = ALGORITHMS.iter().filter(|e| e.uses(parameter.name)).map(|e| e.name).collect();
-    let only = if users.len() == ALGORITHMS.len() { String::new() } else { format!(" ({})", users.join(", ")) };
+    let users = users(parameter);
+    let (heading, only) = match *users {
+        [name] => (format!("Parameters of {name}"), String::new()),
+        _ => ("Parameters of several algorithms".into(), format!(" ({})", users.join(", "))),
+    };
     let (help, details) = (spelled_help(parameter.help), spelled_help(parameter.details));
-    let arg = Arg::new(parameter.name).long(parameter.name).help_heading(ALGORITHM_OPTIONS);
+    let arg = Arg::new(parameter.name).long(parameter.name).help_heading(heading);
     if matches!(parameter.values, Values::Switch) {
         return arg
             .action(ArgAction::SetTrue)

@@ -8,9 +8,12 @@
 //! input.rs     documents, and how to read them  │ defines its flags and parses them in one place
 //! run.rs       memory, threads, seed            │
 //! signing.rs   options that belong to an index  ┘
+//! aliases.rs   options that people type by habit from other tools
+//! levels.rs    how much of the help -h, --help and --help-all show
 //! the others   one file for each command
 //! ```
 
+pub mod aliases;
 pub mod clean;
 pub mod compare;
 pub mod eval;
@@ -20,6 +23,7 @@ pub mod help;
 pub mod index;
 mod input;
 pub mod keep;
+pub mod levels;
 pub mod lexicon;
 mod method;
 pub mod plan;

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use std::path::PathBuf;
 
 /// The help heading of the flags of the run.
-pub const RUN_OPTIONS: &str = "Options of the run";
+pub const RUN_OPTIONS: &str = "Run";
 
 /// Options of the run, as typed. Flags that a command does not have count as not typed.
 pub struct Run {
@@ -51,7 +51,7 @@ pub fn stats_arg(help: &'static str) -> Arg {
 /// The flags of the run. Of these, only the seed can change the result.
 pub fn args() -> Vec<Arg> {
     vec![
-        size("memory", "1G", "Memory of the process, beside 100 MB, 70 bytes for each document and four times the largest record")
+        size("memory", "1G", "Memory of the process, beside 100 MB and 70 bytes a document")
             .long_help(
                 "Memory of the process, beside 100 MB, 70 bytes for each document, four times the largest record and 32 bytes for each pair \
                  found (not for verdicts, clusters and kept records). That includes everything that is read or decompressed ahead, on any number of threads. Keys that do not fit go to a \

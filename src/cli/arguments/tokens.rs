@@ -12,8 +12,8 @@ use neardups::tokenizer::prepared::stem::STEM_LANGUAGES;
 use neardups::tokenizer::prepared::stop_words::stop_word_languages;
 use neardups::tokenizer::{self, TOKENIZERS};
 
-/// The help heading of flags made from the tables.
-pub const ALGORITHM_OPTIONS: &str = "Options of the algorithms";
+/// The help heading of the flags for tokens.
+const TOKEN_OPTIONS: &str = "Tokens";
 
 /// Tokenizer and preparation, as typed.
 pub struct Tokens {
@@ -60,7 +60,7 @@ impl Tokens {
 /// `--tokenizer` and the flags of preparation.
 pub fn args() -> Vec<Arg> {
     let args = [tokenizer()].into_iter().chain(preparation());
-    args.map(|arg| arg.help_heading(ALGORITHM_OPTIONS)).collect()
+    args.map(|arg| arg.help_heading(TOKEN_OPTIONS)).collect()
 }
 
 fn tokenizer() -> Arg {

@@ -1,0 +1,567 @@
+//! Options that people type by habit from other tools: understood where meaning and unit are the same, and otherwise answered with the
+//! option that is meant. One table for all commands.
+
+use crate::readable::nearest;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
+use std::ffi::OsString;
+
+/// Further names of an option, with the same meaning and unit. They are understood, and no help shows them.
+const SAME: &[(&str, &[&str])] = &[
+    ("algo", &["algorithm", "method"]),
+    ("bands", &["b", "num-bands"]),
+    ("bits", &["num-bits"]),
+    ("distance", &["bit-diff", "hamming", "hamming-distance", "max-distance"]),
+    ("format", &["input-format"]),
+    ("id-field", &["id-column", "id-key", "idx-column"]),
+    ("memory", &["max-memory", "memory-limit"]),
+    ("output", &["out", "out-dir", "output-dir"]),
+    ("quiet", &["silent"]),
+    ("rows", &["num-rows", "r", "rows-per-band"]),
+    ("seed", &["random-state"]),
+    ("shingle", &["shingle-length", "shingle-size"]),
+    ("stopwords", &["stop-words"]),
+    ("temp-dir", &["tempdir", "tmp-dir", "tmpdir"]),
+    ("text-field", &["column", "text-column", "text-key"]),
+    ("threads", &["jobs", "n-jobs", "num-proc", "num-threads", "num-workers", "workers"]),
+    ("threshold", &["jaccard", "jaccard-threshold", "min-similarity", "similarity", "similarity-threshold"]),
+    ("top", &["top-k"]),
+    ("truth", &["ground-truth", "labels"]),
+];
+
+/// What is answered to an option that a command does not have.
+struct Answer {
+    typed: &'static [&'static str],
+    /// The commands; all that have the options if it is empty.
+    commands: &'static [&'static str],
+    /// The options that are meant; `PATH` stands for the paths of a command.
+    options: &'static [&'static str],
+    /// What they are, and how their values differ.
+    text: &'static str,
+    /// The rest of a command that shows it.
+    example: &'static str,
+}
+
+/// The answers. The first one that fits counts.
+static ANSWERS: &[Answer] = &[
+    Answer {
+        typed: &[
+            "--num-perm",
+            "--num-perms",
+            "--permutations",
+            "--num-hashes",
+            "--num-hash",
+            "--n-hashes",
+            "--signature-size",
+        ],
+        commands: &[],
+        options: &["hashes", "threshold", "recall"],
+        text: "--hashes K is the most hashes of a signature; --threshold and --recall decide how many are used, in which bands",
+        example: "--hashes 256",
+    },
+    Answer {
+        typed: &[
+            "--ngram",
+            "--ngrams",
+            "--n-gram",
+            "--n-grams",
+            "--ngram-size",
+            "--n-gram-size",
+            "--kgram",
+            "-n",
+            "-k",
+            "-w",
+        ],
+        commands: &[],
+        options: &["shingle", "tokenizer", "grams"],
+        text: "--shingle W is a number of tokens: words, or what --tokenizer says (--grams with --algo simhash)",
+        example: "--shingle 5",
+    },
+    Answer {
+        typed: &["-t"],
+        commands: &[],
+        options: &["threshold", "threads"],
+        text: "--threshold S is the least similarity, from 0 to 1; --threads N (-j N) the number of threads",
+        example: "--threshold 0.8 --threads 4",
+    },
+    Answer {
+        typed: &["-t"],
+        commands: &[],
+        options: &["file-similarity", "threads"],
+        text: "--file-similarity S is the least similarity of files, from 0 to 1; --threads N (-j N) the number of threads",
+        example: "--file-similarity 0.8 --threads 4",
+    },
+    Answer {
+        typed: &["-t"],
+        commands: &[],
+        options: &["threshold"],
+        text: "--threshold S is the least similarity, from 0 to 1",
+        example: "--threshold 0.8",
+    },
+    Answer {
+        typed: &["-t"],
+        commands: &[],
+        options: &["threads"],
+        text: "--threads N (-j N) is the number of threads",
+        example: "--threads 4",
+    },
+    Answer {
+        typed: &[
+            "--threshold",
+            "--jaccard",
+            "--jaccard-threshold",
+            "--similarity",
+            "--similarity-threshold",
+            "--min-similarity",
+        ],
+        commands: &[],
+        options: &["passage-similarity", "paragraph-similarity", "file-similarity"],
+        text: "--passage-similarity S, --paragraph-similarity S and --file-similarity S are least similarities, from 0 to 1",
+        example: "--file-similarity 0.8",
+    },
+    Answer {
+        typed: OUTPUT,
+        commands: &["scan"],
+        options: &["emit"],
+        text: "records go to standard output: redirect it; dedup clean --output DIR writes the files without near-duplicates",
+        example: "> pairs.jsonl",
+    },
+    Answer {
+        typed: OUTPUT,
+        commands: &["check"],
+        options: &["report"],
+        text: "--report FORMAT=FILE writes a report to a file; without FILE it goes to standard output",
+        example: "--report sarif=dedup.sarif",
+    },
+    Answer {
+        typed: OUTPUT,
+        commands: &["filter"],
+        options: &[],
+        text: "passed documents go to standard output: redirect it",
+        example: "> fresh.jsonl",
+    },
+    Answer {
+        typed: OUTPUT,
+        commands: &["compare", "eval", "plan", "lexicon build", "index stats", "index export", "index query"],
+        options: &[],
+        text: "the result goes to standard output: redirect it",
+        example: "> FILE",
+    },
+    Answer {
+        typed: &["-r", "-R", "--recursive"],
+        commands: &[],
+        options: &["PATH"],
+        text: "folders are read with all folders in them: leave it out",
+        example: "docs/",
+    },
+    Answer {
+        typed: INPUT,
+        commands: &[],
+        options: &["PATH"],
+        text: "files and folders are named without an option",
+        example: "docs/ more.jsonl",
+    },
+    Answer {
+        typed: INPUT,
+        commands: &["filter", "index add", "index query"],
+        options: &[],
+        text: "documents are read from standard input",
+        example: "< docs.jsonl",
+    },
+    Answer {
+        typed: INPUT,
+        commands: &["compare"],
+        options: &[],
+        text: "the two documents are named without an option",
+        example: "old.txt new.txt",
+    },
+    Answer {
+        typed: &["-v", "--verbose"],
+        commands: &[],
+        options: &["quiet", "stats"],
+        text: "messages are complete unless --quiet is given; --stats FILE writes all counts and timings",
+        example: "--stats stats.json",
+    },
+    Answer {
+        typed: &["-v", "--verbose"],
+        commands: &[],
+        options: &["quiet"],
+        text: "messages are complete unless --quiet is given: leave it out",
+        example: "",
+    },
+    Answer {
+        typed: &["--delete", "--dry-run", "--in-place", "--remove", "--remove-duplicates", "--rm"],
+        commands: &["scan"],
+        options: &[],
+        text: "scan changes no file; dedup clean --output DIR writes the files without near-duplicates (what it would leave out: --dry-run)",
+        example: "",
+    },
+    Answer {
+        typed: &["--json", "--jsonl"],
+        commands: &["scan", "filter", "eval", "index stats", "index export", "index query"],
+        options: &[],
+        text: "the output is JSON already: leave it out",
+        example: "",
+    },
+    Answer {
+        typed: &["--json", "--jsonl"],
+        commands: &["check"],
+        options: &["report"],
+        text: "--report jsonl prints JSON lines",
+        example: "--report jsonl",
+    },
+    Answer {
+        typed: &["--cluster", "--clusters", "--groups"],
+        commands: &["scan"],
+        options: &["emit"],
+        text: "--emit clusters prints groups of near-duplicates",
+        example: "--emit clusters",
+    },
+    Answer {
+        typed: &["--print0", "-0"],
+        commands: &["clean"],
+        options: &["dry-run"],
+        text: "clean prints no paths; dedup scan --print0 prints those of the files that are not kept",
+        example: "",
+    },
+    Answer {
+        typed: &["--lang", "--language"],
+        commands: &[],
+        options: &["stopwords", "stem", "antecedents"],
+        text: "--stopwords LANG removes stop words, --stem LANG stems words, --antecedents LANG is for spotsigs",
+        example: "--stopwords en",
+    },
+    Answer {
+        typed: &["-g", "--glob"],
+        commands: &[],
+        options: &["include", "exclude"],
+        text: "--include GLOB and --exclude GLOB choose files",
+        example: "--include '*.md'",
+    },
+];
+
+const OUTPUT: &[&str] =
+    &["-o", "--output", "--out", "--out-file", "--outfile", "--output-file", "--output-dir", "--output-path"];
+const INPUT: &[&str] =
+    &["-i", "-f", "--input", "--input-dir", "--input-file", "--input-path", "--file", "--files", "--path"];
+
+/// The program with the further names of its options, and with underscores for hyphens in all names.
+pub fn add(program: Command) -> Command {
+    let taken: Vec<String> = longs(&program).map(String::from).collect();
+    let named = |arg: Arg| {
+        let Some(long) = arg.get_long().map(String::from) else { return arg };
+        let same = SAME.iter().filter(|(option, _)| *option == long).flat_map(|(_, same)| *same);
+        let same = same.filter(|name| !taken.iter().any(|taken| taken == *name)).map(|name| name.to_string());
+        let names: Vec<String> = [long.clone()].into_iter().chain(same).collect();
+        let spelled = names.iter().flat_map(|name| [name.clone(), name.replace('-', "_")]);
+        let mut aliases: Vec<String> = spelled.filter(|name| *name != long).collect();
+        aliases.dedup();
+        arg.aliases(aliases)
+    };
+    program.mut_args(named).mut_subcommands(add)
+}
+
+fn longs(command: &Command) -> impl Iterator<Item = &str> {
+    command.get_arguments().filter_map(Arg::get_long)
+}
+
+/// The message for an option that there is not, if that is the error: what is meant, or which options are similar.
+pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let (command, name) = command_of(program, line);
+    let typed = single_hyphen(command, typed, line).unwrap_or(typed);
+    typed.starts_with('-').then(|| message(program, command, &name, typed))
+}
+
+/// The command of a line, with its name.
+fn command_of<'a>(program: &'a Command, line: &[OsString]) -> (&'a Command, String) {
+    let (mut command, mut name) = (program, String::new());
+    for word in line.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-')) {
+        match command.find_subcommand(word) {
+            Some(inner) => command = inner,
+            None => break,
+        }
+        name = format!("{name} {word}").trim_start().to_string();
+    }
+    (command, name)
+}
+
+/// The word of the line that has a long option after one hyphen, if that is why a short one is unknown.
+fn single_hyphen<'a>(command: &Command, short: &str, line: &'a [OsString]) -> Option<&'a str> {
+    let mut words = line.iter().filter_map(|word| word.to_str());
+    words.find(|word| {
+        let name = word.strip_prefix('-').map(|name| name.split('=').next().unwrap_or_default());
+        word.starts_with(short) && name.is_some_and(|name| longs(command).any(|long| long == name))
+    })
+}
+
+fn message(program: &Command, command: &Command, name: &str, typed: &str) -> String {
+    let found = format!("unexpected argument '{typed}' found");
+    let full = format!("dedup {name}");
+    let full = full.trim_end();
+    if let Some(answer) = answer(command, name, typed) {
+        let example = if answer.example.is_empty() {
+            String::new()
+        } else {
+            format!("; for example '{full} … {}'", answer.example)
+        };
+        return format!("{found}: {}{example}", answer.text);
+    }
+    let bare = bare(typed);
+    let same = longs(command).find(|long| *long == bare);
+    let others = with_option(program, &bare);
+    let tip = match (same, nearest(&bare, longs(command)), &*others) {
+        (Some(long), ..) => format!("\n\n  tip: it is written --{long}"),
+        (None, _, [_, ..]) => format!("\n\n  tip: it is an option of {}", listed(&others)),
+        (None, similar, []) if !similar.is_empty() => {
+            let similar: Vec<String> = similar.iter().take(SIMILAR).map(|long| format!("--{long}")).collect();
+            format!("\n\n  tip: similar options: {}", similar.join(", "))
+        }
+        _ if command.get_positionals().next().is_some() => {
+            format!("\n\n  tip: to pass '{typed}' as a value, use '-- {typed}'")
+        }
+        _ => String::new(),
+    };
+    format!("{found}{tip}\n\nFor more information, try '{full} --help', or '{full} --help-all' for every option.")
+}
+
+/// The number of similar options in a message.
+const SIMILAR: usize = 3;
+
+/// The long option that a word was meant as, in lower case and with hyphens.
+fn bare(typed: &str) -> String {
+    typed.trim_start_matches('-').split('=').next().unwrap_or_default().to_lowercase().replace('_', "-")
+}
+
+fn listed(commands: &[String]) -> String {
+    match commands {
+        [one] => one.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, second, ..] => format!("{first}, {second} and others"),
+        [] => String::new(),
+    }
+}
+
+/// The commands that have a long option.
+fn with_option(program: &Command, long: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for command in program.get_subcommands() {
+        let name = format!("dedup {}", command.get_name());
+        let inner = command.get_subcommands().filter(|inner| longs(inner).any(|other| other == long));
+        found.extend(longs(command).any(|other| other == long).then(|| name.clone()));
+        found.extend(inner.map(|inner| format!("{name} {}", inner.get_name())));
+    }
+    found
+}
+
+fn answer(command: &Command, name: &str, typed: &str) -> Option<&'static Answer> {
+    let typed = if typed.starts_with("--") { format!("--{}", bare(typed)) } else { typed.to_string() };
+    ANSWERS.iter().find(|answer| {
+        answer.typed.contains(&&*typed)
+            && (answer.commands.is_empty() || answer.commands.contains(&name))
+            && answer.options.iter().all(|option| has(command, option))
+    })
+}
+
+/// Whether a command has an option, or `PATH`.
+fn has(command: &Command, option: &str) -> bool {
+    let is_path = |arg: &Arg| arg.is_positional() && arg.get_value_names().is_some_and(|names| names[0] == option);
+    longs(command).any(|long| long == option) || command.get_arguments().any(is_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const COMMANDS: [&str; 16] = [
+        "scan",
+        "clean",
+        "filter",
+        "check",
+        "compare",
+        "eval",
+        "plan",
+        "lexicon build",
+        "index stats",
+        "index verify",
+        "index export",
+        "index query",
+        "index add",
+        "index remove",
+        "index compact",
+        "help",
+    ];
+
+    fn line(words: &str) -> Vec<OsString> {
+        ["dedup"].into_iter().chain(words.split_whitespace()).map(OsString::from).collect()
+    }
+
+    fn explained(words: &str) -> Option<String> {
+        let program = crate::cli::command();
+        let error = program.clone().try_get_matches_from(line(words)).expect_err(words);
+        explain(&program, &error, &line(words))
+    }
+
+    fn command(program: &Command, name: &str) -> Command {
+        command_of(program, &line(name)).0.clone()
+    }
+
+    /// The long options in a text.
+    fn named(text: &str) -> BTreeSet<&str> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        words.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty()).collect()
+    }
+
+    #[test]
+    fn every_alias_is_its_option() {
+        let program = crate::cli::command();
+        let mut seen = BTreeSet::new();
+        for name in COMMANDS {
+            let command = command(&program, name);
+            for (option, same) in SAME {
+                let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(option)) else { continue };
+                let underscores = [*option].into_iter().chain(same.iter().copied()).map(|name| name.replace('-', "_"));
+                let aliases = same.iter().map(|alias| alias.to_string()).chain(underscores);
+                for alias in aliases.filter(|alias| !longs(&command).any(|long| long == alias)) {
+                    let found: Vec<&str> = arg.get_all_aliases().unwrap_or_default();
+                    assert!(found.contains(&&*alias) || alias == *option, "{name}: --{alias}");
+                    assert!(
+                        !command
+                            .get_arguments()
+                            .any(|arg| arg.get_visible_aliases().is_some_and(|all| !all.is_empty()))
+                    );
+                    seen.insert(alias);
+                }
+            }
+        }
+        for alias in SAME.iter().flat_map(|(_, same)| *same) {
+            assert!(seen.contains(*alias), "no command understands --{alias}");
+        }
+    }
+
+    #[test]
+    fn an_alias_is_parsed_like_its_option() {
+        let parse = |words: &str| crate::cli::command().try_get_matches_from(line(words)).expect(words);
+        for (alias, option) in [
+            ("--jobs 3", "--threads 3"),
+            ("--text_key body", "--text-field body"),
+            ("--jaccard_threshold=0.7", "--threshold=0.7"),
+            ("--similarity 0.7", "--threshold 0.7"),
+            ("--b 9 --r 13", "--bands 9 --rows 13"),
+            ("--shingle_size 4", "--shingle 4"),
+            ("--min_terms 3", "--min-terms 3"),
+            ("--max_record 1M", "--max-record 1M"),
+            ("--silent", "--quiet"),
+        ] {
+            assert_eq!(parse(&format!("scan a {alias}")), parse(&format!("scan a {option}")), "{alias}");
+        }
+        assert_eq!(parse("clean a --output_dir b"), parse("clean a --output b"));
+        assert_eq!(parse("check a --fail_on none"), parse("check a --fail-on none"));
+    }
+
+    #[test]
+    fn every_answer_names_options_that_there_are() {
+        let program = crate::cli::command();
+        for entry in ANSWERS {
+            for typed in entry.typed {
+                let answered = COMMANDS.into_iter().filter(|name| {
+                    let command = command(&program, name);
+                    let is_unknown = command_of(&program, &line(name)).0.clone().get_name() != "help"
+                        && !longs(&command).any(|long| format!("--{long}") == *typed);
+                    is_unknown && answer(&command, name, typed).is_some_and(|found| std::ptr::eq(found, entry))
+                });
+                let answered: Vec<&str> = answered.collect();
+                let is_alias = SAME.iter().any(|(_, same)| same.iter().any(|same| format!("--{same}") == *typed));
+                assert!(!answered.is_empty() || is_alias, "{typed}: {}", entry.text);
+                for name in answered {
+                    let command = command(&program, name);
+                    let other = COMMANDS.iter().find(|other| entry.text.contains(&format!("dedup {other}")));
+                    let known: BTreeSet<String> = [name]
+                        .into_iter()
+                        .chain(other.copied())
+                        .flat_map(|name| longs(&self::command(&program, name)).map(String::from).collect::<Vec<_>>())
+                        .collect();
+                    for option in named(entry.text).union(&named(entry.example)) {
+                        assert!(known.contains(*option), "dedup {name} {typed}: --{option}");
+                    }
+                    let message = message(&program, &command, name, typed);
+                    assert!(!message.contains('\n') && message.contains(typed), "{message}");
+                }
+            }
+        }
+    }
+
+    /// Examples are lines that the program accepts; `…` stands for what a command needs.
+    #[test]
+    fn examples_of_answers_are_accepted() {
+        let program = crate::cli::command();
+        for entry in ANSWERS.iter().filter(|entry| !entry.example.is_empty() && !entry.example.starts_with(['>', '<']))
+        {
+            for name in COMMANDS.into_iter().filter(|name| {
+                entry.typed.iter().any(|typed| {
+                    answer(&command(&program, name), name, typed).is_some_and(|found| std::ptr::eq(found, entry))
+                })
+            }) {
+                let needed = match name {
+                    "clean" => "a --output b",
+                    "compare" if !entry.typed.contains(&"--input") => "a b",
+                    "eval" => "--truth t",
+                    _ if name.starts_with("index") => "a.idx",
+                    _ => "",
+                };
+                let needed = if entry.example.contains("--dry-run") { "a" } else { needed };
+                let words = format!("{name} {needed} {}", entry.example);
+                if let Err(error) = program.clone().try_get_matches_from(line(&words)) {
+                    panic!("{words}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn habits_are_answered() {
+        for (words, expected) in [
+            ("scan docs --num_perm 128", "--hashes K"),
+            ("scan docs --num-perm=128", "--hashes K"),
+            ("scan docs --ngram 5", "--shingle W"),
+            ("filter --ngram_size 5", "--shingle W"),
+            ("scan docs -o out", "dedup clean --output DIR"),
+            ("scan docs -t 0.8", "--threshold S"),
+            ("check docs -t 0.8", "--file-similarity S"),
+            ("check docs --jaccard 0.8", "--passage-similarity S"),
+            ("scan -r docs", "docs/"),
+            ("filter --input a.jsonl", "standard input"),
+            ("scan docs -v", "--stats FILE"),
+        ] {
+            let found = explained(words).expect(words);
+            assert!(found.contains(expected) && !found.contains('\n'), "{words}: {found}");
+        }
+    }
+
+    #[test]
+    fn other_options_are_answered_with_similar_ones() {
+        for (words, tip) in [
+            ("scan --thresold 1", "similar options: --threshold"),
+            ("scan --THRESHOLD 1", "it is written --threshold"),
+            ("scan -threshold 1", "it is written --threshold"),
+            ("clean a --emit kept", "it is an option of dedup scan"),
+            ("scan --min-words 5", "it is an option of dedup check"),
+            ("scan --bogus", "to pass '--bogus' as a value, use '-- --bogus'"),
+        ] {
+            let found = explained(words).expect(words);
+            assert!(found.contains(&format!("tip: {tip}")), "{words}: {found}");
+            assert!(found.contains("--help-all"), "{found}");
+        }
+        let bogus = explained("filter --bogus").unwrap();
+        let advice = "try 'dedup filter --help', or 'dedup filter --help-all' for every option.";
+        assert_eq!(bogus, format!("unexpected argument '--bogus' found\n\nFor more information, {advice}"));
+        assert_eq!(
+            [explained("scna"), explained("scan --threshold x"), explained("index stats a b")],
+            [None, None, None]
+        );
+    }
+}
