@@ -448,6 +448,11 @@ impl Records {
                 each(number, Err(too_long(&self.path, line, self.max_record)));
                 continue;
             }
+            if let Some(encoding) = decode::hides(row, columns.delimiter) {
+                let message = hidden_delimiter(encoding.name(), columns.delimiter);
+                each(number, Err(self.rejected(line, ProblemKind::Text, message, row)));
+                continue;
+            }
             fields.split(row);
             let id = columns.id.and_then(|id| fields.get(id)).filter(|id| !id.is_empty());
             let (mut joined, mut repair) = (Joined::new(columns.pages), None);
@@ -560,6 +565,14 @@ fn without_main_text(place: Place) -> Problem {
 pub(super) fn too_long(path: &str, line: u64, max_record: usize) -> Problem {
     let message = format!("record longer than {} (allow more with `max-record`)", display_size(max_record));
     Problem::new(Severity::Failed, ProblemKind::TooLong, path, Some(line), message)
+}
+
+/// The message for rows in an encoding in which the delimiter may be a part of a character. A file without some of its records is
+/// cut before it is decoded, so even one that is decoded as a whole is refused.
+#[cfg(feature = "files")]
+pub(super) fn hidden_delimiter(encoding: &str, delimiter: u8) -> String {
+    let delimiter = char::from(delimiter);
+    format!("in {encoding}, '{delimiter}' may be a part of a character: convert it to UTF-8 first")
 }
 
 /// Collects parts into batches, and passes each batch on when it is full.

@@ -16,7 +16,9 @@ use std::borrow::Cow;
 mod encoding;
 
 #[cfg(feature = "files")]
-pub(super) use encoding::{Transcoder, legacy_encoding, legacy_encoding_of_stream, utf16_by_mark, whole};
+pub(super) use encoding::{
+    Transcoder, hides, legacy_encoding, legacy_encoding_of_stream, may_end_character, utf16_by_mark, whole,
+};
 
 /// Decoded text, and how it was decoded if it was not valid UTF-8.
 #[derive(Debug, PartialEq, Eq)]

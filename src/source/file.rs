@@ -10,9 +10,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
+use encoding_rs::Encoding;
 use memchr::memchr_iter;
 
-use super::batch::{Assembler, JsonFields, Part, Records, too_long};
+use super::batch::{Assembler, JsonFields, Part, Records, hidden_delimiter, too_long};
 use super::csv::{Columns, RecordCut, records};
 use super::cut::{Cut, Cutter, LineCut, Piece};
 use super::opaque::{is_document, opaque};
@@ -227,12 +228,9 @@ impl<'a> Pass<'a> {
 
     fn read_csv(&mut self, path: &str, reader: Reader, delimiter: u8) -> ControlFlow<()> {
         let (reader, encoding) = self.decoded(path, reader, true)?;
-        if let Some(Transcoded { name, .. }) = encoding.as_ref().filter(|encoding| encoding.hides(delimiter)) {
-            let message = format!(
-                "in {name}, '{}' may be a part of a character: convert it to UTF-8 first",
-                char::from(delimiter)
-            );
-            return self.fail(ProblemKind::Unreadable, path, None, message);
+        let in_doubt = encoding.as_ref().map(|transcoded| transcoded.encoding);
+        if let Some(encoding) = in_doubt.filter(|encoding| decode::may_end_character(encoding, delimiter)) {
+            return self.fail(ProblemKind::Unreadable, path, None, hidden_delimiter(encoding.name(), delimiter));
         }
         let cut = RecordCut::new(delimiter);
         let mut cutter = Cutter::new(reader, cut, self.options.batch_bytes, self.options.max_record);
@@ -346,14 +344,14 @@ impl<'a> Pass<'a> {
         }
         let damaged = Rc::new(Cell::new(false));
         let reader = reader.map(|inner| decode::Transcoder::new(inner, encoding, damaged.clone()));
-        ControlFlow::Continue((reader, Some(Transcoded { name: encoding.name(), damaged })))
+        ControlFlow::Continue((reader, Some(Transcoded { encoding, damaged })))
     }
 
     /// Reports that bytes were replaced.
     fn report(&mut self, path: &str, encoding: &Option<Transcoded>) -> ControlFlow<()> {
         match encoding {
-            Some(Transcoded { name, damaged }) if damaged.get() => {
-                let message = format!("invalid {name} replaced by U+FFFD");
+            Some(Transcoded { encoding, damaged }) if damaged.get() => {
+                let message = format!("invalid {} replaced by U+FFFD", encoding.name());
                 self.problem(Problem::new(Severity::Repaired, ProblemKind::Replaced, path, None, message))
             }
             _ => ControlFlow::Continue(()),
@@ -363,16 +361,8 @@ impl<'a> Pass<'a> {
 
 /// The encoding of a stream, and whether it has had ill-formed bytes so far.
 struct Transcoded {
-    name: &'static str,
+    encoding: &'static Encoding,
     damaged: Rc<Cell<bool>>,
-}
-
-impl Transcoded {
-    /// Whether this byte may be the second one of a character. A file without some of its records is cut before it is
-    /// decoded.
-    fn hides(&self, byte: u8) -> bool {
-        byte >= 0x40 && matches!(self.name, "Shift_JIS" | "Big5" | "GBK" | "gb18030" | "EUC-KR" | "ISO-2022-JP")
-    }
 }
 
 /// The kind of a file that is not text, and advice. Records of JSON or of columns may hold anything.

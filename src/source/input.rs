@@ -828,4 +828,20 @@ mod tests {
             assert_eq!(input.failure().unwrap().kind(), crate::ErrorKind::Disk);
         }
     }
+
+    /// The encoding of a stream is guessed from its start; rows in another come later.
+    #[test]
+    fn a_delimiter_in_a_late_character_is_not_taken_for_one() {
+        let mut rows = b"id|text|note\n".to_vec();
+        (0..3000).for_each(|n| rows.extend(format!("{n}|plain words of row {n} in ASCII|\n").bytes()));
+        let chinese = "教育部說明學校的方法以及學生學習的目的與制度，並且討論老師在課堂上如何使用新的材料";
+        let (big5, ..) = encoding_rs::BIG5.encode(chinese);
+        assert!(big5.contains(&b'|'));
+        rows.extend([b"big5|", &*big5, b"|\nlatin|a caf\xe9 and more words|\n"].concat());
+        let fixture = Fixture::new(&[("a.csv", &rows)]).with(|options| options.delimiter = Some(b'|'));
+        let found = fixture.read(&mut fixture.input(&["a.csv"]));
+        let refused = "Failed a.csv:3002: in Big5, '|' may be a part of a character: convert it to UTF-8 first";
+        assert_eq!(found[3000], refused);
+        assert_eq!(found.last().unwrap(), "latin|a café and more words");
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{BIG5, Decoder, EUC_KR, Encoding, GB18030, GBK, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE};
 
 use super::{Decoded, fragment};
 
@@ -48,6 +48,19 @@ pub(in crate::source) fn legacy_encoding(bytes: &[u8]) -> Option<&'static Encodi
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(&sample[..sample.len().min(GUESS_BYTES)], true);
     Some(detector.guess(None, Utf8Detection::Deny))
+}
+
+/// Whether this byte may be the second one of a character in an encoding.
+pub(in crate::source) fn may_end_character(encoding: &'static Encoding, byte: u8) -> bool {
+    let has_such = [BIG5, EUC_KR, GB18030, GBK, ISO_2022_JP, SHIFT_JIS].contains(&encoding);
+    has_such && byte >= 0x40
+}
+
+/// The encoding of bytes in which this byte is probably a part of a character where it follows one that is not ASCII.
+pub(in crate::source) fn hides(bytes: &[u8], byte: u8) -> Option<&'static Encoding> {
+    let follows = byte >= 0x40 && bytes.windows(2).any(|pair| !pair[0].is_ascii() && pair[1] == byte);
+    let encoding = if follows { legacy_encoding(bytes) } else { None };
+    encoding.filter(|encoding| may_end_character(encoding, byte))
 }
 
 /// [`legacy_encoding`] for a stream of which only the start is available, which may end within a character.
