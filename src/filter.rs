@@ -1,5 +1,8 @@
 //! The stream: documents come in one by one, and new ones go out. Records without a document pass through.
 //!
+//! A stream that is read once is decided on while it comes ([`Filter::run`]); files, or any other source, in their order
+//! ([`Filter::documents`]).
+//!
 //! One thread reads the available input, others make signatures, and the calling thread decides in input order. The
 //! number of chunks between reading and deciding is bounded: while an expensive one is signed, the others wait, and so
 //! does the input. Decisions are released when the input pauses, and when there are many: first the index is written,
@@ -7,11 +10,12 @@
 
 use crate::error::Error;
 use crate::index::{Decision, Index, Signature, Signer};
-use crate::run::observer::Observer;
+use crate::run::observer::{Observer, Stage};
 use crate::run::ordered::{self, Results, Room, Taken, workers};
 use crate::run::sign::{Budget, SigningMemory};
-use crate::source::{Chunk, Live, Problem, Severity};
-use std::ops::Range;
+use crate::source::{Batch, Chunk, Live, Place, Problem, Severity, Source};
+use std::cell::RefCell;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -63,6 +67,15 @@ impl Counts {
             }
             Decision::Duplicate { .. } => self.duplicates += 1,
             Decision::Nearest(nearest) => self.featureless += u64::from(nearest.is_featureless),
+        }
+    }
+
+    /// Counts a problem, unless its record is counted otherwise.
+    fn problem(&mut self, problem: &Problem) {
+        match problem.severity {
+            Severity::FellBack => self.fell_back += 1,
+            Severity::Repaired => self.repaired += 1,
+            Severity::Skipped | Severity::Failed => {}
         }
     }
 }
@@ -236,6 +249,117 @@ impl<'a> Filter<'a> {
     }
 }
 
+impl Filter<'_> {
+    /// Decides on the documents of a source, in its order, as on those of a stream. Passes each record and each problem to
+    /// a function, with its location. The index is sealed at the end; after an error it remembers the documents before it.
+    ///
+    /// # Errors
+    /// The index cannot be written or is full, the source [failed](Source::failure), or the function returns an error.
+    ///
+    /// # Cost
+    /// Signatures are made on all threads. Memory: as for [`run`](Self::run).
+    pub fn documents(
+        self,
+        source: &mut dyn Source,
+        each: &mut dyn FnMut(&Place, Decided<'_>) -> Result<(), Error>,
+    ) -> Result<Counts, Error> {
+        let Filter { index, threads, stop, observer } = self;
+        observer.stage(Stage::Reading);
+        let threads = workers(threads);
+        let memory = SigningMemory::new(budget(index), threads);
+        let signer = |_| index.signer().within(Arc::clone(&memory));
+        let signers: RefCell<Vec<Signer>> = RefCell::new((0..threads).map(signer).collect());
+        let worker = || {
+            let mut signer = signers.borrow_mut().pop().expect("there is one for each thread");
+            move |batch: Batch| signed_batch(&batch, &mut signer)
+        };
+        let (mut counts, now) = (Counts::default(), now());
+        let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let take = |part: SignedBatch| {
+            let before = counts.documents;
+            for (place, content) in part.records {
+                match content {
+                    Outcome::Document(id, signature) => {
+                        let decision = index.decide(&id, &signature, now)?;
+                        counts.count(&decision);
+                        each(&place, Decided::Document(&id, &decision))?;
+                    }
+                    Outcome::TooLarge(error) => return Err(error),
+                    Outcome::Problem(problem) => {
+                        counts.problem(&problem);
+                        counts.failed += u64::from(problem.severity == Severity::Failed);
+                        observer.problem(&problem);
+                        each(&place, Decided::Problem(&problem))?;
+                    }
+                }
+            }
+            counts.bytes += part.bytes;
+            observer.progress(part.bytes, counts.documents - before);
+            index.commit()
+        };
+        let decided = thread::scope(|scope| {
+            let (feeder, mut batches) = ordered::feed(Room { pieces: IN_FLIGHT * threads, bytes: ROOM });
+            let (pass, source) = (batches.pass(), &mut *source);
+            scope.spawn(move || {
+                feeder.run(|feeder| {
+                    source.read(&mut |batch| {
+                        let weight = BYTES_A_BYTE * batch.bytes_held();
+                        if is_stopped() { ControlFlow::Break(()) } else { feeder.give(batch, weight) }
+                    });
+                });
+            });
+            ordered::map_fed(threads, pass, || batches.next(), worker, take)
+        });
+        let decided = decided.and_then(|()| source.failure().map_or(Ok(()), Err));
+        let ended = if decided.is_ok() && !is_stopped() { index.seal() } else { index.interrupt() };
+        decided.and(ended).map(|()| counts)
+    }
+}
+
+/// What a source has at a place.
+#[derive(Clone, Copy, Debug)]
+pub enum Decided<'a> {
+    /// A document: its id, and the decision on it.
+    Document(&'a str, &'a Decision),
+    /// A problem: a record that could not be read, or a warning about the document that follows.
+    Problem(&'a Problem),
+}
+
+/// The records and problems of a batch.
+struct SignedBatch {
+    records: Vec<(Place, Outcome)>,
+    bytes: u64,
+}
+
+enum Outcome {
+    Document(String, Signature),
+    /// A document that is too large to be signed.
+    TooLarge(Error),
+    Problem(Problem),
+}
+
+fn signed_batch(batch: &Batch, signer: &mut Signer) -> SignedBatch {
+    let mut records = Vec::new();
+    batch.documents(&mut |read| {
+        records.push(match read {
+            Ok(document) => {
+                let outcome = match signer.sign_within(&document.text) {
+                    Ok(signature) => Outcome::Document(document.id.into_owned(), signature),
+                    Err(too_large) => Outcome::TooLarge(too_large.at(&document.place)),
+                };
+                (document.place, outcome)
+            }
+            Err(problem) => (problem.place.clone(), Outcome::Problem(problem)),
+        });
+    });
+    SignedBatch { records, bytes: batch.bytes_read() }
+}
+
+/// The time, in seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
 /// A stream that is being decided on.
 struct Stream<'a> {
     index: &'a mut Index,
@@ -283,7 +407,7 @@ impl Stream<'_> {
     /// Decides on the records of a part. The inner error ends the stream after everything before it has left, the outer one at once.
     fn decide(&mut self, mut part: Part) -> Result<Result<(), Error>, Error> {
         self.count(&part);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let now = now();
         let raw = part.chunk.as_ref().map_or(&[][..], Chunk::raw);
         for Read { record, content } in &mut part.records {
             let record = &raw[record.clone()];
@@ -326,12 +450,8 @@ impl Stream<'_> {
     fn count(&mut self, part: &Part) {
         self.counts.bytes += part.bytes;
         for problem in &part.problems {
-            match problem.severity {
-                Severity::FellBack => self.counts.fell_back += 1,
-                Severity::Repaired => self.counts.repaired += 1,
-                // The record passes and is counted there. Failed ones are among the records.
-                Severity::Skipped | Severity::Failed => {}
-            }
+            // A skipped record passes and is counted there. Failed ones are among the records.
+            self.counts.problem(problem);
             self.observer.problem(problem);
         }
     }

@@ -6,7 +6,7 @@ use crate::support::scanning::{factory, outcome_with};
 use neardups::Error;
 use neardups::algorithm::AlgorithmFactory;
 use neardups::engine::{self, KeepPolicy};
-use neardups::filter::{Counts, Filter, Sink};
+use neardups::filter::{Counts, Decided, Filter, Sink};
 use neardups::index::{
     self, Decision, FORMAT_VERSION, Index, IndexOptions, Limits, Mode, Outdated, Plan, Repair, Seed, Signer, Sync,
 };
@@ -124,6 +124,39 @@ fn a_stream_keeps_what_a_scan_keeps() {
             }
             assert!(found.iter().any(|(.., of)| of.is_some()));
         }
+    }
+}
+
+/// A source decides as a stream of the same documents.
+#[test]
+fn a_source_is_decided_as_a_stream() {
+    for (number, (algorithm, settings)) in settings().into_iter().enumerate() {
+        let documents = with_articles(related(&mut Random::new(number as u64), 120, 80));
+        let plan = plan(&factory(algorithm, &settings));
+        let expected = run(Cursor::new(jsonl(&documents)), &mut in_memory(&plan), 1);
+        for threads in [1, 3] {
+            let (mut found, mut index) = (Vec::new(), in_memory(&plan));
+            let mut source: source::Documents = documents.iter().cloned().collect();
+            let filter = Filter::new(&mut index).threads(threads);
+            let counts = filter.documents(&mut source, &mut |place, decided| {
+                let Decided::Document(id, decision) = decided else { panic!("every document can be read") };
+                assert_eq!(&*place.path, id);
+                found.push((id.to_string(), decision.clone()));
+                Ok(())
+            });
+            assert_eq!(counts.unwrap().documents as usize, documents.len());
+            assert!(found == expected, "{algorithm} {settings:?}");
+        }
+        let most = expected.len() / 2;
+        let (mut seen, mut index) = (0, in_memory(&plan));
+        let ended = Filter::new(&mut index).documents(
+            &mut documents.iter().cloned().collect::<source::Documents>(),
+            &mut |_, _| {
+                seen += 1;
+                if seen < most { Ok(()) } else { Err(Error::Usage("enough".into())) }
+            },
+        );
+        assert!(matches!(ended, Err(Error::Usage(_))) && seen == most);
     }
 }
 
