@@ -51,8 +51,8 @@
 //! passages      passages   what two documents share     prose    markup → the words that a reader sees
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
 //! reviewing     review     clusters → a page on which people choose what is kept
-//! corpus        clean      files → the same files without near-duplicates
 //! stream        index      the documents that passed    filter   records in, decisions in their order, records out
+//! corpus        clean      files → the same files without near-duplicates
 //! pairs         compare    two documents, as any algorithm sees them
 //! gate          check      folder → pages → findings; baselines, rules, reports
 //! results       report     records as JSON lines        evaluate results against labelled pairs
@@ -74,9 +74,9 @@
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`engine`] | the batch: all near-duplicates among the documents of a source |
 //! | [`review`] | a page on which people review clusters and choose what is kept |
-//! | [`clean`] | a corpus without its near-duplicates, in the files and formats that it came in |
 //! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
 //! | [`filter`] | the stream: records in, decisions in input order, records out |
+//! | [`clean`] | a corpus without its near-duplicates, in the files and formats that it came in |
 //! | [`compare`] | two documents, as any algorithm sees them |
 //! | [`check`] | copies in documentation: files, passages and paragraphs that occur elsewhere with small edits |
 //! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |

@@ -45,36 +45,48 @@ pub(super) enum Condition {
     Unreadable,
 }
 
+impl Condition {
+    /// The condition of a file with this problem.
+    pub fn after(problem: &Problem) -> Self {
+        match problem.kind {
+            ProblemKind::Damaged | ProblemKind::Changed => Condition::Damaged,
+            ProblemKind::Unreadable => Condition::Unreadable,
+            _ => Condition::Whole,
+        }
+    }
+}
+
 /// The files that cannot be read, or not to their end.
 pub(super) type Conditions = BTreeMap<String, Condition>;
 
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "removed")]
-struct Removed<'a> {
-    file: &'a str,
+pub(super) struct Removed<'a> {
+    pub file: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<u64>,
-    id: &'a str,
+    pub record: Option<u64>,
+    pub id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    duplicate_of: Option<Partner<'a>>,
+    pub duplicate_of: Option<Partner<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    similarity: Option<f64>,
+    pub similarity: Option<f64>,
     /// Why the record could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
+    pub error: Option<&'a str>,
     /// The file of which this is another name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    same_file: Option<&'a str>,
+    pub same_file: Option<&'a str>,
 }
 
-/// The kept document.
+/// The kept document. What an index knows of one is its id.
 #[derive(Serialize)]
-struct Partner<'a> {
-    file: &'a str,
+pub(super) struct Partner<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<u64>,
-    id: &'a str,
+    pub file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u64>,
+    pub id: &'a str,
 }
 
 /// What is read back of a line.
@@ -97,26 +109,76 @@ pub(super) fn decide(
     on_error: OnError,
     mut each: impl FnMut(usize, &Verdict<'_>, At<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<OfFile>> {
-    let numbers: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
-    let mut files = vec![OfFile::default(); names.len()];
-    for (&name, of_file) in names.iter().zip(&mut files) {
-        of_file.counts.condition = conditions.get(name).copied().unwrap_or_default();
-    }
+    let mut files = Files::new(names, on_error);
+    conditions.iter().for_each(|(name, &condition)| _ = files.worsen(name, condition));
     for verdict in kept.located_verdicts() {
         let Some(at) = verdict.at else { continue };
-        let Some(&number) = numbers.get(at.path) else { continue };
-        let of_file = &mut files[number];
-        let is_failed = verdict.error.is_some() && !verdict.is_skipped;
-        of_file.counts.failed += u64::from(is_failed);
-        // A file without text holds no records.
-        of_file.counts.records += u64::from(!verdict.is_skipped);
-        let is_removed = !verdict.keep || is_failed && on_error == OnError::Drop;
-        if is_removed && of_file.counts.condition == Condition::Whole {
-            of_file.leave_out(at.line);
+        let found = match (verdict.error, verdict.keep) {
+            (Some(_), _) if verdict.is_skipped => Found::Skipped,
+            (Some(_), _) => Found::Failed,
+            (None, keep) => Found::Document { keep },
+        };
+        if let Some(number) = files.take(at, found) {
             each(number, &verdict, at)?;
         }
     }
-    Ok(files)
+    Ok(files.files)
+}
+
+/// What was found at a place.
+#[derive(Clone, Copy)]
+pub(super) enum Found {
+    Document {
+        keep: bool,
+    },
+    /// A record that could not be read.
+    Failed,
+    /// A file without text, which holds no records.
+    Skipped,
+}
+
+/// What becomes of each file, while its records are decided on.
+pub(super) struct Files<'a> {
+    numbers: HashMap<&'a str, usize>,
+    pub files: Vec<OfFile>,
+    on_error: OnError,
+}
+
+impl<'a> Files<'a> {
+    pub fn new(names: &[&'a str], on_error: OnError) -> Self {
+        let numbers = names.iter().copied().zip(0..).collect();
+        Files { numbers, files: vec![OfFile::default(); names.len()], on_error }
+    }
+
+    /// Takes the next record. Returns the number of its file if it is left out.
+    pub fn take(&mut self, at: At<'_>, found: Found) -> Option<usize> {
+        let number = *self.numbers.get(at.path)?;
+        let counts = &mut self.files[number].counts;
+        counts.failed += u64::from(matches!(found, Found::Failed));
+        counts.records += u64::from(!matches!(found, Found::Skipped));
+        let is_removed = match found {
+            Found::Document { keep } => !keep,
+            Found::Failed => self.on_error == OnError::Drop,
+            Found::Skipped => false,
+        };
+        let is_left_out = is_removed && counts.condition == Condition::Whole;
+        is_left_out.then(|| {
+            self.files[number].leave_out(at.line);
+            number
+        })
+    }
+
+    /// A file cannot be read, or not to its end: nothing of it is left out. Returns its number if something was.
+    pub fn worsen(&mut self, name: &str, condition: Condition) -> Option<usize> {
+        let number = *self.numbers.get(name)?;
+        let OfFile { counts, .. } = &mut self.files[number];
+        counts.condition = condition.max(counts.condition);
+        if counts.condition == Condition::Whole || counts.removed == 0 {
+            return None;
+        }
+        self.files[number] = OfFile { counts: Counts { removed: 0, ..*counts }, ..OfFile::default() };
+        Some(number)
+    }
 }
 
 /// Writes the line of a record that is left out.
@@ -133,16 +195,8 @@ pub(super) fn list(verdict: &Verdict<'_>, at: At<'_>, out: &mut impl Write) -> i
 /// It cannot be written.
 pub(super) fn list_further_names(inputs: &Inputs, out: &mut impl Write) -> io::Result<()> {
     for same in &inputs.same {
-        let removed = Removed {
-            file: &same.file.shown,
-            record: None,
-            id: &same.file.shown,
-            duplicate_of: None,
-            similarity: None,
-            error: None,
-            same_file: Some(&inputs.files[same.of].shown),
-        };
-        line(out, &removed)?;
+        let (name, of) = (&*same.file.shown, &inputs.files[same.of].shown);
+        line(out, &Removed { same_file: Some(of), ..Removed::at(At { path: name, line: None }, name) })?;
     }
     Ok(())
 }
@@ -150,17 +204,33 @@ pub(super) fn list_further_names(inputs: &Inputs, out: &mut impl Write) -> io::R
 fn removed<'a>(verdict: &Verdict<'a>, at: At<'a>) -> Removed<'a> {
     let partner = verdict.duplicate_of.zip(verdict.duplicate_of_at);
     Removed {
-        file: at.path,
-        record: at.line,
-        id: verdict.id,
-        duplicate_of: partner.map(|((id, _), at)| Partner { file: at.path, record: at.line, id }),
+        duplicate_of: partner.map(|((id, _), at)| Partner { file: Some(at.path), record: at.line, id }),
         similarity: verdict.duplicate_of.map(|(_, similarity)| similarity.value()),
         error: verdict.error,
-        same_file: None,
+        ..Removed::at(at, verdict.id)
     }
 }
 
-fn line(out: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
+impl<'a> Removed<'a> {
+    /// A record at a place, without a reason.
+    pub fn at(at: At<'a>, id: &'a str) -> Self {
+        Removed {
+            file: at.path,
+            record: at.line,
+            id,
+            duplicate_of: None,
+            similarity: None,
+            error: None,
+            same_file: None,
+        }
+    }
+}
+
+/// Writes a record as a line of JSON.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn line(out: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, record)?;
     out.write_all(b"\n")
 }
@@ -240,11 +310,7 @@ impl Observer for Watch<'_> {
     }
 
     fn problem(&self, problem: &Problem) {
-        let condition = match problem.kind {
-            ProblemKind::Damaged | ProblemKind::Changed => Condition::Damaged,
-            ProblemKind::Unreadable => Condition::Unreadable,
-            _ => Condition::Whole,
-        };
+        let condition = Condition::after(problem);
         if condition != Condition::Whole {
             let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
             let known = conditions.entry(problem.place.path.to_string()).or_default();

@@ -226,6 +226,7 @@ fn plan(
         counts: decided.files.iter().map(|file| file.counts).collect(),
         removed_bytes: 0,
         stay: Some(counts),
+        index: None,
         scan: scan_record(&decided.report, started.elapsed().as_secs_f64()),
     };
     folder.write_durably("state.json", &json(&state))?;

@@ -5,6 +5,7 @@
 //! | `removed.jsonl` | a line for each record that is left out |
 //! | `state.json` | while files are written: the request, the inputs, what becomes of each |
 //! | `done` | while files are written: a line for each that is done, its number and its length |
+//! | `remembered` | until an index remembers what is kept: what is added to it |
 //! | `summary.json` | at the end |
 //! | `moved.jsonl` | instead of `removed.jsonl`: a line for each file that moved there, or will |
 //! | `undone.jsonl` | the same, when all have moved back |
@@ -14,6 +15,7 @@ use super::decisions::Counts;
 use super::inputs::{Inputs, OWN};
 use super::request::Cleaned;
 use crate::error::Error;
+use crate::index::Addition;
 use crate::replace::{Replacement, sync_folder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -37,8 +39,23 @@ pub(super) struct State {
     /// If files move: those that are not kept and stay where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stay: Option<Stay>,
+    /// If an index decided: what it is to remember.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexRecord>,
     /// What the scan found, as `summary.json` has it.
     pub scan: Box<RawValue>,
+}
+
+/// What becomes of an index that decided.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct IndexRecord {
+    /// Its path as given.
+    pub file: String,
+    /// Documents that it remembers before and afterwards.
+    pub before: u64,
+    pub after: u64,
+    /// What is added to it.
+    pub addition: Addition,
 }
 
 impl State {
@@ -243,19 +260,64 @@ impl Folder {
         self.replace(name, |file| file.write_all(content))
     }
 
+    /// The same, to the disk if it `is_durable`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_as(&self, name: &str, content: &[u8], is_durable: bool) -> Result<(), Error> {
+        if is_durable { self.write_durably(name, content) } else { self.write(name, content) }
+    }
+
     /// Replaces a file of its own by what is written to it.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn replace<T>(&self, name: &str, write: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, Error> {
+        self.replace_by(name, |file, path| write(file).map_err(|error| cannot_write(path, error)))
+    }
+
+    /// As [`replace`](Self::replace), with a function that can fail otherwise, and is passed the path too.
+    ///
+    /// # Errors
+    /// Those of the function; it cannot be written.
+    pub fn replace_by<T>(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut File, &Path) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let path = self.own.join(name);
-        let replace = || {
-            let mut new = Replacement::new(&path)?;
-            let written = write(new.file())?;
-            new.commit()?;
-            Ok(written)
-        };
-        replace().map_err(|error| cannot_write(&path, error))
+        let mut new = Replacement::new(&path).map_err(|error| cannot_write(&path, error))?;
+        let written = write(new.file(), &path)?;
+        new.commit().map_err(|error| cannot_write(&path, error))?;
+        Ok(written)
+    }
+
+    /// Opens the file of what is added to an index: an empty one, or that of an earlier run.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn addition(&self, is_new: bool) -> Result<File, Error> {
+        let path = self.own.join(ADDITION);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(is_new).truncate(is_new);
+        options.open(&path).map_err(|error| cannot_write(&path, error))
+    }
+
+    /// Synchronises the folders of these outputs with the disk, and where the system allows it the one above them.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn sync_outputs<'a>(&self, outputs: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+        // The path of a folder stands for that which it is in, and that of a file for its folder.
+        let all: BTreeSet<&Path> = outputs.flat_map(|output| output.ancestors().filter_map(Path::parent)).collect();
+        for folder in all {
+            let path = self.root.join(folder);
+            if path.is_dir() {
+                sync_folder(&path.join("_")).map_err(|error| cannot_write(&path, error))?;
+            }
+        }
+        _ = sync_folder(&self.root);
+        Ok(())
     }
 
     /// Writes a file of its own whole, and synchronises it and the folders with the disk.
@@ -324,14 +386,16 @@ impl Folder {
 
     /// Removes what only a run that is under way needs.
     pub fn finish(&self) {
-        for name in ["state.json", "done"] {
+        for name in ["state.json", "done", ADDITION] {
             _ = fs::remove_file(self.own.join(name));
         }
     }
 
     /// Removes what this run has created, if it is empty: it has failed before it decided anything.
     pub fn give_up(&self) {
-        _ = fs::remove_file(self.own.join(".lock"));
+        for name in [".lock", ADDITION] {
+            _ = fs::remove_file(self.own.join(name));
+        }
         self.created.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
     }
 }
@@ -353,6 +417,9 @@ impl Done {
         self.file.write_all(line.as_bytes()).map_err(|error| cannot_write(&self.path, error))
     }
 }
+
+/// The name of the file of what is added to an index.
+const ADDITION: &str = "remembered";
 
 fn not_ours(root: &Path) -> Error {
     let why = "it is not empty, and is not the output of a run: choose a new or an empty folder";

@@ -175,6 +175,41 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// Refuses an index that is read as a file of the input, or will be, or is in the output folder.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub fn refuse_index(
+        &self,
+        index: &Path,
+        paths: &[PathBuf],
+        output: Option<&Path>,
+        reads_hidden: bool,
+    ) -> Result<(), Error> {
+        let refused = |why: String| Err(Error::Usage(format!("{}: the index {why}", index.display())));
+        let Some(real_index) = real(index) else { return Ok(()) };
+        if let Some(file) = self.files.iter().find(|file| file.path.canonicalize().is_ok_and(|path| path == real_index))
+        {
+            return refused(format!("is also {}, which is read: name another file", file.shown));
+        }
+        let is_hidden = |below: &Path| below.iter().any(|name| name.as_encoded_bytes().starts_with(b"."));
+        for path in paths.iter().filter(|path| path.is_dir()) {
+            let below =
+                path.canonicalize().ok().and_then(|path| Some(real_index.strip_prefix(path).ok()?.to_path_buf()));
+            if below.is_some_and(|below| reads_hidden || !is_hidden(&below)) {
+                return refused(format!("is in {}, which is read: choose another folder for it", path.display()));
+            }
+        }
+        match output.and_then(real) {
+            Some(output) if real_index.starts_with(&output) => {
+                refused("is in the output folder: choose another folder for it".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A path without links, of which only the beginning may exist.
 fn real(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;

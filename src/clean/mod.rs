@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! inputs     paths → files, each with the path of its output                              (inputs.rs)
-//! decide     scan → verdicts → the records of each file that are left out; removed.jsonl  (decisions.rs)
+//! decider    what decides which records are left out: a scan, or an index                 (decider.rs, by_scan.rs, by_index.rs)
+//! decide     decisions → the records of each file that are left out; removed.jsonl        (decisions.rs)
 //! write      each file without them, several beside each other                            (write.rs)
 //! folder     what the output is the output of, and what is done of it                     (folder.rs)
 //! stream     the kept records as one stream instead of files                              (stream.rs)
@@ -17,11 +18,15 @@
 //!
 //! A file of which nothing is left out is copied byte for byte, as are the other records of any file. No record
 //! disappears without a line in `removed.jsonl` that names the kept document that it is a near-duplicate of. A file of
-//! the output is written beside its place and then renamed, so it is there whole or not at all; nothing is
-//! synchronised with the disk. A run that is interrupted is continued by the same run.
+//! the output is written beside its place and then renamed, so it is there whole or not at all. A run that is interrupted
+//! is continued by the same run. Nothing is synchronised with the disk, unless an index decides, which must not remember
+//! what is not in the output.
 //!
 //! Files that move are listed in `moved.jsonl`, on the disk, before the first one moves.
 
+mod by_index;
+mod by_scan;
+mod decider;
 mod decisions;
 mod duplicates;
 mod folder;
@@ -36,18 +41,20 @@ mod summary;
 mod write;
 
 pub use duplicates::{Undone, duplicate_files, move_duplicates, undo};
-pub use request::{CleanOptions, Cleaned, OnError};
+pub use request::{ByIndex, CleanOptions, Cleaned, DecidedByIndex, OnError, Remembered};
 pub use stream::write_kept;
 
 use crate::algorithm::AlgorithmFactory;
-use crate::engine::{At, KeptOutcome, Observer, Report, Verdict};
+use crate::engine::{KeptOutcome, Observer, Report};
 use crate::error::Error;
 use crate::source::Input;
+use by_index::Stream;
+use by_scan::Scanning;
+use decider::{Decider, Decisions};
 use decisions::OfFile;
-use folder::{Folder, Found, Request, State, records};
+use folder::Found::{Complete, Decided, New};
+use folder::{Folder, Request, State, records};
 use inputs::Inputs;
-use scan::{request, scan, scan_record};
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use summary::{json, summary};
@@ -90,32 +97,64 @@ pub fn clean_reviewed(
     observer: &dyn Observer,
     review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
 ) -> Result<Cleaned, Error> {
+    write_clean(paths, output, &mut Scanning { factory, options, observer, review }, options, observer)
+}
+
+/// As [`clean`](clean()), but documents are decided on in their order as in a stream, by an index and by those before them:
+/// what is kept is remembered in the index. Without a folder, nothing is remembered either. See [`ByIndex`].
+///
+/// The index is changed at the end, when the output is on the disk. A run that is interrupted is continued by the same run:
+/// documents are remembered once, and none is compared with itself.
+///
+/// Of the options, [`keep`](CleanOptions::keep), the ranking of documents, chosen ones and
+/// [`against`](CleanOptions::against) must be the defaults; of those of the engine, only the number of threads has an effect.
+///
+/// # Errors
+/// As for [`clean`](clean()), and [`Index::open`](crate::index::Index::open); [`Error::Usage`] if the index is in a folder that
+/// is read or written; [`Error::Full`] if it is full: then nothing was written; [`Error::Index`] if a run was interrupted, and
+/// the index has changed since.
+///
+/// # Cost
+/// As for [`Filter::documents`](crate::filter::Filter::documents), and one more reading of the files of which records are left
+/// out. Until the end, the folder has a copy of what is added to the index. To continue a run, the index is read once.
+pub fn clean_by_index(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    by: &ByIndex,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+) -> Result<Cleaned, Error> {
+    write_clean(paths, output, &mut Stream::new(by, options, observer)?, options, observer)
+}
+
+/// Writes the files of these paths without what is left out.
+fn write_clean(
+    paths: &[PathBuf],
+    output: Option<&Path>,
+    decider: &mut dyn Decider,
+    options: &CleanOptions,
+    observer: &dyn Observer,
+) -> Result<Cleaned, Error> {
     let input = Input::new(paths.to_vec(), options.source.clone());
     let inputs = Inputs::new(input.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
+    decider.refuse(&inputs, paths, output)?;
     let Some(output) = output else {
-        let (outcome, conditions) = scan(input, factory, options, observer)?;
-        review(&outcome)?;
-        let decided =
-            decisions::decide(&outcome.kept(), &inputs.names(), &conditions, options.on_error, |_, _, _| Ok(()));
-        let files = decided.map_err(|error| Error::output("nothing", error))?;
-        let counts = files.iter().map(|file| file.counts);
-        return Ok(Cleaned {
-            report: Some(outcome.report().clone()),
-            ..Cleaned::of(counts, outcome.report().counts.failed)
-        });
+        let Decisions { files, failed, report, .. } = decider.decide(input, &inputs, None)?;
+        let counts = Cleaned::of(files.iter().map(|file| file.counts), failed);
+        return Ok(Cleaned { report, remembered: decider.remembered(), ..counts });
     };
     inputs.refuse_output(paths, output)?;
     inputs.refuse_output(&options.against, output)?;
-    let request = request(factory, options)?;
+    let request = decider.request()?;
     let folder = Folder::open(output)?;
     let (state, files, report) = match folder.find(&request, &records(&inputs), None)? {
-        Found::Complete(counts) => {
+        Complete(counts) => {
             folder.finish();
             let files = inputs.files.len() as u64;
             return Ok(Cleaned { was_complete: true, files, ..*counts });
         }
-        Found::Decided(state) => {
+        Decided(state) => {
             let lines = folder.read("removed.jsonl")?;
             let files = decisions::read(lines, &inputs, &state.counts).map_err(|error| {
                 Error::input(
@@ -123,25 +162,24 @@ pub fn clean_reviewed(
                     error,
                 )
             })?;
+            decider.continue_with(&state, &folder)?;
             (state, files, None)
         }
-        Found::New => {
-            let decided = decide(input, &inputs, request, &folder, (factory, options, observer), review);
-            let (state, files, report) = decided.inspect_err(|_| folder.give_up())?;
-            (state, files, Some(report))
-        }
+        New => decide(input, &inputs, request, &folder, decider).inspect_err(|_| folder.give_up())?,
     };
     let started = Instant::now();
-    let written = write::write(&inputs, &files, &folder, options, observer)?;
+    let written = write::write(&inputs, &files, &folder, options, observer, decider.is_durable())?;
+    decider.complete()?;
     let seconds = started.elapsed().as_secs_f64();
     let cleaned = Cleaned {
         report,
+        remembered: decider.remembered(),
         files_written: written.files,
         files_continued: written.continued,
         bytes_written: written.bytes,
         ..Cleaned::of(files.iter().map(|file| file.counts), state.failed())
     };
-    folder.write("summary.json", &summary(&state, &inputs, &cleaned, seconds))?;
+    folder.write_as("summary.json", &summary(&state, &inputs, &cleaned, seconds), decider.is_durable())?;
     folder.finish();
     Ok(cleaned)
 }
@@ -150,33 +188,15 @@ pub fn clean_reviewed(
 fn decide(
     input: Input,
     inputs: &Inputs,
-    request: Request,
+    mut request: Request,
     folder: &Folder,
-    (factory, options, observer): (&dyn AlgorithmFactory, &CleanOptions, &dyn Observer),
-    review: &mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
-) -> Result<(State, Vec<OfFile>, Report), Error> {
-    let started = Instant::now();
-    let (outcome, conditions) = scan(input, factory, options, observer)?;
-    review(&outcome)?;
-    let kept = outcome.kept();
-    let (files, removed_bytes) = folder.replace("removed.jsonl", |file| {
-        let mut out = BufWriter::with_capacity(1 << 16, &mut *file);
-        let each = |_, verdict: &Verdict<'_>, at: At<'_>| decisions::list(verdict, at, &mut out);
-        let files = decisions::decide(&kept, &inputs.names(), &conditions, options.on_error, each)?;
-        decisions::list_further_names(inputs, &mut out)?;
-        out.flush()?;
-        drop(out);
-        Ok((files, file.metadata()?.len()))
-    })?;
-    let report = outcome.report().clone();
-    let state = State {
-        request,
-        inputs: records(inputs),
-        counts: files.iter().map(|file| file.counts).collect(),
-        removed_bytes,
-        stay: None,
-        scan: scan_record(&report, started.elapsed().as_secs_f64()),
-    };
-    folder.write("state.json", &json(&state))?;
+    decider: &mut dyn Decider,
+) -> Result<(State, Vec<OfFile>, Option<Report>), Error> {
+    let Decisions { files, removed_bytes, scan, report, index, replaced, .. } =
+        decider.decide(input, inputs, Some(folder))?;
+    request.extend(replaced.map(|(name, value)| (name.to_string(), value)));
+    let counts = files.iter().map(|file| file.counts).collect();
+    let state = State { request, inputs: records(inputs), counts, removed_bytes, stay: None, index, scan };
+    folder.write_as("state.json", &json(&state), decider.is_durable())?;
     Ok((state, files, report))
 }

@@ -1,6 +1,9 @@
 //! The options of cleaning, and what it returns.
 
+use crate::algorithm::Row;
 use crate::engine::{self, KeepPolicy, Report};
+use crate::filter;
+use crate::index::{IndexOptions, Plan, Repair};
 use crate::source;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -52,14 +55,67 @@ impl Default for CleanOptions {
     }
 }
 
+/// An index that decides instead of a scan, for [`clean_by_index`](super::clean_by_index).
+#[derive(Clone, Debug)]
+pub struct ByIndex {
+    /// Its file, which is made if it does not exist.
+    pub path: PathBuf,
+    /// How documents are signed: as for the documents that are in it.
+    pub plan: Plan,
+    /// How it is opened. `mode` and `sync` have no effect: what is kept is remembered, and on the disk, once the output is.
+    pub options: IndexOptions,
+    /// Whether documents are left out that it knows with the same id and tokens. Otherwise they are kept, as a stream
+    /// passes them again.
+    pub drops_known: bool,
+}
+
+/// What an index remembered before a run and after it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Remembered {
+    /// Documents that it remembered before.
+    pub before: u64,
+    /// Documents that it remembers now; or would, if nothing was written.
+    pub after: u64,
+    /// How documents were decided; `None` if an earlier run had decided.
+    pub decided: Option<DecidedByIndex>,
+    /// Why there is no new checkpoint, as a warning.
+    pub without_checkpoint: Option<String>,
+}
+
+/// How documents were decided by an index.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DecidedByIndex {
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// What its similarity measures.
+    pub measure: &'static str,
+    /// The parameters as resolved.
+    pub parameters: Vec<Row>,
+    /// The counts.
+    pub counts: filter::Counts,
+    /// Documents that shared a key with more others than were compared, and that maximum.
+    pub capped: (u64, usize),
+    /// Warnings about this algorithm on these documents.
+    pub warnings: Vec<String>,
+    /// The incomplete end of the index that an interrupted write left. It was cut off, unless nothing is written.
+    pub repair: Option<Repair>,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
 /// The result of [`clean`](super::clean()) and [`move_duplicates`](super::move_duplicates).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Cleaned {
-    /// The settings and statistics of the scan; `None` if an earlier run had scanned.
+    /// The settings and statistics of the scan; `None` if an earlier run had scanned, or an index decided.
     #[serde(skip)]
     pub report: Option<Report>,
+    /// What the index remembers, if one decided; `None` if the output was whole already.
+    #[serde(skip)]
+    pub remembered: Option<Remembered>,
     /// Files of the input, without further names of one file.
     #[serde(skip)]
     pub files: u64,

@@ -3,7 +3,7 @@
 use super::decisions::{self, Conditions, Counts, Watch};
 use super::folder::Request;
 use super::inputs::{File, Inputs};
-use super::request::{CleanOptions, Cleaned, OnError};
+use super::request::{CleanOptions, Cleaned, DecidedByIndex, OnError};
 use crate::algorithm::{self, AlgorithmFactory, Spec};
 use crate::engine::{self, KEEP_POLICIES, KeptOutcome, Observer, Report};
 use crate::error::Error;
@@ -29,16 +29,22 @@ pub(super) fn scan(
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
     let outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
     let counts = &outcome.report().counts;
-    decisions::check_failed(options.on_error, counts.failed)?;
-    if counts.documents == 0 && !options.allow_empty {
-        let why = match counts.failed {
-            0 => "the input has none".to_string(),
-            1 => "the only file or record failed".to_string(),
-            failed => format!("{failed} files or records failed"),
-        };
-        return Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")));
-    }
+    check_read(options, counts.documents, counts.failed)?;
     Ok((outcome, watch.conditions()))
+}
+
+/// An error if no document was read, or some failed, and that is not allowed.
+pub(super) fn check_read(options: &CleanOptions, documents: u64, failed: u64) -> Result<(), Error> {
+    decisions::check_failed(options.on_error, failed)?;
+    if documents > 0 || options.allow_empty {
+        return Ok(());
+    }
+    let why = match failed {
+        0 => "the input has none".to_string(),
+        1 => "the only file or record failed".to_string(),
+        failed => format!("{failed} files or records failed"),
+    };
+    Err(Error::Empty(format!("no document was read: {why} (use `allow-empty` if that is expected)")))
 }
 
 impl Cleaned {
@@ -78,6 +84,14 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &CleanOptions) ->
         let derived = derived.iter().filter(|row| row.provenance.origin == algorithm::Origin::Derived);
         derived.for_each(|row| _ = request.insert(row.name.replace('_', " "), "auto".into()));
     }
+    with_options(request, options)
+}
+
+/// The same, given how documents are compared.
+///
+/// # Errors
+/// As for [`request`].
+pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Result<Request, Error> {
     let source::ReadOptions {
         format,
         text_fields,
@@ -148,25 +162,40 @@ pub(super) fn request(factory: &dyn AlgorithmFactory, options: &CleanOptions) ->
 
 /// What the scan found, as in `summary.json`.
 #[derive(Serialize)]
-struct ScanRecord<'a> {
+struct ScanRecord<'a, C> {
     algo: &'a str,
     measure: &'a str,
     parameters: BTreeMap<&'a str, &'a algorithm::Value>,
-    median_tokens: usize,
-    counts: &'a engine::Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    median_tokens: Option<usize>,
+    counts: &'a C,
     warnings: &'a [String],
     seconds: f64,
 }
 
 pub(super) fn scan_record(report: &Report, seconds: f64) -> Box<RawValue> {
-    let record = ScanRecord {
+    to_raw_value(&ScanRecord {
         algo: report.algorithm,
         measure: report.measure,
         parameters: report.parameters.iter().map(|row| (row.name, &row.value)).collect(),
-        median_tokens: report.median_tokens,
+        median_tokens: Some(report.median_tokens),
         counts: &report.counts,
         warnings: &report.warnings,
         seconds,
-    };
-    to_raw_value(&record).expect("strings and numbers make JSON")
+    })
+    .expect("strings and numbers make JSON")
+}
+
+/// The same of documents that an index decided on.
+pub(super) fn stream_record(decided: &DecidedByIndex) -> Box<RawValue> {
+    to_raw_value(&ScanRecord {
+        algo: decided.algorithm,
+        measure: decided.measure,
+        parameters: decided.parameters.iter().map(|row| (row.name, &row.value)).collect(),
+        median_tokens: None,
+        counts: &decided.counts,
+        warnings: &decided.warnings,
+        seconds: decided.seconds,
+    })
+    .expect("strings and numbers make JSON")
 }

@@ -1,7 +1,7 @@
 //! The file that states what was run, and what was found.
 
 use super::decisions::Counts;
-use super::folder::{InputRecord, State};
+use super::folder::{IndexRecord, InputRecord, State};
 use super::inputs::Inputs;
 use super::request::Cleaned;
 use serde::Serialize;
@@ -22,6 +22,9 @@ struct Summary<'a> {
     version: &'static str,
     request: &'a Map<String, Value>,
     scan: &'a RawValue,
+    /// The documents that the index remembered before, and remembers now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<IndexSummary<'a>>,
     records: u64,
     kept: u64,
     removed: u64,
@@ -43,6 +46,13 @@ struct Summary<'a> {
 }
 
 #[derive(Serialize)]
+struct IndexSummary<'a> {
+    file: &'a str,
+    before: u64,
+    after: u64,
+}
+
+#[derive(Serialize)]
 struct FileSummary<'a> {
     #[serde(flatten)]
     input: &'a InputRecord,
@@ -58,6 +68,11 @@ pub(super) fn summary(state: &State, inputs: &Inputs, cleaned: &Cleaned, seconds
         version: env!("CARGO_PKG_VERSION"),
         request: &state.request,
         scan: &state.scan,
+        index: state.index.as_ref().map(|IndexRecord { file, before, after, .. }| IndexSummary {
+            file,
+            before: *before,
+            after: *after,
+        }),
         records: cleaned.records,
         kept: cleaned.records - cleaned.removed,
         removed: cleaned.removed,

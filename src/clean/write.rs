@@ -27,7 +27,7 @@ pub(super) struct Written {
 /// A file that is written, and its length; `None` if it has no output.
 type Copied = Result<Option<u64>, Error>;
 
-/// Writes the output of each file, several beside each other.
+/// Writes the output of each file, several beside each other; if it `is_durable`, to the disk.
 ///
 /// # Errors
 /// A file has changed since its records were read, or an output cannot be written.
@@ -37,6 +37,7 @@ pub(super) fn write(
     folder: &Folder,
     options: &CleanOptions,
     observer: &dyn Observer,
+    is_durable: bool,
 ) -> Result<Written, Error> {
     observer.stage(Stage::Writing);
     if folder.ignores_case() {
@@ -50,7 +51,11 @@ pub(super) fn write(
     let copy = |number: usize| {
         let (file, of_file) = (&inputs.files[number], &decisions[number]);
         let before = is_done(&done, number, &folder.output(&file.output));
-        let copied = if before { Ok(done.get(&number).copied()) } else { write_file(file, of_file, folder, options) };
+        let copied = if before {
+            Ok(done.get(&number).copied())
+        } else {
+            write_file(file, of_file, folder, options, is_durable)
+        };
         (number, file, before, copied)
     };
     let take = |(number, file, before, copied): (usize, &File, bool, Copied)| {
@@ -67,6 +72,9 @@ pub(super) fn write(
     };
     let room = Room { pieces: 16 * threads, bytes: u64::MAX };
     ordered::map(threads, room, || next.next(), |_| 0, || copy, take)?;
+    if is_durable {
+        folder.sync_outputs(inputs.files.iter().map(|file| &*file.output))?;
+    }
     Ok(written)
 }
 
@@ -76,7 +84,7 @@ fn is_done(done: &BTreeMap<usize, u64>, number: usize, output: &Path) -> bool {
     done.get(&number).is_some_and(is_long)
 }
 
-fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOptions) -> Copied {
+fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOptions, is_durable: bool) -> Copied {
     // Its records are unknown, as in an encrypted file: its bytes are kept.
     let is_lost = of_file.counts.condition == Condition::Unreadable && !has_bytes(file);
     if of_file.is_left_out || is_lost {
@@ -111,6 +119,9 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
     check_unchanged(file)?;
     keep_time_and_mode(file, new.file());
     let length = new.file().metadata().map_err(cannot)?.len();
+    if is_durable {
+        new.file().sync_all().map_err(cannot)?;
+    }
     new.commit().map_err(cannot)?;
     Ok(Some(length))
 }

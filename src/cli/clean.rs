@@ -1,24 +1,32 @@
 //! `dedup clean`: writes a corpus without its near-duplicates, or moves them to a folder and back.
 
-use super::arguments::OnError;
 use super::arguments::clean::Arguments;
+use super::arguments::{OnError, Signing};
 use super::files::OutFile;
 use super::input;
+use super::json::Ordered;
 use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::Tokenization;
 use super::review::Page;
 use super::scan::{Ran, Stats, check_reference};
-use super::spelling::spell_all;
+use super::spelling::{spell_all, spelled};
 use super::stats::{end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
+use super::stream;
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
 use neardups::algorithm::TableFactory;
-use neardups::clean::{CleanOptions, Cleaned, Undone, clean_reviewed, move_duplicates, undo};
+use neardups::clean::{
+    ByIndex, CleanOptions, Cleaned, DecidedByIndex, Remembered, Undone, clean_by_index, clean_reviewed,
+    move_duplicates, undo,
+};
 use neardups::engine::KeptOutcome;
-use neardups::source::{Input, Source};
+use neardups::filter;
+use neardups::index::IndexOptions;
+use neardups::source::{Input, ReadOptions, Source};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -31,13 +39,21 @@ enum Target {
     Moved(PathBuf),
 }
 
+/// What decides which records are kept.
+enum Decides {
+    /// A scan with this algorithm.
+    Scan(Box<TableFactory>),
+    /// An index.
+    Index(Box<ByIndex>),
+}
+
 /// The resolved request.
 struct Request {
     paths: Vec<PathBuf>,
     target: Target,
     is_dry: bool,
     options: CleanOptions,
-    factory: TableFactory,
+    decides: Decides,
     tokens: Tokenization,
     preset: Option<&'static str>,
     rejects: Option<PathBuf>,
@@ -50,8 +66,8 @@ impl Request {
     /// # Errors
     /// They contradict each other.
     fn resolve(arguments: &Arguments) -> Result<Self, Error> {
-        let Arguments { input, run, .. } = arguments;
-        let method = Method::resolve(&arguments.method)?;
+        let Signing { input, run, method, .. } = &arguments.signing;
+        let method = Method::resolve(method)?;
         let (_, factory) = method.factory()?;
         if arguments.paths.iter().chain(&arguments.against).any(|path| path.as_os_str() == "-") {
             let why = "standard input (-) cannot be cleaned: name files or folders (dedup scan - --emit verdicts decides on it)";
@@ -72,6 +88,9 @@ impl Request {
             Some(folder) => Target::Moved(folder.clone()),
             None => Target::Output(arguments.output.clone()),
         };
+        if arguments.index.is_some() {
+            refuse_with_index(arguments)?;
+        }
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         let options = CleanOptions {
             source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
@@ -86,8 +105,11 @@ impl Request {
             paths: arguments.paths.clone(),
             target,
             is_dry: arguments.is_dry,
+            decides: match &arguments.index {
+                Some(path) => Decides::Index(by_index(path, arguments, &options.source)?.into()),
+                None => Decides::Scan(factory.into()),
+            },
             options,
-            factory,
             tokens,
             preset,
             rejects: input.rejects.clone(),
@@ -96,16 +118,40 @@ impl Request {
     }
 }
 
+/// Refuses what cannot be done by an index.
+fn refuse_with_index(arguments: &Arguments) -> Result<(), Error> {
+    if arguments.move_duplicates.is_some() {
+        let why = "--move-duplicates cannot be combined with --index: a file moves only if the kept one is still there, and an index \
+                   knows only the ids of documents: use --output";
+        return Err(usage_error(why));
+    }
+    if arguments.report.is_some() {
+        let why = "--report cannot be combined with --index: an index has no texts of the documents that are kept, to be compared on \
+                   a page";
+        return Err(usage_error(why));
+    }
+    Ok(())
+}
+
+/// The index that decides.
+fn by_index(path: &Path, arguments: &Arguments, source: &ReadOptions) -> Result<ByIndex, Error> {
+    let signing = &arguments.signing;
+    let options = IndexOptions { temp_dir: signing.run.temp_dir.clone(), ..IndexOptions::within(arguments.limits) };
+    let plan = stream::plan(signing, source, Some(path), false)?;
+    Ok(ByIndex { path: path.to_path_buf(), plan, options, drops_known: arguments.drop_known })
+}
+
 /// Cleans a corpus, and prints a summary.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     if let Some(folder) = &arguments.undo {
         return move_back(folder, arguments);
     }
     let mut outputs = Outputs::new();
-    outputs.reads_documents(&arguments.paths, arguments.input.hidden)?;
+    outputs.reads_documents(&arguments.paths, arguments.signing.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
-    outputs.reads_method(&arguments.method)?;
+    outputs.reads_method(&arguments.signing.method)?;
     outputs.reads_decisions(&arguments.keep)?;
+    arguments.index.iter().try_for_each(|index| outputs.writes(index, "the index"))?;
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
@@ -127,25 +173,34 @@ fn write(
     let total = Input::new(request.paths.clone(), request.options.source.clone()).total_bytes();
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
-    let Request { paths, factory, options, is_dry, .. } = request;
+    let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {
         Some(page) => write_page(page, outcome, request, &terminal),
         None => Ok(()),
     };
-    let cleaned = match &request.target {
-        Target::Output(folder) => {
-            let folder = folder.as_deref().filter(|_| !is_dry);
-            clean_reviewed(paths, folder, factory, options, &terminal, &mut review)
+    let folder = match &request.target {
+        Target::Output(folder) => folder.as_deref(),
+        Target::Moved(folder) => Some(&**folder),
+    };
+    let folder = folder.filter(|_| !is_dry);
+    let cleaned = match (&request.decides, &request.target) {
+        (Decides::Index(by), _) => {
+            by.plan.warnings().iter().for_each(|warning| terminal.warning(&spelled(warning)));
+            clean_by_index(paths, folder, by, options, &terminal)
         }
-        Target::Moved(folder) => {
-            move_duplicates(paths, Some(&**folder).filter(|_| !is_dry), factory, options, &terminal)
+        (Decides::Scan(factory), Target::Output(_)) => {
+            clean_reviewed(paths, folder, &**factory, options, &terminal, &mut review)
         }
+        (Decides::Scan(factory), Target::Moved(_)) => move_duplicates(paths, folder, &**factory, options, &terminal),
     };
     terminal.done();
     let mut cleaned = terminal.finish_rejects(cleaned)?;
     if let Some(report) = &mut cleaned.report {
         spell_all(&mut report.warnings);
         report.warnings.iter().for_each(|warning| terminal.warning(warning));
+    }
+    if let (Some(remembered), Decides::Index(by)) = (&mut cleaned.remembered, &request.decides) {
+        warn_of_index(remembered, by, *is_dry, &terminal);
     }
     if page.is_some() && cleaned.report.is_none() {
         terminal
@@ -165,9 +220,33 @@ fn write(
             };
             write_stats(stats_file.take(), &stats, None)?;
         }
-        None => write_stats(stats_file.take(), &Continued::of(&cleaned), None)?,
+        None => {
+            let index = match &request.decides {
+                Decides::Index(by) => cleaned.remembered.as_ref().map(|remembered| (remembered, &**by)),
+                Decides::Scan(_) => None,
+            };
+            match index.and_then(|(remembered, by)| IndexStats::of(&cleaned, remembered, by, started)) {
+                Some(stats) => write_stats(stats_file.take(), &stats, None)?,
+                None => write_stats(stats_file.take(), &Continued::of(&cleaned, index), None)?,
+            }
+        }
     }
     Ok(Status::of_input(cleaned.failed))
+}
+
+/// Prints the warnings about an index, and spells them for statistics.
+fn warn_of_index(remembered: &mut Remembered, by: &ByIndex, is_dry: bool, terminal: &Terminal) {
+    if let Some(decided) = &mut remembered.decided {
+        match decided.repair {
+            Some(torn) if is_dry => stream::warn_of_torn(&by.path, torn, terminal),
+            Some(torn) => stream::warn_of_cut(&by.path, torn, "", terminal),
+            None => {}
+        }
+        decided.warnings.extend(remembered.without_checkpoint.take());
+        spell_all(&mut decided.warnings);
+        decided.warnings.iter().for_each(|warning| terminal.warning(warning));
+    }
+    remembered.without_checkpoint.iter().for_each(|warning| terminal.warning(warning));
 }
 
 /// Writes the page of `--report`, for which the files are read again.
@@ -182,7 +261,7 @@ fn write_page(page: &Page, outcome: &KeptOutcome, request: &Request, terminal: &
 
 /// The object of `--stats` for a run that did not scan, because an earlier one had.
 #[derive(Serialize)]
-struct Continued {
+struct Continued<'a> {
     r#type: &'static str,
     version: &'static str,
     records: u64,
@@ -191,10 +270,12 @@ struct Continued {
     files_written: u64,
     files_continued: u64,
     bytes_written: u64,
+    #[serde(flatten)]
+    index: Option<IndexHolds<'a>>,
 }
 
-impl Continued {
-    fn of(cleaned: &Cleaned) -> Self {
+impl<'a> Continued<'a> {
+    fn of(cleaned: &Cleaned, index: Option<(&Remembered, &'a ByIndex)>) -> Self {
         Continued {
             r#type: "stats",
             version: env!("CARGO_PKG_VERSION"),
@@ -204,7 +285,90 @@ impl Continued {
             files_written: cleaned.files_written,
             files_continued: cleaned.files_continued,
             bytes_written: cleaned.bytes_written,
+            index: index.map(|(remembered, by)| IndexHolds::of(remembered, by)),
         }
+    }
+}
+
+/// An index, and what it remembers.
+#[derive(Serialize)]
+struct IndexHolds<'a> {
+    index: Cow<'a, str>,
+    /// Documents, before the run and after it.
+    remembered_before: u64,
+    remembered: u64,
+}
+
+impl<'a> IndexHolds<'a> {
+    fn of(remembered: &Remembered, by: &'a ByIndex) -> Self {
+        let Remembered { before, after, .. } = *remembered;
+        IndexHolds { index: by.path.to_string_lossy(), remembered_before: before, remembered: after }
+    }
+}
+
+/// The object of `--stats` for a run that decided by an index.
+#[derive(Serialize)]
+struct IndexStats<'a> {
+    r#type: &'static str,
+    version: &'static str,
+    algo: &'a str,
+    measure: &'a str,
+    parameters: Ordered<'a>,
+    counts: &'a filter::Counts,
+    records: u64,
+    dropped: u64,
+    files_written: u64,
+    bytes_written: u64,
+    #[serde(flatten)]
+    index: IndexHolds<'a>,
+    /// Documents that shared a key with more documents than are compared.
+    capped: u64,
+    warnings: &'a [String],
+    seconds: f64,
+    seconds_deciding: f64,
+}
+
+impl<'a> IndexStats<'a> {
+    /// `None` if an earlier run had decided.
+    fn of(cleaned: &Cleaned, remembered: &'a Remembered, by: &'a ByIndex, started: Instant) -> Option<Self> {
+        let decided = remembered.decided.as_ref()?;
+        Some(IndexStats {
+            r#type: "stats",
+            version: env!("CARGO_PKG_VERSION"),
+            algo: decided.algorithm,
+            measure: decided.measure,
+            parameters: Ordered(decided.parameters.iter().map(|row| (row.name, &row.value)).collect()),
+            counts: &decided.counts,
+            records: cleaned.records,
+            dropped: cleaned.removed,
+            files_written: cleaned.files_written,
+            bytes_written: cleaned.bytes_written,
+            index: IndexHolds::of(remembered, by),
+            capped: decided.capped.0,
+            warnings: &decided.warnings,
+            seconds: started.elapsed().as_secs_f64(),
+            seconds_deciding: decided.seconds,
+        })
+    }
+}
+
+/// Lines about the index that decided.
+fn summarise_index(terminal: &Terminal, request: &Request, remembered: &Remembered) {
+    let Decides::Index(by) = &request.decides else { return };
+    let Remembered { before, after, decided, .. } = remembered;
+    let now = if request.is_dry { "would be then" } else { "now" };
+    terminal.line(&format!("{}: {} remembered before, {} {now}", by.path.display(), count(*before), count(*after)));
+    let Some(DecidedByIndex { counts, capped, .. }) = decided else { return };
+    if counts.known > 0 {
+        let what = if by.drops_known { "left out" } else { "kept again" };
+        terminal.line(&format!("{} known with the same id and tokens, {what}", counted(counts.known, "document")));
+    }
+    if counts.featureless > 0 {
+        terminal.line(&format!("kept unchecked: {} with too few features", counted(counts.featureless, "document")));
+    }
+    stream::crowded_keys(capped.0, capped.1).iter().for_each(|line| terminal.line(line));
+    if counts.fell_back > 0 {
+        terminal.line(&format!("{} {}", counted(counts.fell_back, "page"), input::FELL_BACK));
     }
 }
 
@@ -223,6 +387,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
+        cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
         return;
     };
     if cleaned.was_complete {
@@ -238,6 +403,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     if let Some(report) = &cleaned.report {
         terminal.line(&terminal::what_ran(report, &request.tokens));
     }
+    cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
     let seconds = started.elapsed().as_secs_f64();
     let size = bytes(cleaned.bytes_written as f64);
     let (what, list) = match request.target {
@@ -273,7 +439,7 @@ fn move_back(folder: &Path, arguments: &Arguments) -> Result<Status, Error> {
     }
     end_on_signals(None)?;
     let started = Instant::now();
-    let terminal = Terminal::new(arguments.run.quiet, None);
+    let terminal = Terminal::new(arguments.signing.run.quiet, None);
     let undone = undo(folder, &terminal);
     terminal.done();
     let Undone { moved, were_back, failed, was_complete, .. } = undone?;

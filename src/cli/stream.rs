@@ -104,14 +104,19 @@ pub fn opened(path: &Path, plan: &Plan, options: &index::IndexOptions, terminal:
     if let Some(torn) = repair.filter(|_| is_read) {
         warn_of_torn(path, torn, terminal);
     } else if let Some(repair) = repair {
-        terminal.warning(&format!(
-            "{}: cut off {} that an interrupted write left at byte {}; feed the last documents again",
-            path.display(),
-            counted(repair.bytes, "byte"),
-            repair.at,
-        ));
+        warn_of_cut(path, repair, "; feed the last documents again", terminal);
     }
     Ok(index)
+}
+
+/// Warns of a torn end that was cut off, with this advice.
+pub fn warn_of_cut(path: &Path, torn: Repair, advice: &str, terminal: &Terminal) {
+    terminal.warning(&format!(
+        "{}: cut off {} that an interrupted write left at byte {}{advice}",
+        path.display(),
+        counted(torn.bytes, "byte"),
+        torn.at,
+    ));
 }
 
 /// Warns of a torn end that is not cut off, because the index is only read.
@@ -140,11 +145,16 @@ pub fn stop_on_signals() -> Arc<AtomicBool> {
 
 /// A line about documents of which not all with the same keys were compared, if there were any.
 pub fn crowded(index: &Index) -> Option<String> {
-    (index.capped() > 0).then(|| {
+    crowded_keys(index.capped(), index.most_of_a_key())
+}
+
+/// The same, of so many documents, with this maximum.
+pub fn crowded_keys(capped: u64, most_of_a_key: usize) -> Option<String> {
+    (capped > 0).then(|| {
         format!(
             "{} shared a key with more than {} others, of which only the latest were compared (more with --max-candidates)",
-            counted(index.capped(), "document"),
-            count(index.most_of_a_key() as u64)
+            counted(capped, "document"),
+            count(most_of_a_key as u64)
         )
     })
 }

@@ -103,6 +103,14 @@ pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// The same, if it can be determined: otherwise it is assumed.
+pub(super) fn is_still_at(file: &File, path: &Path) -> bool {
+    match is_at(file, path) {
+        Ok(is_there) => is_there,
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    }
+}
+
 /// The folder of a file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

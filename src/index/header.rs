@@ -33,12 +33,20 @@ pub struct Header {
 /// # Errors
 /// The file cannot be read, or is not an index.
 pub fn header(path: &Path) -> Result<Option<Header>, Error> {
+    stored(path)?.map(|stored| Header::of(&stored)).transpose()
+}
+
+/// The file at a path, opened for reading; `None` as for [`header`].
+///
+/// # Errors
+/// As for [`header`].
+pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
         Ok(file) if is_unfinished(&file).map_err(failed)? => Ok(None),
-        Ok(_) => Stored::open(path).and_then(|stored| Header::of(&stored)).map(Some),
+        Ok(_) => Stored::open(path).map(Some),
     }
 }
 
@@ -49,7 +57,7 @@ pub(super) fn seed_of(header: &Value) -> Option<u64> {
 
 const ALGORITHM: &str = "algo";
 const TOKENIZER: &str = "tokenizer";
-const SEED: &str = "seed";
+pub(super) const SEED: &str = "seed";
 const HASH_VERSION: &str = "hash version";
 
 impl Header {

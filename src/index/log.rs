@@ -2,7 +2,7 @@
 
 use super::checkpoint::Mark;
 use super::entry::{REMOVED, Reads, Record, SYNCED};
-use super::file::{damaged, fault, file_header, is_at, is_unfinished, lock, sync_folder};
+use super::file::{damaged, fault, file_header, is_still_at, is_unfinished, lock, sync_folder};
 use super::frame::{MAX_RECORD, checked, digest_after, frame_head, length_of};
 use super::repeat::Past;
 use super::stored::{End, Stored};
@@ -11,7 +11,7 @@ use crate::postings::read_at;
 use crate::replace::Replacement;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -36,6 +36,18 @@ pub(super) struct Log {
     digest: u64,
     /// How records are read again.
     reads: Reads,
+    /// Where what is added is written instead of the file.
+    aside: Option<Aside>,
+}
+
+/// A file with what a log will have after its end.
+#[cfg_attr(not(feature = "clean"), expect(dead_code, reason = "only cleaning has one"))]
+pub(super) struct Aside {
+    pub file: File,
+    /// The end of the log: the place of the first byte of the file.
+    pub start: u64,
+    /// The [digest](digest_after) of all frames before it.
+    pub digest: u64,
 }
 
 /// The maximum size of the buffer of a document between two of them, in bytes.
@@ -58,6 +70,7 @@ impl Log {
             is_due: false,
             digest: 0,
             reads: Reads::default(),
+            aside: None,
         }
     }
 
@@ -135,6 +148,21 @@ impl Log {
         }
         (self.written, self.digest, self.has_marks) = (end.at, end.digest, end.has_marks);
         Ok(())
+    }
+
+    /// Continues after the stored frames, but writes to another file, which is empty. The file of the log stays as it is.
+    #[cfg(feature = "clean")]
+    pub fn set_aside(&mut self, file: File, end: &End) {
+        (self.written, self.synced, self.is_due) = (end.at, end.at, false);
+        self.marked = if end.is_marked { end.at } else { 0 };
+        (self.digest, self.has_marks) = (end.digest, end.has_marks);
+        self.aside = Some(Aside { file, start: end.at, digest: end.digest });
+    }
+
+    /// Its file, and the other one that it wrote to, if there is one.
+    #[cfg(feature = "clean")]
+    pub fn into_files(self) -> Option<((File, PathBuf), Aside)> {
+        self.file.zip(self.aside)
     }
 
     /// Whether a frame marks that what precedes is on the disk.
@@ -279,14 +307,18 @@ impl Log {
             return Ok(());
         }
         let failed = |error| Error::io(format!("cannot write the index {}", path.display()), error);
+        if let Some(aside) = &mut self.aside {
+            aside
+                .file
+                .write_all(&self.pending)
+                .map_err(|error| Error::output("cannot write what the index will remember", error))?;
+            self.written += self.pending.len() as u64;
+            self.pending.clear();
+            return Ok(());
+        }
         // Another process that opens the path now finds another file, without a lock. Documents must not be recorded in
         // a file that no path leads to.
-        let is_there = is_at(file, path).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
-            // It cannot be determined.
-            _ => Ok::<_, io::Error>(true),
-        });
-        if !is_there.unwrap_or(true) {
+        if !is_still_at(file, path) {
             return Err(fault(
                 path,
                 IndexFault::Locked,
@@ -335,12 +367,16 @@ impl Log {
         }
         let (file, path) = self.file.as_ref().expect("what is not pending is in the file");
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
+        let (file, at) = match &self.aside {
+            Some(aside) if place >= aside.start => (&aside.file, place - aside.start),
+            _ => (file, place),
+        };
         let mut head = [0; 8];
-        read_at(file, &mut head, place).map_err(failed)?;
+        read_at(file, &mut head, at).map_err(failed)?;
         let wrong = || damaged(path, &format!("damaged at byte {place}: the record there has changed"));
         let length = length_of(head, place).ok_or_else(wrong)?;
         self.buffer.resize(length as usize + 8, 0);
-        read_at(file, &mut self.buffer, place + 8).map_err(failed)?;
+        read_at(file, &mut self.buffer, at + 8).map_err(failed)?;
         checked(&self.buffer, place).and_then(|bytes| Record::parse(bytes, &self.reads)).ok_or_else(wrong)
     }
 }

@@ -57,6 +57,8 @@ mod search;
 mod segment;
 mod shape;
 mod signature;
+#[cfg(feature = "clean")]
+mod staged;
 mod stored;
 mod tables;
 
@@ -71,6 +73,8 @@ pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};
 pub use plan::{MEDIAN_TOKENS, Plan, Seed, Size};
 pub use signature::{Signature, Signer};
+#[cfg(feature = "clean")]
+pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
@@ -90,6 +94,7 @@ use repeat::{Past, Repetition, Tail};
 use search::{Bounds, Found, Ordered, Search, copy_tag, id_tag};
 use serde_json::Value;
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -127,6 +132,18 @@ pub struct Index {
     were_damaged: bool,
     /// Whether it is in a file.
     is_stored: bool,
+    /// If what it remembers is kept aside: the number of documents that a checkpoint had when it was opened.
+    staged: Option<u32>,
+}
+
+/// How an index is opened that keeps aside what it remembers.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "clean"), expect(dead_code, reason = "only cleaning does"))]
+struct Staging<'a> {
+    /// The empty file that it is written to.
+    aside: &'a File,
+    /// Whether it will not be added to the index, which is then only read.
+    is_trial: bool,
 }
 
 impl fmt::Debug for Index {
@@ -157,8 +174,60 @@ impl Index {
     /// since (at most a quarter of the documents, or 131,072; nothing after a run that ended by [`seal`](Self::seal)).
     /// Without one, the log is read once.
     pub fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Result<(Self, Option<Repair>), Error> {
+        Self::open_as(path, plan, options, None)
+    }
+
+    /// Opens the index in a file to decide by it, as [`open`](Self::open) does, but keeps what it remembers in `aside`, an
+    /// empty file, until [`Staged::append`] adds it. If it `is_trial`, the index must exist and is only read.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    #[cfg(feature = "clean")]
+    pub(crate) fn stage(
+        path: &Path,
+        plan: &Plan,
+        options: &IndexOptions,
+        aside: &File,
+        is_trial: bool,
+    ) -> Result<(Self, Option<Repair>), Error> {
+        // The tables of documents that are not in the index yet are not those of a checkpoint.
+        let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let options = IndexOptions { mode: Mode::Filter, sync: Sync::Off, temp_dir: Some(temp_dir), ..options.clone() };
+        Self::open_as(path, plan, &options, Some(Staging { aside, is_trial }))
+    }
+
+    /// What a [staged](Self::stage) index remembers, to be added; and whether a checkpoint should be made afterwards.
+    ///
+    /// # Errors
+    /// The file that it is kept in cannot be written, or the index cannot be read.
+    #[cfg(feature = "clean")]
+    pub(crate) fn into_staged(mut self) -> Result<(Staged, bool), Error> {
+        self.log.commit(false)?;
+        let fresh = self.tables.places.len().saturating_sub(self.staged.unwrap_or(0) as usize);
+        Ok((Staged::of(self.log)?, fresh >= self.tables.checkpoint_after.1))
+    }
+
+    /// Brings the checkpoint of an index up to date, if that is worth it. Returns why that failed.
+    ///
+    /// # Cost
+    /// That of [`open`](Self::open).
+    #[cfg(feature = "clean")]
+    pub(crate) fn renew_checkpoint(path: &Path, plan: &Plan, options: &IndexOptions) -> Option<String> {
+        let sealed = Self::open(path, plan, options).and_then(|(mut index, _)| index.seal().map(|()| index));
+        match sealed {
+            Ok(index) => index.without_checkpoint(),
+            Err(error) => Some(no_checkpoint(&error)),
+        }
+    }
+
+    fn open_as(
+        path: &Path,
+        plan: &Plan,
+        options: &IndexOptions,
+        staging: Option<Staging<'_>>,
+    ) -> Result<(Self, Option<Repair>), Error> {
         for with_checkpoint in [true, false] {
-            if let Some(opened) = Self::open_from(path, plan, options, with_checkpoint)? {
+            if let Some(opened) = Self::open_from(path, plan, options, with_checkpoint, staging)? {
                 return Ok(opened);
             }
         }
@@ -171,14 +240,17 @@ impl Index {
         plan: &Plan,
         options: &IndexOptions,
         with_checkpoint: bool,
+        staging: Option<Staging<'_>>,
     ) -> Result<Option<(Self, Option<Repair>)>, Error> {
         let asked = options.mode.only_reads();
+        let only_reads = asked || staging.is_some_and(|staging| staging.is_trial);
         let new = || Value::Object(plan.for_file(None).spec.identity());
-        let (log, mut stored) = if asked { Log::open_to_read(path) } else { Log::open(path, new) }?;
+        let (log, mut stored) = if only_reads { Log::open_to_read(path) } else { Log::open(path, new) }?;
         let signing = plan.for_file(seed_of(&stored.header));
         stored.check(&Value::Object(signing.spec.identity()))?;
         stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());
         let mut index = Self::with_log(signing, log, options, Some(disk_of(path, options)));
+        index.staged = staging.map(|_| 0);
         let mut tail = Tail::new(if index.is_noting() { index.most_repeated() } else { 0 });
         if let Some(disk) = index.tables.disk.as_mut().filter(|_| !with_checkpoint && !asked) {
             disk.forget_checkpoint();
@@ -186,7 +258,9 @@ impl Index {
             && let Some(Beside { times, removed }) =
                 reopen(path, &mut index.tables, &options.limits, &mut stored, &mut tail)
         {
-            index.remembered.continue_with(index.tables.places.len() as u32, times, removed);
+            let documents = index.tables.places.len() as u32;
+            index.remembered.continue_with(documents, times, removed);
+            index.staged = staging.map(|_| documents);
         }
         index.log.has_grown_to(stored.length);
         let mut misses_some = false;
@@ -204,8 +278,13 @@ impl Index {
         if misses_some {
             return Ok(None);
         }
-        if !asked {
+        if !only_reads {
             index.log.start_at(&end)?;
+        }
+        #[cfg(feature = "clean")]
+        if let Some(staging) = staging {
+            let failed = |error| Error::output("cannot write what the index will remember", error);
+            index.log.set_aside(staging.aside.try_clone().map_err(failed)?, &end);
         }
         (index.is_noted, index.notes_begin) = (tail.is_on, tail.begin);
         index.is_stored = true;
@@ -255,6 +334,7 @@ impl Index {
             failed_checkpoint: None,
             were_damaged: false,
             is_stored: false,
+            staged: None,
         }
     }
 
@@ -276,6 +356,11 @@ impl Index {
     /// How its signatures are made, with the seed.
     pub fn spec(&self) -> &Spec {
         &self.signing.spec
+    }
+
+    /// What its similarities measure.
+    pub fn measure(&self) -> &'static str {
+        self.algorithm.measure()
     }
 
     /// The number of documents that are remembered.
@@ -308,12 +393,13 @@ impl Index {
                 "the files of the index's tables had changed on the disk; the tables were made again of the index";
             warnings.push(message.into());
         }
-        warnings.extend(self.failed_checkpoint.as_ref().map(|error| {
-            format!(
-                "the index is complete, but opening it will take longer, because there is no new checkpoint: {error}"
-            )
-        }));
+        warnings.extend(self.without_checkpoint());
         warnings
+    }
+
+    /// The warning that the checkpoint at the end of the run was not made.
+    fn without_checkpoint(&self) -> Option<String> {
+        self.failed_checkpoint.as_ref().map(|error| no_checkpoint(error))
     }
 
     /// The maximum number of documents under a key that are compared.
@@ -434,7 +520,8 @@ impl Index {
     /// Whether this run logs its decisions, so that they can be repeated after an interruption.
     fn is_noting(&self) -> bool {
         let forgets = self.limits.window.is_some() || self.limits.expire.is_some();
-        self.mode == Mode::Filter && self.log.is_stored() && forgets
+        // What is kept aside is added as a whole, so nothing is decided again.
+        self.mode == Mode::Filter && self.log.is_stored() && self.staged.is_none() && forgets
     }
 
     /// The maximum number of decisions of an interrupted run that are known.
@@ -527,6 +614,7 @@ impl Index {
     fn end(&mut self, is_complete: bool) -> Result<(), Error> {
         match self.mode {
             Mode::Query | Mode::Nearest(_) => Ok(()),
+            Mode::Filter | Mode::Add if self.staged.is_some() => self.log.commit(false),
             Mode::Filter | Mode::Add => {
                 // All decided records have left, unless decisions in the log have not been repeated yet.
                 if is_complete && self.is_noting() && self.is_noted && self.repetition.is_none() {
@@ -692,6 +780,10 @@ impl Index {
         }
         Ok(())
     }
+}
+
+fn no_checkpoint(error: &dyn fmt::Display) -> String {
+    format!("the index is complete, but opening it will take longer, because there is no new checkpoint: {error}")
 }
 
 /// Whether an error is that tables on the disk have changed, which can be made again.

@@ -20,7 +20,7 @@ struct Record {
 }
 
 /// Texts of which half are much like an earlier one.
-fn texts(random: &mut Random, count: usize) -> Vec<String> {
+pub(super) fn texts(random: &mut Random, count: usize) -> Vec<String> {
     let mut texts: Vec<Vec<String>> = Vec::new();
     let word = |random: &mut Random| format!("w{}", random.below(5_000));
     for number in 0..count {
@@ -36,7 +36,7 @@ fn texts(random: &mut Random, count: usize) -> Vec<String> {
 }
 
 /// The compressed bytes of a file that `name` ends in.
-fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
     match name.rsplit('.').next() {
         Some("gz") => {
             let mut out = Vec::new();
@@ -61,7 +61,7 @@ fn decompressed(name: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Writes a corpus of several formats, with records that cannot be read.
-fn corpus(folder: &Path, seed: u64, files: usize) {
+pub(super) fn corpus(folder: &Path, seed: u64, files: usize) {
     let mut random = Random::new(seed);
     let mut texts = texts(&mut random, 40 * files).into_iter();
     for file in 0..files {
@@ -90,7 +90,7 @@ fn corpus(folder: &Path, seed: u64, files: usize) {
 }
 
 /// All files below a folder but its own description, by their paths.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap) {
         let below = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_string();

@@ -12,6 +12,7 @@
 //! | `endings` | closed pipes, files that may not be read |
 //! | `outputs` | which files may be written, and which properties a replaced file keeps |
 //! | `clean` | every record is in the output or listed, also after kills |
+//! | `clean_index` | `clean --index` decides as `filter` does, and remembers once, also after kills |
 //! | `moved` | files that move are identical after `--undo`, also after kills and changes |
 //! | `review` | the page of `--report` shows what the records say, and nothing from documents controls it |
 //! | `crawl` | the scripts of `examples/crawl/` |
@@ -30,6 +31,7 @@ mod agreement;
 mod bounds;
 mod check_reports;
 mod clean;
+mod clean_index;
 mod compare;
 mod crawl;
 mod endings;
@@ -84,6 +86,7 @@ cases!(
     choice,
     clean,
     clean_decisions,
+    clean_index,
     common,
     compare,
     eval,

@@ -180,11 +180,12 @@ pub struct Removed {
     same_file: Option<String>,
 }
 
-/// The document for which another was left out.
+/// The document for which another was left out. An index knows only its id.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
     pub id: String,
@@ -195,6 +196,7 @@ impl Removed {
         let reasons = [self.duplicate_of.is_some(), self.error.is_some(), self.same_file.is_some()];
         self.duplicate_of.is_some() == self.similarity.is_some()
             && self.similarity.as_ref().is_none_or(|value| similarity(value).is_some())
+            && self.duplicate_of.as_ref().is_none_or(|kept| kept.file.is_some() || kept.record.is_none())
             && reasons.iter().filter(|&&is_it| is_it).count() == 1
     }
 }

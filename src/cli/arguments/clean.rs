@@ -1,12 +1,14 @@
 //! The arguments of `dedup clean`.
 
-use super::input::{self, Input, OnError};
+use super::input::{self, OnError};
 use super::keep::{self, Keep};
-use super::method::{self, Method};
-use super::run::{self, Run};
+use super::method;
+use super::run;
+use super::signing::{self, Signing};
 use super::tokens;
-use super::values::{Defaulted, is_typed, path, switch, values};
+use super::values::{Defaulted, file, is_typed, path, switch, values};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use neardups::index::Limits;
 use std::path::PathBuf;
 
 /// The parsed arguments.
@@ -27,16 +29,18 @@ pub struct Arguments {
     pub link: bool,
     /// `--against`.
     pub against: Vec<PathBuf>,
-    /// Algorithm, preset, parameters and tokens.
-    pub method: Method,
+    /// `--index`.
+    pub index: Option<PathBuf>,
+    /// `--drop-known`.
+    pub drop_known: bool,
+    /// With `--index`: `--window`, `--expire`, `--max-docs`, `--max-candidates`, and `--memory` if it was typed.
+    pub limits: Limits,
+    /// How documents are read and compared.
+    pub signing: Signing,
     /// `--keep` and `--prefer`.
     pub keep: Keep,
-    /// Options of the input.
-    pub input: Input,
     /// `--on-error`.
     pub on_error: Defaulted<OnError>,
-    /// Options of the run.
-    pub run: Run,
     /// The file of `--report`.
     pub report: Option<PathBuf>,
     /// `--stats`.
@@ -55,11 +59,15 @@ impl Arguments {
             is_dry: switch(given, "dry-run"),
             link: switch(given, "link"),
             against: values(given, "against"),
-            method: Method::new(given),
+            index: path(given, "index"),
+            drop_known: switch(given, "drop-known"),
+            limits: Limits {
+                memory: signing::memory(given).filter(|_| is_typed(given, "memory")),
+                ..signing::limits(given)
+            },
+            signing: Signing::new(given),
             keep: Keep::new(given),
-            input: Input::new(given),
             on_error: input::on_error(given),
-            run: Run::new(given),
             report: path(given, "report"),
             stats: path(given, "stats"),
         }
@@ -87,7 +95,7 @@ pub fn command() -> Command {
         .after_help(
             "Examples:\n  dedup clean shards/ --output clean/\n  dedup clean shards/ --dry-run\n  \
              dedup clean train.jsonl.zst --output clean/ --text-field body --keep longest\n  \
-             dedup clean new/ --against old/ --output new-only/\n  dedup clean wiki/ crawl/ --output clean/ --prefer wiki/ --keep max:score\n  dedup clean notes/ --output unique/ --link\n  \
+             dedup clean new/ --against old/ --output new-only/\n  dedup clean tomorrow/ --index seen.idx --output new-only/\n  dedup clean wiki/ crawl/ --output clean/ --prefer wiki/ --keep max:score\n  dedup clean notes/ --output unique/ --link\n  \
              dedup clean notes/ --move-duplicates duplicates/\n  dedup clean --undo duplicates/",
         )
         .arg(
@@ -163,6 +171,7 @@ pub fn command() -> Command {
                      Near-duplicates among the paths are left out as without it. May be repeated.",
                 ),
         )
+        .args(index_args())
         .args(tokens::args())
         .args(method::parameters())
         .args(input::args())
@@ -170,4 +179,36 @@ pub fn command() -> Command {
         .args(run::args())
         .arg(keep::report_arg())
         .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))
+}
+
+/// The help heading of the flags of an index.
+const INDEX_OPTIONS: &str = "Options of an index";
+
+/// The flags for an index that decides.
+fn index_args() -> impl Iterator<Item = Arg> {
+    let [window, expire] = signing::forgetting_args();
+    let index = file("index")
+        .help("Decide by this index of dedup filter, and remember in it what is kept; it is created if it does not exist")
+        .long_help(
+            "Decide by this index, as dedup filter does with the same documents in their order, and remember in it what is kept: near-duplicates \
+             of documents of earlier runs are left out, and those are not read again. The index is created if it does not exist; \
+             otherwise it requires the options that it was made with. It is changed at the end, when the output is on the disk. The first of \
+             near-duplicates is kept. With --memory, the run stops with an error once the index takes more, as dedup filter does.",
+        );
+    let drop_known = signing::drop_known_arg()
+        .help("With --index, leave out documents that it knows with the same id and tokens")
+        .long_help(
+            "With --index, leave out documents that it knows with the same id and tokens, such as files or pages that came before and have \
+             not changed. Without it they are kept, as dedup filter passes them again.",
+        );
+    let of_index = [
+        drop_known,
+        window,
+        expire,
+        signing::max_documents_arg(),
+        signing::candidates_arg(),
+        signing::expect_arg(),
+        signing::random_seed_arg(),
+    ];
+    [index].into_iter().chain(of_index.map(|arg| arg.requires("index"))).map(|arg| arg.help_heading(INDEX_OPTIONS))
 }

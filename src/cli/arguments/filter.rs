@@ -3,7 +3,7 @@
 use super::input::{self, OnError};
 use super::run;
 use super::signing::{self, Signing};
-use super::values::{choice, chosen, documents_up_to, file, path, switch, value};
+use super::values::{choice, chosen, file, path, switch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use neardups::index::{Limits, Sync};
 use std::path::PathBuf;
@@ -41,12 +41,7 @@ impl Arguments {
             duplicates: path(given, "duplicates"),
             verdicts: path(given, "verdicts"),
             drop_known: switch(given, "drop-known"),
-            limits: Limits {
-                max_documents: value(given, "max-docs").copied(),
-                memory: signing::memory(given),
-                candidates: signing::candidates(given),
-                ..signing::forgetting(given)
-            },
+            limits: signing::limits(given),
             sync: chosen(given, "sync", SYNCS).expect("has a default"),
             signing: Signing::new(given),
             on_error: input::on_error(given).value,
@@ -63,7 +58,6 @@ const SYNCS: &[(&str, Sync, &str)] = &[
 
 /// `dedup filter`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
-    let number = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("filter")
         .about("Passes new documents of a stream, and remembers them")
         .long_about(
@@ -117,9 +111,7 @@ pub fn command() -> Command {
                 ),
         )
         .arg(
-            Arg::new("drop-known")
-                .long("drop-known")
-                .action(ArgAction::SetTrue)
+            signing::drop_known_arg()
                 .help("Drop documents that are already known with the same id and tokens")
                 .long_help(
                     "Drop documents that are already known with the same id and tokens, such as pages that are crawled \
@@ -127,11 +119,7 @@ pub fn command() -> Command {
                 ),
         )
         .args(signing::forgetting_args())
-        .arg(
-            number("max-docs", "N")
-                .value_parser(documents_up_to(u32::MAX.into()))
-                .help("Stop with an error once the index holds this many documents"),
-        )
+        .arg(signing::max_documents_arg())
         .arg(signing::memory_arg())
         .arg(
             choice("sync", "WHEN", SYNCS.iter().map(|&(name, _, help)| (name, help)), "When the index is synchronised to the disk")

@@ -55,12 +55,7 @@ impl Arguments {
                     most: usize::try_from(most).unwrap_or(usize::MAX),
                     is_exhaustive: switch(given, "exhaustive"),
                 });
-                let limits = Limits {
-                    memory: signing::memory(given),
-                    candidates: signing::candidates(given),
-                    ..signing::forgetting(given)
-                };
-                Action::Query(Signing::new(given).into(), limits, top)
+                Action::Query(Signing::new(given).into(), signing::limits(given), top)
             }
             "add" => {
                 let limits = Limits { memory: signing::memory(given), ..Limits::default() };

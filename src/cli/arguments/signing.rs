@@ -4,7 +4,7 @@ use super::input::{self, Input};
 use super::method::{self, Method};
 use super::run::{self, RUN_OPTIONS, Run};
 use super::tokens;
-use super::values::{documents, duration, size, switch, value, whole_number};
+use super::values::{documents, documents_up_to, duration, size, switch, value, whole_number};
 use clap::{Arg, ArgAction, ArgMatches};
 use neardups::index::Limits;
 
@@ -84,15 +84,43 @@ pub fn args() -> Vec<Arg> {
     }
     };
     args.extend(run::args().into_iter().filter(of_run).map(of_an_index));
-    args.push(
-        Arg::new("random-seed")
-            .long("random-seed")
-            .action(ArgAction::SetTrue)
-            .conflicts_with("seed")
-            .help_heading(RUN_OPTIONS)
-            .help("Choose the seed of a new index, or of this run, at random, so that nobody can construct colliding texts; new indexes of minhash always do"),
-    );
+    args.push(random_seed_arg());
     args
+}
+
+/// The flag for a seed that nobody knows.
+pub fn random_seed_arg() -> Arg {
+    Arg::new("random-seed")
+        .long("random-seed")
+        .action(ArgAction::SetTrue)
+        .conflicts_with("seed")
+        .help_heading(RUN_OPTIONS)
+        .help("Choose the seed of a new index, or of this run, at random, so that nobody can construct colliding texts; new indexes of minhash always do")
+}
+
+/// The flag for documents that an index knows.
+pub fn drop_known_arg() -> Arg {
+    Arg::new("drop-known").long("drop-known").action(ArgAction::SetTrue)
+}
+
+/// The flag for the size of an index.
+pub fn max_documents_arg() -> Arg {
+    Arg::new("max-docs")
+        .long("max-docs")
+        .value_name("N")
+        .value_parser(documents_up_to(u32::MAX.into()))
+        .help("Stop with an error once the index holds this many documents")
+}
+
+/// The limits of an index, from the flags of [`forgetting_args`], [`max_documents_arg`], [`memory_arg`] and
+/// [`candidates_arg`] that a command has.
+pub fn limits(given: &ArgMatches) -> Limits {
+    Limits {
+        max_documents: value(given, "max-docs").copied(),
+        memory: memory(given),
+        candidates: candidates(given),
+        ..forgetting(given)
+    }
 }
 
 /// The flag for the size of an index.

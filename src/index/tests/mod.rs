@@ -1,6 +1,8 @@
 //! Tests of crowded keys, whose bounds they lower.
 
 mod checkpoints;
+#[cfg(feature = "clean")]
+mod staged;
 
 use super::disk::Folder;
 use super::*;

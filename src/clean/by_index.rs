@@ -1,0 +1,308 @@
+//! An index decides, and remembers what is kept.
+//!
+//! ```text
+//! decide   documents in their order → the index as it is, and `_dedup/remembered`      the index is not changed
+//! state    what is left out, what is to be added to which state of the index           on the disk
+//! write    the files                                                                   on the disk
+//! add      `_dedup/remembered` is appended to the index                                on the disk
+//! summary  the folder is complete
+//! ```
+//!
+//! A run that is interrupted before the state is written has done nothing, and decides again. After that, the same run
+//! continues with what was decided. What is added belongs to one state of the index, and adding it twice is adding it once;
+//! so nothing is forgotten or remembered twice, and no document is compared with itself.
+
+use super::decider::{Decider, Decisions};
+use super::decisions::{self, Condition, Files, Found, OfFile, Partner, Removed};
+use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
+use super::inputs::Inputs;
+use super::request::{ByIndex, CleanOptions, DecidedByIndex, OnError, Remembered};
+use super::scan::{check_read, stream_record, with_options};
+use crate::engine::{At, KeepPolicy, Observer};
+use crate::error::Error;
+use crate::filter::{self, Decided, Filter};
+use crate::index::{Decision, Index, IndexOptions, Made, Mode, Repair, Staged, Sync};
+use crate::source::{Input, Problem, RankBy, Severity, Source};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Decides by an index.
+pub(super) struct Stream<'a> {
+    by: &'a ByIndex,
+    options: &'a CleanOptions,
+    observer: &'a dyn Observer,
+    /// What is added at the end, and whether a checkpoint should be made then.
+    staged: Option<(Staged, bool)>,
+    remembered: Remembered,
+}
+
+impl<'a> Stream<'a> {
+    /// # Errors
+    /// The options ask for a choice that a stream does not have.
+    pub fn new(by: &'a ByIndex, options: &'a CleanOptions, observer: &'a dyn Observer) -> Result<Self, Error> {
+        let ranking = &options.source.ranking;
+        let refused = [
+            (options.keep != KeepPolicy::First || ranking.by != RankBy::Nothing, "keep"),
+            (!ranking.prefer.is_empty(), "prefer"),
+            (options.engine.chosen.is_some(), "decisions"),
+        ];
+        if let Some((_, name)) = refused.iter().find(|(is_refused, _)| *is_refused) {
+            return Err(Error::Usage(format!(
+                "`{name}` has no effect with `index`: documents are decided in their order, and the first of \
+                 near-duplicates is kept"
+            )));
+        }
+        if !options.against.is_empty() {
+            return Err(Error::Usage(
+                "`against` has no effect with `index`: documents are compared with those that the index has, and with those \
+                 before them; add the reference to the index"
+                    .into(),
+            ));
+        }
+        Ok(Stream { by, options, observer, staged: None, remembered: Remembered::default() })
+    }
+
+    /// What the output is an output of.
+    fn shown(&self, digest: Option<u64>) -> Value {
+        let path = self.by.path.display();
+        match digest {
+            Some(digest) => format!("{path}, digest {digest:016x}"),
+            None => format!("{path}, which does not exist"),
+        }
+        .into()
+    }
+
+    /// The index, to be decided by; for a trial run it is only read.
+    fn open(&self, folder: Option<&Folder>) -> Result<(Index, Option<Repair>), Error> {
+        let ByIndex { path, plan, options, .. } = self.by;
+        if let Some(folder) = folder {
+            // The tables of these documents are not beside the index, whose checkpoint has none of them.
+            let temp_dir = options.temp_dir.clone().unwrap_or_else(|| folder.own(""));
+            let options = IndexOptions { temp_dir: Some(temp_dir), ..options.clone() };
+            return Index::stage(path, plan, &options, &folder.addition(true)?, false);
+        }
+        let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let cannot = |error| Error::io(format!("cannot write temporary files in {}", temp_dir.display()), error);
+        let aside = tempfile::tempfile_in(&temp_dir).map_err(cannot)?;
+        if Made::of(path, plan)?.digest.is_some() {
+            return Index::stage(path, plan, options, &aside, true);
+        }
+        // Open, it needs no name.
+        let new = tempfile::NamedTempFile::new_in(&temp_dir).map_err(cannot)?;
+        Index::stage(new.path(), plan, options, &aside, false)
+    }
+
+    /// Decides, and lists what is left out; with a folder, in it.
+    fn decide_with(
+        &mut self,
+        index: &mut Index,
+        (mut input, inputs): (Input, &Inputs),
+        folder: Option<&Folder>,
+    ) -> Result<Decisions, Error> {
+        let started = Instant::now();
+        let before = index.len();
+        let mut run = |list: &mut List<'_>| {
+            let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(self.observer);
+            let decided = decide(filter, &mut input, inputs, (self.options.on_error, self.by.drops_known), list)?;
+            check_read(self.options, decided.1.documents, decided.1.failed).map(|()| decided)
+        };
+        let (files, counts, removed_bytes) = match folder {
+            None => run(&mut List::new(None, Path::new(""))).map(|(files, counts)| (files, counts, 0))?,
+            Some(folder) => folder.replace_by("removed.jsonl", |file, path| {
+                let mut list = List::new(Some(file), path);
+                let (files, counts) = run(&mut list)?;
+                Ok((files, counts, list.finish(inputs)?))
+            })?,
+        };
+        let decided = DecidedByIndex {
+            algorithm: index.spec().algorithm,
+            measure: index.measure(),
+            parameters: index.spec().parameters.clone(),
+            counts,
+            capped: (index.capped(), index.most_of_a_key()),
+            warnings: index.warnings(counts.documents, counts.featureless),
+            repair: None,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        let (after, scan) = (index.len(), stream_record(&decided));
+        self.remembered = Remembered { before, after, decided: Some(decided), without_checkpoint: None };
+        Ok(Decisions { files, removed_bytes, scan, failed: counts.failed, report: None, index: None, replaced: None })
+    }
+}
+
+impl Decider for Stream<'_> {
+    fn refuse(&self, inputs: &Inputs, paths: &[PathBuf], output: Option<&Path>) -> Result<(), Error> {
+        inputs.refuse_index(&self.by.path, paths, output, self.options.source.hidden)
+    }
+
+    fn request(&self) -> Result<Request, Error> {
+        let Made { rows, digest } = Made::of(&self.by.path, &self.by.plan)?;
+        let mut request = with_options(rows, self.options)?;
+        let limits = &self.by.options.limits;
+        let rows = [
+            ("index", self.shown(digest)),
+            ("index window", limits.window.into()),
+            ("index expire", limits.expire.into()),
+            ("index max candidates", limits.candidates.into()),
+            ("index drop known", self.by.drops_known.into()),
+        ];
+        request.extend(rows.map(|(name, value)| (name.to_string(), value)));
+        Ok(request)
+    }
+
+    fn decide(&mut self, input: Input, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+        let ByIndex { path, plan, .. } = self.by;
+        let is_new = folder.is_some() && !path.exists();
+        let (mut index, repair) = self.open(folder)?;
+        let decided = self.decide_with(&mut index, (input, inputs), folder).inspect_err(|_| {
+            if is_new {
+                // It is empty, and locked.
+                _ = fs::remove_file(path);
+            }
+        });
+        let mut decisions = decided?;
+        let Remembered { before, after, decided, .. } = &mut self.remembered;
+        decided.iter_mut().for_each(|decided| decided.repair = repair);
+        if let Some(folder) = folder {
+            let (staged, is_due) = index.into_staged()?;
+            staged.sync().map_err(|error| cannot_write(folder.root(), error))?;
+            let (file, addition) = (path.display().to_string(), staged.addition());
+            decisions.index = Some(IndexRecord { file, before: *before, after: *after, addition });
+            decisions.replaced = Some(("index", self.shown(Made::of(path, plan)?.digest)));
+            self.staged = Some((staged, is_due));
+        }
+        Ok(decisions)
+    }
+
+    fn continue_with(&mut self, state: &State, folder: &Folder) -> Result<(), Error> {
+        let Some(IndexRecord { before, after, addition, .. }) = state.index.clone() else { return Ok(()) };
+        self.remembered = Remembered { before, after, ..Remembered::default() };
+        let staged = Staged::reopen(&self.by.path, folder.addition(false)?, addition)?;
+        self.staged = Some((staged, true));
+        Ok(())
+    }
+
+    fn complete(&mut self) -> Result<(), Error> {
+        let Some((staged, is_due)) = self.staged.take() else { return Ok(()) };
+        staged.append()?;
+        if is_due {
+            let options = IndexOptions { mode: Mode::Filter, sync: Sync::Batch, ..self.by.options.clone() };
+            self.remembered.without_checkpoint = Index::renew_checkpoint(&self.by.path, &self.by.plan, &options);
+        }
+        Ok(())
+    }
+
+    fn remembered(&mut self) -> Option<Remembered> {
+        Some(std::mem::take(&mut self.remembered))
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+}
+
+/// Decides by an index, in the order of the input, and lists what is left out.
+///
+/// # Errors
+/// Those of the filter; the list cannot be written.
+fn decide(
+    filter: Filter<'_>,
+    input: &mut dyn Source,
+    inputs: &Inputs,
+    (on_error, drops_known): (OnError, bool),
+    list: &mut List<'_>,
+) -> Result<(Vec<OfFile>, filter::Counts), Error> {
+    let names = inputs.names();
+    let mut files = Files::new(&names, on_error);
+    let counts = filter.documents(input, &mut |place, decided| {
+        let at = At { path: &place.path, line: place.line };
+        match decided {
+            Decided::Document(id, decision) => {
+                let partner = match decision {
+                    Decision::Duplicate { of, similarity, .. } => Some((&**of, similarity.value())),
+                    Decision::Known if drops_known => Some((id, 1.0)),
+                    _ => None,
+                };
+                if let Some(number) = files.take(at, Found::Document { keep: partner.is_none() }) {
+                    let duplicate_of = partner.map(|(id, _)| Partner { file: None, record: None, id });
+                    let similarity = partner.map(|(_, similarity)| similarity);
+                    list.add(number, &Removed { duplicate_of, similarity, ..Removed::at(at, id) })?;
+                }
+            }
+            Decided::Problem(problem) => take_problem(problem, at, &mut files, list)?,
+        }
+        Ok(())
+    })?;
+    Ok((files.files, counts))
+}
+
+fn take_problem(problem: &Problem, at: At<'_>, files: &mut Files<'_>, list: &mut List<'_>) -> Result<(), Error> {
+    if let Some(number) = files.worsen(at.path, Condition::after(problem)) {
+        list.take_back(number)?;
+    }
+    let found = if problem.severity == Severity::Skipped { Found::Skipped } else { Found::Failed };
+    if problem.kind.is_rejection()
+        && let Some(number) = files.take(at, found)
+    {
+        let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+        list.add(number, &Removed { error: Some(&problem.message), ..Removed::at(at, &id) })?;
+    }
+    Ok(())
+}
+
+/// The lines of what is left out, while it is decided; without a file nothing is written.
+struct List<'f> {
+    out: Option<BufWriter<&'f mut fs::File>>,
+    path: PathBuf,
+    /// The number of the file with the last line, and the place of its first line.
+    last: Option<usize>,
+    start: u64,
+}
+
+impl<'f> List<'f> {
+    /// A list in an empty file, which is shown as this path.
+    fn new(out: Option<&'f mut fs::File>, path: &Path) -> Self {
+        let out = out.map(|file| BufWriter::with_capacity(1 << 16, file));
+        List { out, path: path.to_path_buf(), last: None, start: 0 }
+    }
+
+    /// Adds a line about a record of the file with this number.
+    fn add(&mut self, number: usize, removed: &Removed<'_>) -> Result<(), Error> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let mut write = || {
+            if self.last != Some(number) {
+                (self.last, self.start) = (Some(number), out.stream_position()?);
+            }
+            decisions::line(out, removed)
+        };
+        write().map_err(|error| cannot_write(&self.path, error))
+    }
+
+    /// Takes back the lines about a file: the last ones.
+    fn take_back(&mut self, number: usize) -> Result<(), Error> {
+        let Some(out) = self.out.as_mut().filter(|_| self.last == Some(number)) else { return Ok(()) };
+        let start = self.start;
+        self.last = None;
+        // Seeking writes what is in the buffer.
+        let cut = out.seek(SeekFrom::Start(start)).and_then(|_| out.get_mut().set_len(start));
+        cut.map_err(|error| cannot_write(&self.path, error))
+    }
+
+    /// Ends the list with the further names of files, on the disk. Returns its length in bytes.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn finish(mut self, inputs: &Inputs) -> Result<u64, Error> {
+        let Some(out) = &mut self.out else { return Ok(0) };
+        let mut write = || {
+            decisions::list_further_names(inputs, out)?;
+            out.flush()?;
+            out.get_mut().sync_all()?;
+            Ok(out.get_mut().metadata()?.len())
+        };
+        write().map_err(|error| cannot_write(&self.path, error))
+    }
+}

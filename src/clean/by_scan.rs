@@ -1,0 +1,53 @@
+//! A scan of everything decides.
+
+use super::decider::{Decider, Decisions};
+use super::decisions;
+use super::folder::{Folder, Request};
+use super::inputs::Inputs;
+use super::request::CleanOptions;
+use super::scan::{request, scan, scan_record};
+use crate::algorithm::AlgorithmFactory;
+use crate::engine::{At, KeptOutcome, Observer, Verdict};
+use crate::error::Error;
+use crate::source::Input;
+use std::io::{BufWriter, Write};
+use std::time::Instant;
+
+/// Decides by a scan.
+pub(super) struct Scanning<'a> {
+    pub factory: &'a dyn AlgorithmFactory,
+    pub options: &'a CleanOptions,
+    pub observer: &'a dyn Observer,
+    pub review: &'a mut dyn FnMut(&KeptOutcome) -> Result<(), Error>,
+}
+
+impl Decider for Scanning<'_> {
+    fn request(&self) -> Result<Request, Error> {
+        request(self.factory, self.options)
+    }
+
+    fn decide(&mut self, input: Input, inputs: &Inputs, folder: Option<&Folder>) -> Result<Decisions, Error> {
+        let started = Instant::now();
+        let (outcome, conditions) = scan(input, self.factory, self.options, self.observer)?;
+        (self.review)(&outcome)?;
+        let (kept, on_error, names) = (outcome.kept(), self.options.on_error, inputs.names());
+        let (files, removed_bytes) = match folder {
+            None => {
+                let decided = decisions::decide(&kept, &names, &conditions, on_error, |_, _, _| Ok(()));
+                (decided.map_err(|error| Error::output("nothing", error))?, 0)
+            }
+            Some(folder) => folder.replace("removed.jsonl", |file| {
+                let mut out = BufWriter::with_capacity(1 << 16, &mut *file);
+                let each = |_, verdict: &Verdict<'_>, at: At<'_>| decisions::list(verdict, at, &mut out);
+                let files = decisions::decide(&kept, &names, &conditions, on_error, each)?;
+                decisions::list_further_names(inputs, &mut out)?;
+                out.flush()?;
+                drop(out);
+                Ok((files, file.metadata()?.len()))
+            })?,
+        };
+        let report = outcome.report().clone();
+        let (failed, scan) = (report.counts.failed, scan_record(&report, started.elapsed().as_secs_f64()));
+        Ok(Decisions { files, removed_bytes, scan, failed, report: Some(report), index: None, replaced: None })
+    }
+}

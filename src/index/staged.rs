@@ -1,0 +1,204 @@
+//! What a run adds to an index, kept in a file of its own until the run is certain of it. Then it is appended as it is.
+//!
+//! ```text
+//! seen.idx   header, frames                     not changed while documents are decided
+//! aside                      further frames     the bytes that the index will have from its end on
+//! ```
+//!
+//! A frame belongs to its place, so appending the same bytes again changes nothing: a run that was interrupted at any
+//! moment appends what is missing. Before that it checks that the index is the one that the documents were decided with: by
+//! a hash of its header and of all frames up to that place. What follows must be a beginning of what is appended, or all of
+//! it and more.
+
+use super::file::{fault, is_still_at, lock};
+use super::header::{SEED, seed_of, stored};
+use super::log::Log;
+use super::plan::Plan;
+use super::stored::{Start, Stored};
+use crate::error::{Error, IndexFault};
+use crate::hash::combine;
+use crate::postings::read_at;
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How an index was made, as others may know it: without its seed.
+pub(crate) struct Made {
+    /// The rows of its header.
+    pub rows: Map<String, Value>,
+    /// A hash of all of them and of the seed; `None` if the file does not exist.
+    pub digest: Option<u64>,
+}
+
+impl Made {
+    /// How the index at a path was made, or will be.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not an index, or was made with other settings than these.
+    pub fn of(path: &Path, plan: &Plan) -> Result<Self, Error> {
+        let without_seed = |mut rows: Map<String, Value>| {
+            rows.remove(SEED);
+            rows
+        };
+        let Some(stored) = stored(path)? else {
+            return Ok(Made { rows: without_seed(plan.for_file(None).spec.identity()), digest: None });
+        };
+        stored.check(&Value::Object(plan.for_file(seed_of(&stored.header)).spec.identity()))?;
+        let rows = stored.header.as_object().cloned().unwrap_or_default();
+        Ok(Made { rows: without_seed(rows), digest: Some(hash_of(&stored.header)) })
+    }
+}
+
+fn hash_of(header: &Value) -> u64 {
+    xxh3_64(header.to_string().as_bytes())
+}
+
+/// What is to be appended to which state of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Addition {
+    /// The place where it begins: the end of the index before.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// The hash of the index before.
+    pub before: u64,
+}
+
+/// What is appended to an index, which is locked.
+pub(crate) struct Staged {
+    file: File,
+    path: PathBuf,
+    aside: File,
+    addition: Addition,
+    /// Up to where the index has it.
+    at: u64,
+}
+
+impl Staged {
+    /// What a log has written to another file.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(super) fn of(log: Log) -> Result<Self, Error> {
+        let end = log.len();
+        let ((file, path), aside) = log.into_files().expect("it writes to another file");
+        let before = combine(hash_of(&Stored::open(&path)?.header), aside.digest);
+        let addition = Addition { start: aside.start, end, before };
+        Ok(Staged { file, path, aside: aside.file, addition, at: aside.start })
+    }
+
+    /// What an earlier run has left to be appended, in the file that it wrote it to.
+    ///
+    /// # Errors
+    /// The index cannot be opened, is damaged or in use, or has changed since; or the file has.
+    ///
+    /// # Cost
+    /// The index is read once.
+    pub fn reopen(path: &Path, aside: File, addition: Addition) -> Result<Self, Error> {
+        let changed = |what: &str| {
+            fault(
+                path,
+                IndexFault::Options,
+                &format!("{what} since the documents were decided: decide again, with another output folder"),
+            )
+        };
+        let file = lock(path, &mut File::options())?;
+        let mut stored = Stored::open(path)?;
+        stored.reads.skips_evidence = true;
+        let Addition { start, end, before } = addition;
+        let length = stored.length;
+        if length < start {
+            return Err(changed("it has changed"));
+        }
+        stored.length = start;
+        let base = stored.each(|_, _, _| Ok(()))?;
+        if base.at != start || combine(hash_of(&stored.header), base.digest) != before {
+            return Err(changed("it has changed"));
+        }
+        stored.length = length;
+        stored.start_at(Start { at: start, digest: base.digest, has_marks: base.has_marks });
+        let at = stored.each(|_, _, _| Ok(()))?.at.min(end);
+        let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
+        let has_all = aside.metadata().map_err(failed)?.len() == end - start;
+        if !has_all {
+            return Err(changed("what is to be added to it has changed"));
+        }
+        if !is_equal((&file, start), (&aside, 0), at - start).map_err(failed)? {
+            return Err(changed("it has changed"));
+        }
+        Ok(Staged { file, path: path.to_path_buf(), aside, addition, at })
+    }
+
+    /// What is appended.
+    pub fn addition(&self) -> Addition {
+        self.addition
+    }
+
+    /// Writes what is to be appended to the disk.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn sync(&self) -> io::Result<()> {
+        self.aside.sync_all()
+    }
+
+    /// Appends it, and writes the index to the disk.
+    ///
+    /// # Errors
+    /// The index cannot be written, or was moved. What is missing can be appended later.
+    pub fn append(mut self) -> Result<(), Error> {
+        if !is_still_at(&self.file, &self.path) {
+            let message =
+                "was moved or replaced during this run, and nothing was added to it: put it back, and run again";
+            return Err(fault(&self.path, IndexFault::Locked, message));
+        }
+        self.copy().map_err(|error| Error::io(format!("cannot write the index {}", self.path.display()), error))
+    }
+
+    fn copy(&mut self) -> io::Result<()> {
+        let Addition { start, end, .. } = self.addition;
+        if self.at < end {
+            // What an interrupted run left of a frame.
+            self.file.set_len(self.at)?;
+            self.file.seek(SeekFrom::Start(self.at))?;
+        }
+        let (mut piece, mut unsynced) = (vec![0; PIECE], 0);
+        while self.at < end {
+            let count = PIECE.min((end - self.at) as usize);
+            read_at(&self.aside, &mut piece[..count], self.at - start)?;
+            self.file.write_all(&piece[..count])?;
+            self.at += count as u64;
+            unsynced += count as u64;
+            if unsynced >= SYNCED_AFTER {
+                // A power failure may leave parts of what is not on the disk, in any order.
+                self.file.sync_data()?;
+                unsynced = 0;
+            }
+        }
+        self.file.sync_all()
+    }
+}
+
+/// The number of bytes that are copied or compared at once.
+const PIECE: usize = 1 << 18;
+
+/// The number of bytes that are written before they must be on the disk.
+const SYNCED_AFTER: u64 = 1 << 26;
+
+/// Whether so many bytes are equal from these places on.
+fn is_equal((a, from): (&File, u64), (b, start): (&File, u64), bytes: u64) -> io::Result<bool> {
+    let (mut of_a, mut of_b) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut at = 0;
+    while at < bytes {
+        let count = PIECE.min((bytes - at) as usize);
+        read_at(a, &mut of_a[..count], from + at)?;
+        read_at(b, &mut of_b[..count], start + at)?;
+        if of_a[..count] != of_b[..count] {
+            return Ok(false);
+        }
+        at += count as u64;
+    }
+    Ok(true)
+}
