@@ -13,7 +13,9 @@
 //!
 //! Texts are numbered by their turn: their position in the order of the policy.
 
+use super::arrange::{self, KeepPolicy};
 use super::corpus::Corpus;
+use super::portions::Portion;
 use super::table::Table;
 use super::verify::{Edge, Evidence, HOT, Search};
 use crate::postings::Families;
@@ -268,7 +270,33 @@ impl Choice<'_> {
     }
 }
 
+/// All pairs of fingerprints are looked for first while they are at most this many, and one for each text: 24 bytes each.
+/// Most keys that fingerprints share say nothing, so that the lists of what is kept under them take longer than comparing.
+const FEW_PAIRS: u64 = 1 << 16;
+
 impl Search<'_> {
+    /// Adds edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy and the same
+    /// clusters as from all edges: all of them, if fingerprints are compared and there are few; otherwise
+    /// [those that decide](Self::deciding_edges). Returns the number of comparisons.
+    pub fn edges_to_keep(
+        &self,
+        evidence: &Evidence,
+        portion: &Portion,
+        policy: KeepPolicy,
+        edges: &mut Vec<Edge>,
+    ) -> u64 {
+        let most = FEW_PAIRS + self.corpus().distinct() as u64;
+        if let Evidence::Fingerprints = evidence
+            && let Some(compared) = self.edges_up_to(most, evidence, portion, edges)
+        {
+            return compared;
+        }
+        let order = arrange::Turns::new(self.corpus(), policy).order();
+        let (deciding, compared) = self.deciding_edges(evidence, &order);
+        edges.extend(deciding);
+        compared
+    }
+
     /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set and the same clusters, with
     /// the groups in this order, as from all edges. Returns the number of comparisons too.
     ///
@@ -276,7 +304,7 @@ impl Search<'_> {
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
     /// Memory: some 16 bytes for each group under each key that several share, and an edge for each dropped group; if more
     /// than [`HOT`] groups of a key are kept, also the prefixes of their sets.
-    pub fn deciding_edges(&self, evidence: &Evidence, order: &[u32]) -> (Vec<Edge>, u64) {
+    fn deciding_edges(&self, evidence: &Evidence, order: &[u32]) -> (Vec<Edge>, u64) {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         let turns = Turns { search: self, evidence, runs: &runs, order };
         let mut choice = Choice {

@@ -1,6 +1,6 @@
 //! A scan, stage by stage, as in the diagram at the top of [`engine`](super).
 
-use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome, Turns};
+use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::group::{self, Keys};
@@ -53,7 +53,7 @@ pub fn scan(
 /// # Cost
 /// As for [`scan`], but not all pairs are looked for: a document is compared with the kept documents that it shares a key
 /// with, and with others only where nothing connects them. So time and memory grow linearly with the documents even if
-/// all are similar. Features that do not fit [`ScanOptions::memory`] are an exception: then all pairs are looked for.
+/// all are similar. Features that do not fit [`ScanOptions::memory`] go to a file.
 pub fn scan_to_keep(
     source: &mut dyn Source,
     reference: Option<&mut dyn Source>,
@@ -303,10 +303,7 @@ impl<'a> Run<'a> {
             let search = Search::new(algorithm, keys, corpus, tables);
             self.report.counts.compared += match self.goal {
                 Goal::Keep(policy) | Goal::KeepAmongAll(policy) if portion.whole => {
-                    let order = Turns::new(corpus, policy).order();
-                    let (deciding, compared) = self.pool.install(|| search.deciding_edges(&evidence, &order));
-                    edges = deciding;
-                    compared
+                    self.pool.install(|| search.edges_to_keep(&evidence, &portion, policy, &mut edges))
                 }
                 _ => self.pool.install(|| search.edges(&evidence, &portion, &mut edges)),
             };

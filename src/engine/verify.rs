@@ -17,7 +17,7 @@ use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
 #[derive(Clone, Copy, Debug)]
@@ -549,14 +549,21 @@ impl<'a> Search<'a> {
     }
 
     /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool. Returns the result of
-    /// each task.
-    fn pairs<T: Default + Send>(&self, look: impl Fn(Meeting, (u32, u32), &mut T) + Sync) -> Vec<T> {
+    /// each task. Where pairs are not searched by rows, no task begins once `stops`.
+    fn pairs<T: Default + Send>(
+        &self,
+        stops: impl Fn() -> bool + Sync,
+        look: impl Fn(Meeting, (u32, u32), &mut T) + Sync,
+    ) -> Vec<T> {
         if self.searches_by_rows() {
             let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
             return rows.search(|pair, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
             let mut came = T::default();
+            if stops() {
+                return came;
+            }
             let mut row = |table: usize, run: usize, i: usize| {
                 let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
                 members[i + 1..].iter().for_each(|&b| look(Meeting::Here(table, key), (members[i], b), &mut came));
@@ -589,7 +596,8 @@ impl<'a> Search<'a> {
         if outlines.is_empty() {
             self.tables.iter().flat_map(|table| &table.members).for_each(|&group| mark(group));
         } else {
-            self.pairs(|_, (a, b), (): &mut ()| {
+            let never = || false;
+            self.pairs(never, |_, (a, b), (): &mut ()| {
                 let known = is_marked(a) && is_marked(b);
                 if !known && self.corpus.may_pair(a, b) && outlines.can_reach(self.jaccard, a, b) {
                     mark(a);
@@ -644,6 +652,14 @@ impl<'a> Search<'a> {
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns the number of
     /// comparisons.
     pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
+        self.edges_up_to(u64::MAX, evidence, portion, edges).expect("there is no bound")
+    }
+
+    /// The same, if at most this many are at or above the threshold; `None` if there are more, with nothing added. Many more
+    /// are not looked for where fingerprints are compared.
+    pub fn edges_up_to(&self, most: u64, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> Option<u64> {
+        let added = AtomicU64::new(0);
+        let too_many = || added.load(Ordering::Relaxed) > most;
         let look = |meeting: Meeting, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
             if !self.corpus.may_pair(a, b) || !portion.compares(a, b) {
                 return;
@@ -664,9 +680,14 @@ impl<'a> Search<'a> {
                     self.algorithm.compare(&sets.get(a), &sets.get(b))
                 }
             };
-            found.extend(similarity.map(|similarity| Edge { a, b, similarity }));
+            if let Some(similarity) = similarity {
+                found.push(Edge { a, b, similarity });
+                if most < u64::MAX {
+                    added.fetch_add(1, Ordering::Relaxed);
+                }
+            }
         };
-        let mut came = self.pairs(look);
+        let mut came = self.pairs(too_many, look);
         if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
             for (number, table, run) in self.hot_runs() {
                 let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
@@ -677,11 +698,14 @@ impl<'a> Search<'a> {
                 );
             }
         }
+        if too_many() {
+            return None;
+        }
         edges.reserve(came.iter().map(|(_, found)| found.len()).sum());
         // Each piece is freed after it is moved.
-        came.into_iter().fold(0, |compared, (count, found)| {
+        Some(came.into_iter().fold(0, |compared, (count, found)| {
             edges.extend(found);
             compared + count
-        })
+        }))
     }
 }
