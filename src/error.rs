@@ -175,6 +175,11 @@ impl Error {
         Error::Io { what: what.into(), error }
     }
 
+    /// The system starts no threads.
+    pub(crate) fn no_threads(error: impl fmt::Display) -> Self {
+        Error::Full(format!("cannot start threads: {error}"))
+    }
+
     /// Results that could not be written.
     pub fn output(what: impl Into<String>, error: io::Error) -> Self {
         Error::Output { what: what.into(), error }

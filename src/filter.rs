@@ -236,7 +236,7 @@ impl<'a> Filter<'a> {
     /// The input ends prematurely, the index cannot be written or is full, or the sink returns an error.
     pub fn run<R: io::Read + Send + 'static>(self, input: Live<R>, sink: &mut dyn Sink) -> Result<Counts, Error> {
         let Filter { index, threads, stop, observer } = self;
-        let mut parts = signed(input, index, workers(threads));
+        let mut parts = signed(input, index, workers(threads)).map_err(Error::no_threads)?;
         let mut stream = Stream { index, observer, sink, counts: Counts::default(), held: 0, since: Instant::now() };
         let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let ended = stream.take(&mut parts, is_stopped)?;
@@ -467,11 +467,15 @@ impl Stream<'_> {
 
 /// Reads and signs on threads of their own. They end soon after the parts are dropped, or with the process, because
 /// reading can block for ever. An error of the input comes after everything that was read.
-fn signed<R: io::Read + Send + 'static>(input: Live<R>, index: &Index, threads: usize) -> Results<io::Result<Part>> {
+fn signed<R: io::Read + Send + 'static>(
+    input: Live<R>,
+    index: &Index,
+    threads: usize,
+) -> io::Result<Results<io::Result<Part>>> {
     // One more waits to be sent.
     let room = Room { pieces: IN_FLIGHT * threads - 1, bytes: ROOM };
     let (feeder, chunks) = ordered::feed::<io::Result<Result<Chunk, Problem>>>(room);
-    thread::spawn(move || {
+    let run = move || {
         feeder.run(|feeder| {
             let read = || {
                 let mut chunks = input.open()?;
@@ -487,7 +491,8 @@ fn signed<R: io::Read + Send + 'static>(input: Live<R>, index: &Index, threads: 
                 _ = feeder.give(Err(error), 0);
             }
         });
-    });
+    };
+    thread::Builder::new().spawn(run)?;
     let memory = SigningMemory::new(budget(index), threads);
     let worker = || {
         let mut signer = index.signer().within(Arc::clone(&memory));

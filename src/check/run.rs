@@ -52,10 +52,7 @@ impl<'a> Check<'a> {
             None if request.update_baseline => return Err(Error::NoBaseline),
             path => path.map(Baseline::read).transpose()?,
         };
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(request.threads)
-            .build()
-            .map_err(|error| crate::Error::Full(format!("cannot start threads: {error}")))?;
+        let pool = ThreadPoolBuilder::new().num_threads(request.threads).build().map_err(crate::Error::no_threads)?;
         Ok(Check { request, base, rules, selection, baseline, pool })
     }
 

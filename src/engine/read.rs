@@ -426,7 +426,8 @@ impl<'a> Reader<'a> {
             let (feeder, batches) = ordered::feed(self.room());
             let pass = batches.pass();
             let sources = &mut *sources;
-            scope.spawn(move || feeder.run(|feeder| read_all(sources, feeder)));
+            let read = move || feeder.run(|feeder| read_all(sources, feeder));
+            thread::Builder::new().spawn_scoped(scope, read).map_err(Error::no_threads)?;
             let mut queue = Queue { held: VecDeque::new(), batches };
             let context = begin(&mut queue)?;
             let worker = || {

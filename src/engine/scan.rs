@@ -160,10 +160,7 @@ impl<'a> Run<'a> {
         observer: &'a dyn Observer,
         goal: Goal,
     ) -> Result<Self, Error> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .map_err(|e| Error::Full(format!("cannot start threads: {e}")))?;
+        let pool = ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(Error::no_threads)?;
         let reader = Reader::new(options, pool.current_num_threads(), observer);
         Ok(Run { reader, sources, pool, clock: Clock::start(), report: Report::default(), goal })
     }

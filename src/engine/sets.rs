@@ -9,58 +9,106 @@ use std::sync::{Mutex, PoisonError};
 
 /// Ascending sets, back to back, with the position of each group's set.
 pub(super) struct Sets {
-    words: Words,
-    at: Vec<At>,
+    content: Content,
     /// By group, the number of its set, from 1; 0 if it has no set.
     number: Vec<u32>,
     /// The first error of the file.
     failure: Mutex<Option<Error>>,
 }
 
-enum Words {
-    Held(Vec<u64>),
-    Written(Spilled),
+/// The sets by their numbers, and what is in memory of each.
+enum Content {
+    Held { words: Vec<u64>, at: Vec<At> },
+    Written { file: Spilled, at: Compact },
 }
 
-/// The position of a set, and a few bits of it.
+/// The position of a set, in words, and its parities.
 struct At {
-    /// In words.
     start: usize,
     length: u32,
     parities: Parities,
 }
 
+/// The positions of sets that follow each other, and the [combined](Compact::combined) parities: 12 bytes for each set.
+#[derive(Default)]
+struct Compact {
+    lengths: Vec<u32>,
+    parities: Vec<u64>,
+    /// Where every [`STEP`]th set starts, and where the next one will.
+    starts: Vec<usize>,
+    end: usize,
+}
+
+/// How many sets have one start in memory.
+const STEP: usize = 64;
+
+impl Compact {
+    fn push(&mut self, length: u32, parities: &Parities) {
+        if self.lengths.len().is_multiple_of(STEP) {
+            self.starts.push(self.end);
+        }
+        self.lengths.push(length);
+        self.parities.push(Self::combined(parities));
+        self.end += length as usize;
+    }
+
+    /// The parities of 64 classes, each of four of the others.
+    fn combined(parities: &Parities) -> u64 {
+        parities.iter().fold(0, |all, some| all ^ some)
+    }
+
+    fn start(&self, set: usize) -> usize {
+        let before = &self.lengths[set / STEP * STEP..set];
+        self.starts[set / STEP] + before.iter().map(|&length| length as usize).sum::<usize>()
+    }
+
+    fn outline(&self, set: usize) -> (u32, Parities) {
+        (self.lengths[set], [self.parities[set], 0, 0, 0])
+    }
+}
+
 impl Sets {
     /// Room for this many sets in memory, or in a file.
     pub fn new(groups: usize, sets: usize, file: Option<Spilled>) -> Self {
-        let words = file.map_or(Words::Held(Vec::new()), Words::Written);
-        Sets { words, at: Vec::with_capacity(sets), number: vec![0; groups], failure: Mutex::new(None) }
+        let content = match file {
+            Some(file) => Content::Written { file, at: Compact::default() },
+            None => Content::Held { words: Vec::new(), at: Vec::with_capacity(sets) },
+        };
+        Sets { content, number: vec![0; groups], failure: Mutex::new(None) }
     }
 
-    /// Sets in these words, which are [placed](Self::place) later.
-    pub fn of(groups: usize, words: Vec<u64>) -> Self {
-        Sets { words: Words::Held(words), ..Sets::new(groups, 0, None) }
+    /// Sets in these words, each of a group, with its start and its length in words.
+    pub fn of(groups: usize, words: Vec<u64>, sets: Vec<(u32, usize, usize, Parities)>) -> Self {
+        let (mut number, mut at) = (vec![0; groups], Vec::with_capacity(sets.len()));
+        for (group, start, length, parities) in sets {
+            at.push(At { start, length: length_of(length), parities });
+            number[group as usize] = at.len() as u32;
+        }
+        Sets { content: Content::Held { words, at }, number, failure: Mutex::new(None) }
     }
 
     #[inline]
-    fn at(&self, group: u32) -> Option<&At> {
-        self.number[group as usize].checked_sub(1).map(|set| &self.at[set as usize])
+    fn set_of(&self, group: u32) -> Option<usize> {
+        self.number[group as usize].checked_sub(1).map(|set| set as usize)
     }
 
     /// The set of a group; empty if it has none, or if the file cannot be [read](Self::check).
     #[inline]
     pub fn get(&self, group: u32) -> Cow<'_, [u64]> {
-        match (self.at(group), &self.words) {
+        match (self.set_of(group), &self.content) {
             (None, _) => Cow::Borrowed(&[]),
-            (Some(at), Words::Held(flat)) => Cow::Borrowed(&flat[at.start..][..at.length as usize]),
-            (Some(at), Words::Written(file)) => Cow::Owned(self.read(file, at)),
+            (Some(set), Content::Held { words, at }) => {
+                let At { start, length, .. } = at[set];
+                Cow::Borrowed(&words[start..][..length as usize])
+            }
+            (Some(set), Content::Written { file, at }) => Cow::Owned(self.read(file, at, set)),
         }
     }
 
     #[cold]
-    fn read(&self, file: &Spilled, at: &At) -> Vec<u64> {
+    fn read(&self, file: &Spilled, at: &Compact, set: usize) -> Vec<u64> {
         let mut buffer = Buffer::default();
-        match file.read(8 * at.start as u64, at.length as usize, &mut buffer).map(drop) {
+        match file.read(8 * at.start(set) as u64, at.lengths[set] as usize, &mut buffer).map(drop) {
             Ok(()) => buffer.into_words(),
             Err(error) => {
                 self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -79,24 +127,26 @@ impl Sets {
 
     /// Bytes in the file.
     pub fn bytes_spilled(&self) -> u64 {
-        match &self.words {
-            Words::Held(_) => 0,
-            Words::Written(file) => file.bytes(),
+        match &self.content {
+            Content::Held { .. } => 0,
+            Content::Written { file, .. } => file.bytes(),
         }
     }
 
     /// Whether the sets of two groups can be at or above the threshold, judged by their sizes and bits alone.
     #[inline]
     pub fn can_reach(&self, jaccard: Option<Threshold>, a: u32, b: u32) -> bool {
-        let (Some(a), Some(b)) = (self.at(a), self.at(b)) else { return false };
-        can_reach(jaccard, (a.length, &a.parities), (b.length, &b.parities))
-    }
-
-    /// Records the position of a group's set, in words.
-    pub fn place(&mut self, group: u32, start: usize, length: usize, parities: Parities) {
-        let length = u32::try_from(length).expect("a document has fewer than 2³² features");
-        self.at.push(At { start, length, parities });
-        self.number[group as usize] = self.at.len() as u32;
+        let (Some(a), Some(b)) = (self.set_of(a), self.set_of(b)) else { return false };
+        match &self.content {
+            Content::Held { at, .. } => {
+                let (a, b) = (&at[a], &at[b]);
+                can_reach(jaccard, (a.length, &a.parities), (b.length, &b.parities))
+            }
+            Content::Written { at, .. } => {
+                let (a, b) = (at.outline(a), at.outline(b));
+                can_reach(jaccard, (a.0, &a.1), (b.0, &b.1))
+            }
+        }
     }
 
     /// Adds sets, each of a group and with its end in `words`.
@@ -104,18 +154,71 @@ impl Sets {
     /// # Errors
     /// The file cannot be written.
     pub fn append(&mut self, words: &[u64], ends: Vec<(u32, usize, Parities)>) -> Result<(), Error> {
-        let first = match &mut self.words {
-            Words::Held(flat) => {
-                flat.extend_from_slice(words);
-                flat.len() - words.len()
-            }
-            Words::Written(file) => (file.append(words)? / 8) as usize,
-        };
         let mut start = 0;
-        for (group, end, parities) in ends {
-            self.place(group, first + start, end - start, parities);
-            start = end;
+        match &mut self.content {
+            Content::Held { words: held, at } => {
+                let first = held.len();
+                held.extend_from_slice(words);
+                for (group, end, parities) in ends {
+                    at.push(At { start: first + start, length: length_of(end - start), parities });
+                    self.number[group as usize] = at.len() as u32;
+                    start = end;
+                }
+            }
+            Content::Written { file, at } => {
+                file.append(words)?;
+                for (group, end, parities) in ends {
+                    at.push(length_of(end - start), &parities);
+                    self.number[group as usize] = at.lengths.len() as u32;
+                    start = end;
+                }
+                debug_assert_eq!(start, words.len(), "sets follow each other");
+            }
         }
         Ok(())
+    }
+}
+
+fn length_of(words: usize) -> u32 {
+    u32::try_from(words).expect("a document has fewer than 2³² features")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use crate::outline::parities;
+
+    /// In memory or in a file: the same sets, and no pair is ruled out that is similar.
+    #[test]
+    fn sets_are_found_where_they_are() {
+        let set = |group: u32| -> Vec<u64> {
+            let size = if group == 77 { 5_000 } else { group % 40 };
+            (0..u64::from(size)).map(|element| mix(element + u64::from(group % 5))).collect()
+        };
+        let mut of = [None, Some(Spilled::new("sets", None).unwrap())].map(|file| Sets::new(1_000, 900, file));
+        for sets in &mut of {
+            for batch in (0..900).collect::<Vec<u32>>().chunks(37) {
+                let (mut words, mut ends) = (Vec::new(), Vec::new());
+                // In another order than that of the groups; one of them is left out.
+                for group in batch.iter().map(|group| 899 - group).filter(|&group| group != 500) {
+                    words.extend(set(group));
+                    ends.push((group, words.len(), parities(&set(group))));
+                }
+                sets.append(&words, ends).unwrap();
+            }
+        }
+        let jaccard = Threshold::new(4, 5);
+        let [held, written] = &of;
+        for group in 0..1_000 {
+            let expected = if group == 500 || group >= 900 { Vec::new() } else { set(group) };
+            assert_eq!((&*held.get(group), &*written.get(group)), (&expected[..], &expected[..]));
+            for other in (group..1_000).step_by(41) {
+                let is_possible = held.can_reach(jaccard, group, other);
+                assert!(!is_possible || written.can_reach(jaccard, group, other), "{group} {other}");
+            }
+        }
+        assert!(held.bytes_spilled() == 0 && written.bytes_spilled() > 0);
+        of.iter().for_each(|sets| sets.check().unwrap());
     }
 }

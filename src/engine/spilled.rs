@@ -1,16 +1,16 @@
 //! Words that go to a temporary file because they do not fit in memory.
 
 use crate::error::Error;
+use crate::postings::read_at;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// An unnamed file: it is removed when the process ends, even after a crash.
 pub(super) struct Spilled {
     /// What the words are, in errors.
     what: &'static str,
-    file: Mutex<File>,
+    file: File,
     folder: PathBuf,
     bytes: u64,
 }
@@ -30,7 +30,7 @@ impl Spilled {
     pub fn new(what: &'static str, folder: Option<&Path>) -> Result<Self, Error> {
         let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
         match tempfile::tempfile_in(&folder) {
-            Ok(file) => Ok(Spilled { what, file: Mutex::new(file), folder, bytes: 0 }),
+            Ok(file) => Ok(Spilled { what, file, folder, bytes: 0 }),
             Err(error) => Err(cannot_write(what, &folder, error)),
         }
     }
@@ -46,8 +46,7 @@ impl Spilled {
     /// The disk is full.
     pub fn append(&mut self, words: &[u64]) -> Result<u64, Error> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
+        self.file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
         self.bytes += bytes.len() as u64;
         Ok(self.bytes - bytes.len() as u64)
     }
@@ -66,11 +65,7 @@ impl Spilled {
 
     fn fill(&self, start: u64, count: usize, buffer: &mut Buffer) -> io::Result<()> {
         buffer.bytes.resize(8 * count, 0);
-        {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(&mut buffer.bytes)?;
-        }
+        read_at(&self.file, &mut buffer.bytes, start)?;
         buffer.words.clear();
         buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
         Ok(())

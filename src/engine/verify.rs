@@ -39,7 +39,7 @@ pub(super) enum Evidence {
     /// The fingerprints, which the keys hold.
     Fingerprints,
     /// The feature sets of the candidates.
-    Sets(Sets),
+    Sets(Box<Sets>),
 }
 
 /// The sets of the candidates of one part.
@@ -73,9 +73,7 @@ impl Evidence {
             (group, start, length, parities(&features[..length]))
         };
         let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
-        let mut sets = Sets::of(corpus.distinct(), flat);
-        placed.into_iter().for_each(|(group, start, length, parities)| sets.place(group, start, length, parities));
-        Evidence::Sets(sets)
+        Evidence::Sets(Box::new(Sets::of(corpus.distinct(), flat, placed)))
     }
 
     /// Reads everything again and makes the features of the wanted groups, in memory or in a file. A document that changed
@@ -96,7 +94,7 @@ impl Evidence {
         let sets = Sets::new(corpus.distinct(), wanted.iter().filter(|&&wanted| wanted).count(), file);
         let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted, sets)?;
         problems.extend(changed);
-        Ok(Evidence::Sets(sets))
+        Ok(Evidence::Sets(Box::new(sets)))
     }
 
     /// Fails if some of it could not be read.

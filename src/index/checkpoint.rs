@@ -136,11 +136,13 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// That of the index at a path.
+    /// That of the index at a path: beside the file itself, if the path is a link to it.
     pub fn of(index: &Path) -> Self {
-        let mut folder = index.to_path_buf().into_os_string();
+        let file = index.is_symlink().then(|| index.canonicalize().ok()).flatten();
+        let index = file.unwrap_or_else(|| index.to_path_buf());
+        let mut folder = index.clone().into_os_string();
         folder.push(".tables");
-        Checkpoint { folder: folder.into(), index: index.to_path_buf() }
+        Checkpoint { folder: folder.into(), index }
     }
 
     pub fn folder(&self) -> &Path {

@@ -82,7 +82,11 @@ impl<T: Send + 'static> Job<T> {
     }
 
     fn end(self) -> io::Result<T> {
-        self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn join(self) -> thread::Result<io::Result<T>> {
+        self.0.join()
     }
 }
 
@@ -119,6 +123,56 @@ impl Disk {
             failure: None,
             is_checked: false,
             garbage: Vec::new(),
+        }
+    }
+
+    /// For tables that will take the place of these, in the same folder.
+    pub fn successor(&self) -> Self {
+        Disk {
+            folder: self.folder.clone(),
+            segments: Vec::new(),
+            foreign: 0,
+            // Far above the numbers that are used meanwhile.
+            next: self.next.saturating_add(1 << 24),
+            stop: Arc::default(),
+            flush: None,
+            merge: None,
+            saving: None,
+            manifest: None,
+            is_behind: false,
+            failure: None,
+            is_checked: self.is_checked,
+            garbage: Vec::new(),
+        }
+    }
+
+    /// Takes the place of the files of other tables, which are removed once a checkpoint has others. No checkpoint of theirs
+    /// may be being [saved](Self::is_saving).
+    pub fn succeed(&mut self, mut old: Disk) {
+        self.failure = old.failure.take();
+        self.garbage.append(&mut old.garbage);
+        self.garbage.extend(old.segments.drain(..).filter_map(|segment| segment.path.clone()));
+        if old.is_kept() && !self.is_kept() {
+            // Nothing will name others.
+            self.garbage.clear();
+        }
+        // What is being written is of no use. It ends beside decisions; here, if no thread starts.
+        let end = move || {
+            old.stop();
+            old.garbage.iter().for_each(|path| _ = fs::remove_file(path));
+        };
+        _ = thread::Builder::new().spawn(end);
+    }
+
+    /// Whether a checkpoint is being saved.
+    pub fn is_saving(&self) -> bool {
+        self.saving.as_ref().is_some_and(|saving| !saving.has_ended())
+    }
+
+    /// Waits for the checkpoint that is being saved.
+    pub fn wait_for_saving(&mut self) {
+        if let Some(saving) = self.saving.take() {
+            self.failure = self.failure.take().or(saving.end().err());
         }
     }
 
@@ -348,11 +402,13 @@ impl Disk {
     fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let jobs = [self.flush.take().map(|flush| flush.job), self.merge.take().map(|merge| merge.job)];
+        // A panic in one of them is not passed on: this may be dropped because of another.
         for job in jobs.into_iter().flatten() {
-            self.garbage.extend(job.end().ok().and_then(|segment| segment.path));
+            let segment = job.join().ok().and_then(Result::ok);
+            self.garbage.extend(segment.and_then(|segment| segment.path));
         }
         if let Some(saving) = self.saving.take() {
-            _ = saving.end();
+            _ = saving.join();
         }
     }
 }

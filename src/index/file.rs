@@ -138,3 +138,8 @@ pub(super) fn cannot_move(folder: &Path, error: io::Error) -> Error {
     let message = format!("cannot move tables of the index to {} (choose another with `temp-dir`)", folder.display());
     Error::io(message, error)
 }
+
+/// Whether an error is that tables on the disk have changed, which can be rebuilt.
+pub(super) fn are_tables_damaged(error: &Error) -> bool {
+    matches!(error, Error::Io { error, .. } if error.kind() == io::ErrorKind::InvalidData)
+}

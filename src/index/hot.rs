@@ -28,7 +28,7 @@ impl HotKeys {
         HotKeys { families: jaccard.map(|jaccard| Families::with(jaccard, elements)), from: HOT }
     }
 
-    /// Whether a key is hot: its later documents are not in the table of keys.
+    /// Whether a key is hot: its later documents are in the table of keys too.
     #[inline]
     pub fn is_hot(&self, tag: u32) -> bool {
         self.families.as_ref().is_some_and(|families| families.is_hot(tag.into()))

@@ -361,9 +361,14 @@ impl Log {
     /// The record at a place.
     pub fn read(&mut self, place: u64) -> Result<Record, Error> {
         if let Some(at) = place.checked_sub(self.written) {
-            let frame = &self.pending[at as usize..];
-            let length = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]) as usize;
-            return Ok(Record::parse(&frame[8..8 + length], &self.reads).expect("what was written is a record"));
+            let frame = usize::try_from(at).ok().and_then(|at| self.pending.get(at..)).unwrap_or_default();
+            let head = frame.first_chunk().copied();
+            let length = head.map_or(0, |head: [u8; 4]| u32::from_le_bytes(head) as usize);
+            let record = frame.get(8..8 + length).and_then(|record| Record::parse(record, &self.reads));
+            return record.ok_or_else(|| {
+                let path = self.file.as_ref().map_or(Path::new("in memory"), |(_, path)| path);
+                damaged(path, &format!("there is no record at byte {place}"))
+            });
         }
         let (file, path) = self.file.as_ref().expect("what is not pending is in the file");
         let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);

@@ -284,7 +284,7 @@ pub fn compact(path: &Path, outdated: Outdated) -> Result<Compacted, Error> {
     }
     let target = new.target().to_path_buf();
     // It is that of the old file.
-    Checkpoint::of(path).remove();
+    Checkpoint::of(&target).remove();
     new.commit_exact().map_err(failed)?;
     sync_folder(&target);
     Ok(Compacted { documents, dropped, bytes: (before, after), damaged: end.damaged, torn: end.torn })

@@ -3,20 +3,20 @@
 //! ```text
 //! sign      text → tokens → features → fingerprint → keys     on any thread      ([`Index::signer`], signature.rs)
 //! decide    keys → candidates → the most similar one           one at a time      ([`Index::decide`])
-//! keep      the record of a document that passes               log, then tables   (log.rs, table.rs)
+//! keep      the record of a document that passes               log, then tables   (log.rs, tables.rs)
 //! ```
 //!
 //! Decisions are as if documents came one by one: each passes unless one that passed before it is similar enough. A
-//! scan with `--emit verdicts --keep first` keeps the same documents.
+//! scan that keeps the first of several near-duplicates keeps the same documents.
 //!
 //! Only the log matters: records one after the other, each with a checksum. A record at its end that a crash left
 //! incomplete is cut off and reported. Damage before the part that is known to have been on the disk is an error.
 //!
 //! The tables that find records are in memory, and every so often what is new in them is also written to files, in
 //! segments of consecutive documents. Beyond a bound they leave the memory. Segments are sorted, written and merged on
-//! threads of their own (disk.rs, flush.rs, segment.rs), so that decisions do not wait. They are kept beside the log as a
+//! threads of their own (disk.rs, segment.rs), so that decisions do not wait. They are kept beside the log as a
 //! checkpoint (checkpoint.rs): opening an index reads that, and of the log only what came after it. Tables that are
-//! missing or damaged are made again of the log.
+//! missing or damaged are rebuilt from the log.
 //!
 //! Where sets are compared, the documents of a key that many have (pages of one template) are searched by the elements
 //! that are rare among them (hot.rs), so that a decision looks at few of them. Such a document takes memory for those
@@ -29,7 +29,8 @@
 //! A run that forgets also logs its decisions, so that it can continue after an interruption as if there had been none
 //! (repeat.rs). A window of documents counts those that are in the index. Removed documents do not count, so that
 //! compacting changes nothing; expired ones count, as they did before they expired. Each document expires by its own
-//! time, independent of the others.
+//! time, independent of the others. Tables of which most is forgotten are replaced by new ones, which are built beside
+//! decisions (renewal.rs).
 //!
 //! Memory per document, for MinHash with 16 keys: some 500 bytes while its postings are in memory. Once they are in
 //! files: 8 bytes for its place in the log, and 12 bits for each of its keys and its id, 34 bytes in all.
@@ -39,6 +40,7 @@ mod coded;
 mod crowded;
 mod decision;
 mod disk;
+mod enter;
 mod entry;
 mod file;
 mod frame;
@@ -51,6 +53,7 @@ mod options;
 mod outlines;
 mod plan;
 mod remembered;
+mod renewal;
 mod reopen;
 mod repeat;
 mod search;
@@ -79,23 +82,23 @@ pub use stored::Repair;
 
 use crate::algorithm::{Algorithm, CompareOn, Spec};
 use crate::error::Error;
-use crate::outline::parities;
 use crate::readable::{counted, display_size};
 use crowded::MOST_WORDS;
 use disk::Disk;
+use enter::Entering;
 use entry::Record;
-use file::cannot_read;
+use file::are_tables_damaged;
 use header::seed_of;
 use log::Log;
 use plan::Signing;
 use remembered::Remembered;
+use renewal::Renewal;
 use reopen::{Beside, reopen};
 use repeat::{Past, Repetition, Tail};
-use search::{Bounds, Found, Ordered, Search, copy_tag, id_tag};
+use search::{Bounds, Found, Ordered, Search};
 use serde_json::Value;
 use std::fmt;
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -128,7 +131,9 @@ pub struct Index {
     was_interrupted: bool,
     /// Why the checkpoint at the end of the run was not made.
     failed_checkpoint: Option<String>,
-    /// Whether tables on the disk had changed, and were made again.
+    /// Tables without what is forgotten, which are being built.
+    renewal: Option<Box<Renewal>>,
+    /// Whether tables on the disk had changed, and were rebuilt.
     were_damaged: bool,
     /// Whether it is in a file.
     is_stored: bool,
@@ -269,7 +274,7 @@ impl Index {
             // Without those that were removed since, documents are in the window that its tables do not have.
             misses_some |= matches!(entry, entry::Entry::Removed(_)) && index.tables.dropped.window.is_some();
             match entry {
-                entry::Entry::Document(record) => index.remember(place, &record)?,
+                entry::Entry::Document(record) => index.entering().remember(place, &record)?,
                 entry::Entry::Removed(places) => index.remove_places(&places),
                 entry::Entry::Notes(_) | entry::Entry::Synced => {}
             }
@@ -294,6 +299,7 @@ impl Index {
         let past = tail.past().filter(|past| past.original.is_none_or(is_there)).collect();
         index.repetition = Repetition::new(past);
         index.forget(0)?;
+        index.end_renewal(0)?;
         // A stream that remembers checks before each document.
         if asked && options.limits.memory.is_some_and(|most| index.bytes_held() > most) {
             let most = display_size(options.limits.memory.unwrap_or(0) as usize);
@@ -332,6 +338,7 @@ impl Index {
             candidates: Vec::new(),
             was_interrupted: false,
             failed_checkpoint: None,
+            renewal: None,
             were_damaged: false,
             is_stored: false,
             staged: None,
@@ -390,7 +397,7 @@ impl Index {
         let mut warnings = self.algorithm.warnings(documents, featureless);
         if self.were_damaged {
             let message =
-                "the files of the index's tables had changed on the disk; the tables were made again of the index";
+                "the files of the index's tables had changed on the disk; the tables were rebuilt from the index";
             warnings.push(message.into());
         }
         warnings.extend(self.without_checkpoint());
@@ -422,6 +429,7 @@ impl Index {
         self.remembered.bytes_held()
             + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
             + self.tables.bytes_held()
+            + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_held())
             + self.log.bytes_held()
     }
 
@@ -570,12 +578,16 @@ impl Index {
     }
 
     fn keep(&mut self, id: &str, signature: &Signature, now: u64) -> Result<(), Error> {
+        if self.renewal.is_some() && self.check_limits().is_err() {
+            // The old tables are freed.
+            self.end_renewal(now)?;
+        }
         self.check_limits()?;
-        self.make_room(signature.tags.len())?;
+        self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
         let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
-        self.enter(place, &record)?;
+        self.entering().enter(place, &record)?;
         self.forget(now)?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
@@ -658,13 +670,12 @@ impl Index {
         }
     }
 
-    /// Forgets documents that are too old. Rebuilds the tables when most of their content is forgotten.
+    /// Forgets documents that are too old. The tables are renewed when most of their content is forgotten.
     fn forget(&mut self, now: u64) -> Result<(), Error> {
-        if self.remembered.forget(now) {
-            self.rebuild()?;
-            self.remembered.forget(now);
+        if self.remembered.forget(now) && self.renewal.is_none() {
+            self.begin_renewal();
         }
-        Ok(())
+        self.renew(now)
     }
 
     /// Works on the tables.
@@ -674,12 +685,52 @@ impl Index {
         work(&mut self.tables, &mut state)
     }
 
-    /// Moves tables to the disk before they exceed their memory, before a document with so many keys comes.
-    fn make_room(&mut self, keys: usize) -> Result<(), Error> {
-        self.with_tables(|tables, state| tables.make_room(keys, state))
+    fn entering(&mut self) -> Entering<'_> {
+        Entering {
+            algorithm: &*self.algorithm,
+            tables: &mut self.tables,
+            log: &mut self.log,
+            remembered: &mut self.remembered,
+            notes: self.is_noted.then_some(self.notes_begin),
+        }
     }
 
-    /// Makes the tables again, of the log.
+    /// Begins to build new tables.
+    fn begin_renewal(&mut self) {
+        let disk = self.tables.disk.as_ref().map(Disk::successor);
+        let (only_similar, memory) = (!matches!(self.mode, Mode::Nearest(_)), self.tables.memory());
+        let mut tables =
+            Tables::new(&*self.algorithm, &self.signing.spec, only_similar, renewal::part_of(memory), disk);
+        tables.dropped = Limits { window: self.limits.window, expire: self.limits.expire, ..Limits::default() };
+        tables.hot.from = self.tables.hot.from;
+        self.renewal = Some(Box::new(Renewal::new(tables, &self.remembered)));
+    }
+
+    /// Copies a few documents to the new tables, if there are some, which take the place of the old ones when they have all.
+    fn renew(&mut self, now: u64) -> Result<(), Error> {
+        let Some(mut renewal) = self.renewal.take() else { return Ok(()) };
+        let is_complete = renewal.copy_some(&self.tables, &self.remembered, &mut self.log, &*self.algorithm)?;
+        // A checkpoint that is being saved names the files of the old tables.
+        if !is_complete || self.tables.disk.as_ref().is_some_and(Disk::is_saving) {
+            self.renewal = Some(renewal);
+            return Ok(());
+        }
+        renewal.replace(&mut self.tables, &mut self.remembered);
+        self.remembered.forget(now);
+        self.log.drop_before(self.tables.places.first().copied().unwrap_or(self.log.len()));
+        Ok(())
+    }
+
+    /// Copies all that is left.
+    fn end_renewal(&mut self, now: u64) -> Result<(), Error> {
+        while self.renewal.is_some() {
+            self.tables.wait_for_saving();
+            self.renew(now)?;
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the tables from the log.
     fn restore(&mut self) -> Result<(), Error> {
         if let Some(disk) = &mut self.tables.disk {
             disk.clear();
@@ -691,6 +742,7 @@ impl Index {
 
     /// Rebuilds the tables from the documents that are not forgotten.
     fn rebuild(&mut self) -> Result<(), Error> {
+        self.renewal = None;
         let places = std::mem::take(&mut self.tables.places);
         let staying = self.remembered.restart();
         let places: Vec<u64> = staying.into_iter().map(|document| places[document as usize]).collect();
@@ -700,7 +752,7 @@ impl Index {
         self.log.drop_before(places.first().copied().unwrap_or(self.log.len()));
         for place in places {
             let record = self.log.read(place)?;
-            self.remember(place, &record)?;
+            self.entering().remember(place, &record)?;
         }
         self.tables.is_whole = was_whole;
         Ok(())
@@ -708,87 +760,17 @@ impl Index {
 
     /// Forgets the documents at these places.
     fn remove_places(&mut self, places: &[u64]) {
+        self.renewal = None;
         for place in places {
             if let Ok(document) = self.tables.places.binary_search(place) {
                 self.remembered.remove(document as u32);
             }
         }
     }
-
-    /// Enters a document of the log into the tables.
-    fn remember(&mut self, place: u64, record: &Record) -> Result<(), Error> {
-        self.make_room(record.tags(&*self.algorithm).len())?;
-        self.enter(place, record)
-    }
-
-    /// The index must have room for it.
-    fn enter(&mut self, place: u64, record: &Record) -> Result<(), Error> {
-        let tags = record.tags(&*self.algorithm);
-        let document = self.tables.places.len() as u32;
-        self.tables.places.push(place);
-        let time = record.time.try_into().unwrap_or(u32::MAX);
-        self.remembered.enter(time);
-        if self.algorithm.compare_on() == CompareOn::Fingerprints {
-            self.tables.fingerprints.extend_from_slice(&record.evidence);
-            self.tables.ends.push(self.tables.fingerprints.len() as u64);
-        } else {
-            self.tables.outlines.push((record.evidence.len() as u32, parities(&record.evidence)));
-        }
-        if self.tables.disk.is_some() {
-            self.tables.fresh_times.push(time);
-        }
-        tags.iter().for_each(|&tag| self.tables.keys.fetch(tag));
-        tags.iter().for_each(|&tag| self.tables.keys.insert(tag, document));
-        self.tables.hot.enter(&tags, document, &record.evidence);
-        self.tables.ids.insert(id_tag(&record.id, record.sequence), document);
-        if let Some(copies) = self.tables.copies.as_mut().filter(|_| !record.evidence.is_empty()) {
-            copies.insert(copy_tag(&record.evidence), document);
-        }
-        self.watch(&tags, document)
-    }
-
-    /// Makes those keys of a document hot that too many documents have.
-    fn watch(&mut self, tags: &[u32], document: u32) -> Result<(), Error> {
-        if !self.tables.hot.counts(document) {
-            return Ok(());
-        }
-        // What is moved to the disk meanwhile is not a state that an index can be opened with.
-        let was_whole = std::mem::replace(&mut self.tables.is_whole, false);
-        let watched = self.make_hot(tags);
-        self.tables.is_whole = was_whole;
-        match watched {
-            // The document is in the log already. The next search makes the tables again.
-            Err(error) if are_tables_damaged(&error) => Ok(()),
-            watched => watched,
-        }
-    }
-
-    fn make_hot(&mut self, tags: &[u32]) -> Result<(), Error> {
-        for &tag in tags {
-            let crowd = self.tables.hot.crowd(tag, &self.tables.keys).map_err(cannot_read)?;
-            let Some(mut documents) = crowd else { continue };
-            documents.retain(|&document| (document as usize) < self.tables.places.len());
-            let (log, places) = (&mut self.log, &self.tables.places);
-            let mut set = |document: u32| Ok::<_, Error>(log.read(places[document as usize])?.evidence.into());
-            let (family, new) = self.tables.hot.families().family_for(&documents, &mut set)?;
-            for &document in &new {
-                self.make_room(0)?;
-                let set = self.log.read(self.tables.places[document as usize])?.evidence;
-                self.tables.hot.families().enter(family, document, &set);
-            }
-            self.tables.hot.families().add_key(tag.into(), family, new);
-        }
-        Ok(())
-    }
 }
 
 fn no_checkpoint(error: &dyn fmt::Display) -> String {
     format!("the index is complete, but opening it will take longer, because there is no new checkpoint: {error}")
-}
-
-/// Whether an error is that tables on the disk have changed, which can be made again.
-fn are_tables_damaged(error: &Error) -> bool {
-    matches!(error, Error::Io { error, .. } if error.kind() == io::ErrorKind::InvalidData)
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Mode {
     }
 }
 
-/// IndexOptions for opening an index in a file.
+/// Options for opening an index in a file.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
     /// Limits of what is remembered.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// The number of forgotten documents that may always stay in the tables.
-const STALE_ALLOWED: usize = 1000;
+const STALE_ALLOWED: usize = if cfg!(test) { 50 } else { 1000 };
 
 /// Which documents of the tables are remembered, by their numbers, which are given in turn.
 #[derive(Default)]
@@ -160,16 +160,28 @@ impl Remembered {
         }
     }
 
+    /// No document before this one [stays](Self::stays), now or later.
+    pub fn first_staying(&self) -> u32 {
+        if self.window.is_some() { self.gone } else { self.forgotten }
+    }
+
+    /// Whether a document has to be in new tables: it is remembered, or a window still counts it.
+    pub fn stays(&self, document: u32) -> bool {
+        (self.first_staying()..self.entered).contains(&document)
+            && !self.removed.contains(&document)
+            && (self.window.is_some() || !self.expired.contains_key(&document))
+    }
+
+    /// For new tables, without documents.
+    pub fn successor(&self) -> Self {
+        Remembered { window: self.window, expire: self.expire, now: self.now, ..Remembered::default() }
+    }
+
     /// Starts again without documents, and returns which stay: those that are remembered, and with a window those that it
     /// still counts. They are to be entered again, in this order.
     pub fn restart(&mut self) -> Vec<u32> {
-        let keeps_expired = self.window.is_some();
-        let first = if keeps_expired { self.gone } else { self.forgotten };
-        let stays = |document: &u32| {
-            !self.removed.contains(document) && (keeps_expired || !self.expired.contains_key(document))
-        };
-        let staying = (first..self.entered).filter(stays).collect();
-        *self = Remembered { window: self.window, expire: self.expire, now: self.now, ..Remembered::default() };
+        let staying = (self.first_staying()..self.entered).filter(|&document| self.stays(document)).collect();
+        *self = self.successor();
         staying
     }
 }

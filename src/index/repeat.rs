@@ -81,6 +81,12 @@ impl Past {
     }
 }
 
+/// Whether the notes of an entry at a place are of documents before it.
+pub(super) fn are_before(words: &[u64], place: u64) -> bool {
+    matches!(words, [BEGIN | END] | [DIGEST, ..])
+        || Past::all(words).all(|past| past.original.is_none_or(|original| original < place))
+}
+
 /// The last decisions of a log, while it is read.
 #[derive(Debug, Default)]
 pub(super) struct Tail {

@@ -17,6 +17,7 @@ use crate::kernel::{Level, within::within};
 use crate::outline::{can_reach, jaccard_at_most};
 use crate::similarity::{Similarity, Threshold};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// The number of fingerprints after which those that are too far to be the nearest are known anew.
@@ -270,8 +271,21 @@ impl Search<'_> {
         let stored = self.log.read(self.tables.places[document as usize])?;
         let similarity = self.algorithm.compare(&stored.evidence, &signature.evidence);
         // Hot keys are searched together, so that a document may have none of them.
-        Ok(similarity.filter(|_| stored.tags.iter().any(|tag| signature.tags.contains(tag))))
+        Ok(similarity.filter(|_| share_one(&stored.tags, &signature.tags)))
     }
+}
+
+/// Whether two ascending lists have a number in common.
+fn share_one(a: &[u32], b: &[u32]) -> bool {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        match x.cmp(y) {
+            Ordering::Less => a.next(),
+            Ordering::Greater => b.next(),
+            Ordering::Equal => return true,
+        };
+    }
+    false
 }
 
 /// The key of a document in the table of ids. It includes the tokens, because an id can repeat with different tokens.

@@ -3,6 +3,7 @@
 use super::entry::{Entry, Reads, SYNCED};
 use super::file::{FORMAT_VERSION, MAGIC, MAX_HEADER, ROOM, damaged, fault};
 use super::frame::{FRAME_OVERHEAD, MAX_RECORD, PIECE, checked, digest_after, length_of};
+use super::repeat::are_before;
 use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
@@ -253,7 +254,8 @@ impl Stored {
             }
             let (bytes, check) = frame.split_last_chunk().expect("a frame ends with its checksum");
             digest = digest_after(digest, u64::from_le_bytes(*check));
-            match Entry::parse(bytes, &self.reads) {
+            let is_possible = |entry: &Entry| !matches!(entry, Entry::Notes(words) if !are_before(words, place));
+            match Entry::parse(bytes, &self.reads).filter(is_possible) {
                 Some(Entry::Synced) => (has_marks, is_marked) = (true, true),
                 Some(entry) => {
                     is_marked = false;

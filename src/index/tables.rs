@@ -93,6 +93,24 @@ impl Tables {
         }
     }
 
+    /// The bound on what is in memory, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// Takes the place of other tables, whose files will be removed.
+    pub fn succeed(&mut self, old: &mut Tables) {
+        (self.memory, self.checkpoint_after, self.is_whole) = (old.memory, old.checkpoint_after, old.is_whole);
+        if let (Some(disk), Some(old)) = (&mut self.disk, old.disk.take()) {
+            disk.succeed(old);
+        }
+    }
+
+    /// Waits for the checkpoint that is being saved.
+    pub fn wait_for_saving(&mut self) {
+        self.disk.iter_mut().for_each(Disk::wait_for_saving);
+    }
+
     /// Forgets all documents. Returns the places that their records had.
     pub fn clear(&mut self) -> Vec<u64> {
         if let Some(disk) = &mut self.disk {

@@ -32,6 +32,8 @@ pub(crate) struct Families {
     /// The families by their most frequent elements.
     recognised: HashMap<u64, Vec<u32>>,
     postings: Table,
+    /// Bytes of memory of all families.
+    held: u64,
 }
 
 struct Family {
@@ -44,6 +46,12 @@ struct Family {
     is_ordered: bool,
 }
 
+impl Family {
+    fn bytes_held(&self) -> u64 {
+        self.prefixes.bytes_held() + 4 * self.members.capacity() as u64
+    }
+}
+
 impl Families {
     /// None yet; documents at or above the threshold will be found.
     pub fn new(jaccard: Threshold) -> Self {
@@ -53,7 +61,7 @@ impl Families {
     /// As [`new`](Self::new), with this table for the elements.
     pub fn with(jaccard: Threshold, postings: Table) -> Self {
         let (of, recognised) = Default::default();
-        Families { jaccard, families: Vec::new(), of, recognised, postings }
+        Families { jaccard, families: Vec::new(), of, recognised, postings, held: 0 }
     }
 
     /// Whether no key is hot.
@@ -119,11 +127,16 @@ impl Families {
     /// The last step of [`make_hot`](Self::make_hot).
     pub fn add_key(&mut self, key: u64, family: u32, new: Vec<u32>) {
         let Family { members, is_ordered, .. } = &mut self.families[family as usize];
-        *is_ordered &= new.is_empty() || members.last() < new.first();
+        self.of.insert(key, family);
+        if new.is_empty() {
+            return;
+        }
+        *is_ordered &= members.last() < new.first();
+        let before = members.capacity();
         members.extend(new);
+        self.held += 4 * (members.capacity() - before) as u64;
         // Two ascending parts, which a stable sort merges.
         members.sort();
-        self.of.insert(key, family);
     }
 
     /// Makes a family for these documents, without adding them. Its order of elements is that of some of them.
@@ -157,7 +170,9 @@ impl Families {
             self.recognised.entry(element).or_default().push(number);
         }
         let is_ordered = members.is_empty();
-        self.families.push(Family { prefixes, frequent: frequent.len(), members, is_ordered });
+        let family = Family { prefixes, frequent: frequent.len(), members, is_ordered };
+        self.held += family.bytes_held();
+        self.families.push(family);
         number
     }
 
@@ -186,12 +201,18 @@ impl Families {
     /// Adds a document, later than all others of the family.
     pub fn add(&mut self, family: u32, document: u32, set: &[u64]) {
         self.enter(family, document, set);
-        self.families[family as usize].members.push(document);
+        let members = &mut self.families[family as usize].members;
+        let before = members.capacity();
+        members.push(document);
+        self.held += 4 * (members.capacity() - before) as u64;
     }
 
     /// Enters a document under the elements by which it is found.
     pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
-        self.families[family as usize].prefixes.enter(&set_of(set), |tag| self.postings.insert(tag, document));
+        let prefixes = &mut self.families[family as usize].prefixes;
+        let before = prefixes.bytes_held();
+        prefixes.enter(&set_of(set), |tag| self.postings.insert(tag, document));
+        self.held += prefixes.bytes_held() - before;
     }
 
     /// The number of families.
@@ -231,9 +252,10 @@ impl Families {
     }
 
     fn bytes_of_families(&self) -> u64 {
-        let bytes = |family: &Family| family.prefixes.bytes_held() + 4 * family.members.capacity() as u64;
-        let recognised = 64 * self.recognised.capacity() as u64;
-        self.families.iter().map(bytes).sum::<u64>() + 16 * self.of.capacity() as u64 + recognised
+        debug_assert!(
+            self.families.len() > 64 || self.held == self.families.iter().map(Family::bytes_held).sum::<u64>()
+        );
+        self.held + 16 * self.of.capacity() as u64 + 64 * self.recognised.capacity() as u64
     }
 
     /// The threshold.

@@ -23,6 +23,8 @@ pub(super) struct Prefixes {
     /// Common elements: how many of the first sets have each, and the shapes of all sets that were entered under it,
     /// ascending.
     common: HashMap<u64, (u32, Vec<Shape>)>,
+    /// The number of shapes for which there is room, of all elements together.
+    shapes: usize,
 }
 
 /// The size of a set, and the number of its elements from a given one on, which is counted.
@@ -65,7 +67,7 @@ impl Prefixes {
         }
         common.retain(|_, (count, _)| *count as usize >= least);
         common.shrink_to_fit();
-        Prefixes { jaccard, salt, common }
+        Prefixes { jaccard, salt, common, shapes: 0 }
     }
 
     /// The elements that most of the first sets have, at most `most` of them.
@@ -118,7 +120,9 @@ impl Prefixes {
             let own = match shapes.binary_search(&shape) {
                 Ok(_) => Some(shape),
                 Err(at) if shapes.len() < MOST_SHAPES => {
+                    let before = shapes.capacity();
                     shapes.insert(at, shape);
+                    self.shapes += shapes.capacity() - before;
                     Some(shape)
                 }
                 Err(_) => None,
@@ -170,20 +174,22 @@ impl Prefixes {
 
     /// Reads what [`put`](Self::put) wrote; `None` if that is not a filter.
     pub fn read(jaccard: Threshold, salt: u64, words: &mut Words) -> Option<Self> {
-        let mut common = HashMap::new();
+        let (mut common, mut held) = (HashMap::<u64, (u32, Vec<Shape>)>::new(), 0);
         for _ in 0..words.next()? {
             let (element, count) = (words.next()?, words.next_u32()?);
             let shapes: Vec<Shape> = words.list()?.map(|shape| ((shape >> 32) as u32, shape as u32)).collect();
             (shapes.is_sorted() && shapes.len() <= MOST_SHAPES).then_some(())?;
-            common.insert(element, (count, shapes));
+            held += shapes.capacity();
+            let replaced = common.insert(element, (count, shapes));
+            replaced.is_none().then_some(())?;
         }
-        Some(Prefixes { jaccard, salt, common })
+        Some(Prefixes { jaccard, salt, common, shapes: held })
     }
 
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
-        let shapes: usize = self.common.values().map(|(_, shapes)| shapes.capacity()).sum();
-        (self.common.capacity() * (size_of::<(u64, u32, Vec<Shape>)>() + 1) + shapes * size_of::<Shape>()) as u64
+        let elements = self.common.capacity() * (size_of::<(u64, u32, Vec<Shape>)>() + 1);
+        (elements + self.shapes * size_of::<Shape>()) as u64
     }
 }
 
@@ -212,11 +218,13 @@ mod tests {
             };
             let sets: Vec<Vec<u64>> = sets.into_iter().map(set).collect();
             let mut prefixes = Prefixes::new(jaccard, 7, sets.iter().take(first).map(Vec::as_slice));
+            let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.capacity()).sum::<usize>();
             let mut entered: Vec<BTreeSet<u32>> = Vec::new();
             for set in &sets {
                 let mut tags = BTreeSet::new();
                 prefixes.enter(set, |tag| _ = tags.insert(tag));
                 entered.push(tags);
+                prop_assert_eq!(prefixes.shapes, shapes(&prefixes));
             }
             for a in &sets {
                 let tags = prefixes.tags(a);

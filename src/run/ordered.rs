@@ -10,9 +10,11 @@
 //! results accumulate. The thread with the earliest piece never waits, so there is no deadlock. With a [`feed`], a piece
 //! needs room from when it was read: what waits for a worker counts too, so that at most one piece more is in memory. A panic of `next` or
 //! `work` replaces its result: it ends the map and continues in the calling thread. If the calling thread stops taking
-//! results, by an error or a panic of its own, the workers end after their current piece.
+//! results, by an error or a panic of its own, the workers end after their current piece. If the system starts fewer threads,
+//! fewer work; if none, the calling thread does, where it can.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -87,11 +89,15 @@ fn map_line<I: Send, T: Send, E, W: FnMut(I) -> T + Send>(
         let (done, receiver) = channel();
         // Closes the gate however this function ends, before the scope waits for the workers.
         let mut results = Results::new(receiver, Arc::clone(&line.gate));
-        for _ in 0..threads.max(1) {
+        let start = |_| {
             let (line, done, work) = (&line, done.clone(), worker());
-            scope.spawn(move || line.work(&done, work));
-        }
+            thread::Builder::new().spawn_scoped(scope, move || line.work(&done, work)).is_ok()
+        };
+        let started = (0..threads.max(1)).take_while(|number| start(*number)).count();
         drop(done);
+        if started == 0 {
+            return line.work_here(worker(), take);
+        }
         while let Some(result) = results.wait() {
             take(result)?;
         }
@@ -106,19 +112,26 @@ fn unweighed<I, T>(mut work: impl FnMut(I) -> T) -> impl FnMut(Weighed<I>) -> T 
 
 /// [`map_fed`] on threads of its own. They end soon after the results are dropped, or with the process, because the
 /// reader may block for ever.
+///
+/// # Errors
+/// No thread can be started.
 pub(crate) fn spawn_fed<I: Send + 'static, T: Send + 'static, W: FnMut(I) -> T + Send + 'static>(
     threads: usize,
     mut feed: Feed<I>,
     worker: impl Fn() -> W,
-) -> Results<T> {
+) -> io::Result<Results<T>> {
     let gate = feed.pass().0;
     let line = Arc::new(Line::new(move || feed.next(), |piece: &Weighed<I>| piece.weight, gate, false));
     let (done, receiver) = channel();
-    for _ in 0..threads.max(1) {
+    for number in 0..threads.max(1) {
         let (line, done, work) = (Arc::clone(&line), done.clone(), unweighed(worker()));
-        thread::spawn(move || line.work(&done, work));
+        match thread::Builder::new().spawn(move || line.work(&done, work)) {
+            Err(error) if number == 0 => return Err(error),
+            Err(_) => break,
+            Ok(_) => {}
+        }
     }
-    Results::new(receiver, Arc::clone(&line.gate))
+    Ok(Results::new(receiver, Arc::clone(&line.gate)))
 }
 
 /// A channel from a thread that reads pieces ahead of a map to the `next` of the map, with the room for what is between
@@ -257,6 +270,23 @@ impl<N, G> Line<N, G> {
                 return;
             }
         }
+    }
+
+    /// Works on the calling thread, which also takes the results.
+    fn work_here<I, T, E>(
+        &self,
+        mut work: impl FnMut(I) -> T,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E>
+    where
+        N: FnMut() -> Option<I>,
+        G: Fn(&I) -> u64,
+    {
+        while let Some((_, weight, piece)) = self.claim() {
+            take(work(piece.unwrap_or_else(|panic| resume_unwind(panic))))?;
+            self.gate.leave(weight);
+        }
+        Ok(())
     }
 
     /// The next piece, once there is room, or the panic in its place.
@@ -506,7 +536,7 @@ mod tests {
                     },
                 );
                 assert!(all.is_ok() && taken == expected, "{threads} threads, {room:?}");
-                let mut results = spawn_fed(threads, fed(room, 0..200, |_| 1), || uneven);
+                let mut results = spawn_fed(threads, fed(room, 0..200, |_| 1), || uneven).unwrap();
                 assert_eq!(std::iter::from_fn(|| results.wait()).collect::<Vec<_>>(), expected);
             }
         }
@@ -592,6 +622,38 @@ mod tests {
         end.recv_timeout(Duration::from_secs(60)).expect("it ends")
     }
 
+    /// As where no thread can be started.
+    #[test]
+    fn the_calling_thread_can_do_all_the_work() {
+        let (mut pieces, mut taken) = (0u64..200, Vec::new());
+        let line = Line::new(|| pieces.next(), |_: &u64| 400, Gate::new(ROOM), true);
+        let all = line.work_here(
+            |piece| piece * piece,
+            |result| {
+                taken.push(result);
+                Ok::<_, Infallible>(())
+            },
+        );
+        assert!(all.is_ok() && taken.into_iter().eq((0..200).map(|piece| piece * piece)));
+        let (line, mut count) = (Line::new(|| Some(1), |_: &u64| 400, Gate::new(ROOM), true), 0);
+        let ended = line.work_here(
+            |piece| piece,
+            |_| {
+                count += 1;
+                if count == 10 { Err("full") } else { Ok(()) }
+            },
+        );
+        assert_eq!((ended, count), (Err("full"), 10));
+        let feed = fed(ROOM, 0..200u64, |_| 400);
+        let (pass, mut feed, mut taken) = (feed.pass(), feed, Vec::new());
+        let line = Line::new(|| feed.next(), |piece: &Weighed<u64>| piece.weight, pass.0, false);
+        let all = line.work_here(unweighed(|piece| piece + 1), |result| {
+            taken.push(result);
+            Ok::<_, Infallible>(())
+        });
+        assert!(all.is_ok() && taken.into_iter().eq(1..201));
+    }
+
     #[test]
     fn a_panic_anywhere_ends_the_call_with_that_panic() {
         fn check(place: &'static str, detached: bool) {
@@ -622,7 +684,7 @@ mod tests {
                     Ok::<_, Infallible>(())
                 };
                 if detached {
-                    let mut results = spawn_fed(3, fed(ROOM, std::iter::from_fn(next), weigh), worker);
+                    let mut results = spawn_fed(3, fed(ROOM, std::iter::from_fn(next), weigh), worker).unwrap();
                     while let Some(piece) = results.wait() {
                         _ = take(piece);
                     }
@@ -694,7 +756,7 @@ mod tests {
     #[test]
     fn detached_results_can_be_waited_for_a_while() {
         let (send, pieces) = channel();
-        let mut results = spawn_fed(2, fed(ROOM, pieces.into_iter(), |_| 1), || |piece: u64| piece + 1);
+        let mut results = spawn_fed(2, fed(ROOM, pieces.into_iter(), |_| 1), || |piece: u64| piece + 1).unwrap();
         assert_eq!(results.wait_for(Duration::ZERO), Taken::Nothing);
         send.send(1).unwrap();
         assert_eq!(results.wait_for(Duration::from_secs(60)), Taken::Result(2));

@@ -325,3 +325,40 @@ fn an_index_that_is_moved_ends_its_writer() {
         assert_eq!(shell.dedup("index export moved.idx").done().lines().count(), 1);
     }
 }
+
+/// Notes name the documents that others were dropped for. One after the note cannot be such a document.
+#[test]
+fn notes_of_documents_that_do_not_come_before_them_are_damage() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", documents(1));
+    shell.sh("dedup filter -q --index good.idx --window 5 < in.jsonl").done();
+    let good = fs::read(shell.folder().join("good.idx")).unwrap();
+    let note =
+        |words: &[u64]| [&[3][..], &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()].concat();
+    let begun = [good.clone(), frame(good.len(), &note(&[u64::MAX - 1]))].concat();
+    for place in [begun.len() as u64, 99_999_999_999, (1 << 63) - 1] {
+        let mut bad = begun.clone();
+        bad.extend(frame(bad.len(), &note(&[1 << 63 | 5, 1 << 63 | place])));
+        for bytes in [bad.clone(), [bad.clone(), frame(bad.len(), &[4])].concat()] {
+            shell.write("bad.idx", &bytes);
+            let message = format!("damaged at byte {}: ", begun.len());
+            refused(shell.dedup("index verify bad.idx"), &message);
+            refused(shell.sh("dedup filter -q --index bad.idx --window 5 < in.jsonl"), &message);
+        }
+    }
+}
+
+#[test]
+fn an_index_and_a_link_to_it_have_the_same_tables() {
+    let shell = Shell::new();
+    let at = |name: &str| shell.folder().join(name);
+    fs::create_dir(at("real")).unwrap();
+    shell.write("in.jsonl", (0..20_000).map(|i| format!("{{\"text\":\"word{i} and more\"}}\n")).collect::<String>());
+    symlink("real/seen.idx", at("one.idx")).unwrap();
+    shell.sh("dedup index add -q real/seen.idx --shingle 1 < in.jsonl").done();
+    assert!(at("real/seen.idx.tables/checkpoint").exists());
+    shell.sh("dedup index add -q one.idx --shingle 1 < in.jsonl").done();
+    assert!(!at("one.idx.tables").exists());
+    shell.dedup("index compact -q one.idx").done();
+    assert!(!at("real/seen.idx.tables").exists() && at("one.idx").is_symlink());
+}

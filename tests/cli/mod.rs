@@ -139,4 +139,5 @@ cases!(
     trouble,
     usage,
     warc,
+    worked_examples,
 );

@@ -23,7 +23,7 @@ fn pages(count: u64) -> Vec<String> {
     (0..count).map(page).collect()
 }
 
-fn minhash() -> Plan {
+pub fn minhash() -> Plan {
     let minhash = MinHash::builder().threshold(0.8).shingle(1).build().unwrap();
     Plan::new(&minhash, Arc::new(Word)).unwrap().with_seed(Seed::Fixed(5)).unwrap()
 }
@@ -33,12 +33,12 @@ fn simhash() -> Plan {
     Plan::new(&simhash, Arc::new(Word)).unwrap()
 }
 
-fn options(limits: Limits, tables: u64) -> IndexOptions {
+pub fn options(limits: Limits, tables: u64) -> IndexOptions {
     IndexOptions { limits, tables, sync: Sync::Off, ..IndexOptions::default() }
 }
 
 /// An index in a file, with checkpoints after few documents.
-fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Index {
+pub fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Index {
     let mut index = Index::open(path, plan, options).unwrap().0;
     // Its tables are what is tested.
     index.bounds.ordered = index.bounds.ordered.map(super::look_up);
@@ -47,7 +47,7 @@ fn open(path: &Path, plan: &Plan, options: &IndexOptions) -> Index {
     index
 }
 
-fn decide_all(index: &mut Index, pages: &[String], first: usize) -> Vec<Decision> {
+pub fn decide_all(index: &mut Index, pages: &[String], first: usize) -> Vec<Decision> {
     let decide = |(number, page): (usize, &String)| {
         let decision = index.decide(&number.to_string(), &index.signer().sign(page), number as u64).unwrap();
         if number % 7 == 0 {

@@ -1,0 +1,82 @@
+//! New tables, without the documents that are forgotten, which are built beside decisions.
+//!
+//! Most of what is in the tables of a window is forgotten after a while. Each decision then copies a few of the documents that
+//! stay, in their order, to tables of their own; those that pass meanwhile come last. When all are there, the new tables take
+//! the place of the old ones. So no decision waits for all documents of the window.
+
+use super::enter::Entering;
+use super::log::Log;
+use super::remembered::Remembered;
+use super::tables::Tables;
+use crate::algorithm::Algorithm;
+use crate::error::Error;
+use std::mem::swap;
+use std::thread;
+
+/// The number of documents that are copied at once, and the number that are looked at. A document that passes has two such
+/// steps, so that copying gets ahead.
+const COPIED: usize = 2;
+const LOOKED_AT: usize = 64;
+
+/// The memory of tables that are built while others with this bound are used.
+pub(super) fn part_of(memory: u64) -> u64 {
+    memory / 4
+}
+
+/// Tables that do not have all documents yet.
+pub(super) struct Renewal {
+    pub tables: Tables,
+    remembered: Remembered,
+    /// The next document of the old tables.
+    next: u32,
+}
+
+impl Renewal {
+    /// Into these empty tables.
+    pub fn new(tables: Tables, old: &Remembered) -> Self {
+        Renewal { tables, remembered: old.successor(), next: old.first_staying() }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes_held(&self) -> u64 {
+        self.tables.bytes_held() + self.remembered.bytes_held()
+    }
+
+    /// Copies the next documents of the old tables. Returns whether all are there.
+    ///
+    /// # Errors
+    /// The log cannot be read, or the tables cannot be written.
+    pub fn copy_some(
+        &mut self,
+        old: &Tables,
+        remembered: &Remembered,
+        log: &mut Log,
+        algorithm: &dyn Algorithm,
+    ) -> Result<bool, Error> {
+        let mut copied = 0;
+        self.next = self.next.max(remembered.first_staying());
+        for _ in 0..LOOKED_AT {
+            let Some(&place) = old.places.get(self.next as usize) else { return Ok(true) };
+            if remembered.stays(self.next) {
+                let record = log.read(place)?;
+                let (tables, remembered) = (&mut self.tables, &mut self.remembered);
+                Entering { algorithm, tables, log, remembered, notes: None }.remember(place, &record)?;
+                copied += 1;
+            }
+            self.next += 1;
+            if copied == COPIED {
+                break;
+            }
+        }
+        Ok(self.next as usize >= old.places.len())
+    }
+
+    /// Takes the place of the old tables. No checkpoint of theirs may be being saved.
+    pub fn replace(mut self: Box<Self>, old: &mut Tables, remembered: &mut Remembered) {
+        swap(&mut self.tables, old);
+        swap(&mut self.remembered, remembered);
+        old.succeed(&mut self.tables);
+        // Freed beside decisions; here, if no thread starts.
+        _ = thread::Builder::new().spawn(move || drop(self));
+    }
+}
