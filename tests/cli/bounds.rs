@@ -201,9 +201,12 @@ fn windows_of_decoders_are_bounded() {
     shell.write("wide.txt.zst", encoder.finish().expect("a vector grows"));
     let (run, most) = watched(shell.command("scan wide.txt.zst --memory 1M"), |_| {});
     let message =
-        "wide.txt.zst: zstd data needs a window of 256 MiB, and 128 MiB is allowed (allow more with --max-window)";
+        "wide.txt.zst: zstd data needs a window of 256 MiB, and 8 MiB is allowed (allow more with --max-window)";
     assert!(run.status == 2 && run.stderr.contains(message), "{}", run.stderr);
     assert!((1..promised(0, 0)).contains(&most), "{} MiB", most / MIB);
+    // It is part of the memory of the process.
+    let little = shell.dedup("scan wide.txt.zst --memory 32M");
+    assert!(little.stderr.contains("needs a window of 256 MiB, and 32 MiB is allowed"), "{}", little.stderr);
     let allowed = shell.dedup("scan wide.txt.zst --max-window 256M --max-expansion 1000000");
     assert_eq!(allowed.status, 0, "{}", allowed.stderr);
 }

@@ -47,6 +47,12 @@ pub struct Input {
     pub allow_empty: bool,
 }
 
+/// The memory of a decoder is part of that of the process.
+fn default_window(given: &ArgMatches) -> u64 {
+    let memory = value::<u64>(given, "memory").copied().unwrap_or(u64::MAX);
+    memory.clamp(8 << 20, source::ReadOptions::default().max_window)
+}
+
 impl Input {
     /// Takes the values from what clap parsed. Flags that a command does not have count as not typed.
     pub fn new(given: &ArgMatches) -> Self {
@@ -60,7 +66,7 @@ impl Input {
             delimiter: value(given, "delimiter").copied(),
             max_record: *value(given, "max-record").expect("has a default"),
             max_expansion: *value(given, "max-expansion").expect("has a default"),
-            max_window: *value(given, "max-window").expect("has a default"),
+            max_window: value(given, "max-window").copied().unwrap_or_else(|| default_window(given)),
             hidden: switch(given, "hidden"),
             include: values(given, "include"),
             exclude: values(given, "exclude"),
@@ -181,15 +187,15 @@ pub fn args() -> Vec<Arg> {
         Arg::new("max-window")
             .long("max-window")
             .value_name("SIZE")
-            .default_value("128M")
-            .help("Maximum window of zstd and dictionary of xz; a file that needs more is not read")
+            .help("Maximum window of zstd and dictionary of xz; a file that needs more is not read [default: 128M, or --memory if that is less]")
             .value_parser(|typed: &str| match size(typed) {
                 Ok(size) if source::ReadOptions::MAX_WINDOW.contains(&size) => Ok(size),
                 _ => Err("expected a number of bytes from 1M to 2G".to_string()),
             })
             .long_help(
                 "Maximum window of zstd and dictionary of xz, up to 2G: the decoder holds as much in memory. A file that needs more is not \
-                 read further, and is reported and counted. Files made with zstd --long=31 need 2G. What is above 128M is needed beside --memory.",
+                 read further, and is reported and counted. Files made with zstd --long=31 need 2G. What is above the default is needed in \
+                 addition to --memory. [default: 128M, or --memory if that is less]",
             ),
         Arg::new("hidden").long("hidden").action(ArgAction::SetTrue).help("Also read hidden files in folders"),
         Arg::new("include")
