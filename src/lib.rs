@@ -14,8 +14,8 @@
 //!     "The quick brown fox jumps over the lazy dog, near the bank of the River!",
 //! ];
 //! let minhash = MinHash::builder().threshold(0.8).build()?;
-//! let outcome = Scan::new(minhash).texts(&texts)?;
-//! assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
+//! let outcome = Scan::new(minhash).deduplicate_texts(&texts, KeepPolicy::First)?;
+//! assert_eq!(outcome.kept().indices().collect::<Vec<_>>(), [0, 1]);
 //! # Ok::<(), neardups::Error>(())
 //! ```
 //!

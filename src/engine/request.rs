@@ -1,6 +1,6 @@
 //! A scan as a builder: every option has a default.
 
-use super::{Observer, Outcome, ScanOptions, scan};
+use super::{KeepPolicy, KeptOutcome, Observer, Outcome, ScanOptions, deduplicate, scan};
 use crate::algorithm::{AlgorithmFactory, PreparedAlgorithm};
 use crate::error::Error;
 use crate::source::{Records, Source};
@@ -9,16 +9,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A scan: the algorithm and the options of the search. [`texts`](Self::texts) and [`run`](Self::run) start it. The scan
-/// owns its algorithm: with the default observer it is a `Scan<'static>`, which a struct can hold.
+/// A scan: the algorithm and the options of the search. Two groups of methods start it:
+///
+/// | result | texts | a source | a source against a reference |
+/// |---|---|---|---|
+/// | which documents to keep, and the clusters | [`deduplicate_texts`](Self::deduplicate_texts) | [`deduplicate`](Self::deduplicate) | [`deduplicate_against`](Self::deduplicate_against) |
+/// | all pairs, and from them the same | [`texts`](Self::texts) | [`run`](Self::run) | [`run_against`](Self::run_against) |
+///
+/// Those that find all pairs take time and memory that grow with the square of the number of documents that are similar;
+/// the others do not. The scan owns its algorithm: with the default observer it is a `Scan<'static>`, which a struct can
+/// hold.
 ///
 /// ```
 /// use neardups::{KeepPolicy, MinHash, Scan};
 ///
 /// let texts = ["one fine day in the middle of the night", "Hickory dickory dock", "One fine day in the middle of the night!"];
-/// let minhash = MinHash::builder().build()?;
-/// let outcome = Scan::new(minhash).texts(&texts)?;
-/// assert_eq!(outcome.keep(KeepPolicy::First).indices().collect::<Vec<_>>(), [0, 1]);
+/// let scan = Scan::new(MinHash::builder().build()?);
+/// let outcome = scan.deduplicate_texts(&texts, KeepPolicy::First)?;
+/// assert_eq!(outcome.kept().indices().collect::<Vec<_>>(), [0, 1]);
+/// let pairs = scan.texts(&texts)?;
+/// assert_eq!(pairs.pairs().map(|pair| pair.indices).collect::<Vec<_>>(), [(0, 2)]);
 /// # Ok::<(), neardups::Error>(())
 /// ```
 #[derive(Clone)]
@@ -101,23 +111,67 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Finds the near-duplicates among texts. Their ids are their indices.
+    /// Decides which texts are kept, by this policy. Their ids are their indices.
     ///
     /// # Errors
     /// As for [`scan`].
     ///
     /// # Cost
-    /// That of [`scan`]. Texts are copied while they are read, some hundred at a time.
-    pub fn texts<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Outcome, Error> {
-        self.run(&mut Records::new(|| texts.iter().enumerate().map(|(index, text)| Ok((index, text.as_ref())))))
+    /// As for [`deduplicate`](Self::deduplicate). Texts are copied while they are read, some hundred at a time.
+    pub fn deduplicate_texts<T: AsRef<str> + Sync>(
+        &self,
+        texts: &[T],
+        policy: KeepPolicy,
+    ) -> Result<KeptOutcome, Error> {
+        self.deduplicate(&mut records(texts), policy)
     }
 
-    /// Finds the near-duplicates among the documents of a source.
+    /// Decides which documents of the source are kept, by this policy, and which form clusters: the same as
+    /// [`Outcome::keep`] after [`run`](Self::run).
+    ///
+    /// # Errors
+    /// As for [`scan`].
+    ///
+    /// # Cost
+    /// That of [`scan_to_keep`](super::scan_to_keep): time and memory grow linearly with the documents, even if all of
+    /// them are similar.
+    pub fn deduplicate(&self, source: &mut dyn Source, policy: KeepPolicy) -> Result<KeptOutcome, Error> {
+        self.with_factory(|factory| deduplicate(source, None, factory, &self.options, self.observer, policy))
+    }
+
+    /// As [`deduplicate`](Self::deduplicate), with a reference that is kept: what is kept of the source has no
+    /// near-duplicates in itself and none in the reference. [`scan_to_keep`](super::scan_to_keep) compares the documents
+    /// with the reference alone.
+    ///
+    /// # Errors
+    /// As for [`scan`].
+    pub fn deduplicate_against(
+        &self,
+        reference: &mut dyn Source,
+        source: &mut dyn Source,
+        policy: KeepPolicy,
+    ) -> Result<KeptOutcome, Error> {
+        self.with_factory(|factory| deduplicate(source, Some(reference), factory, &self.options, self.observer, policy))
+    }
+
+    /// Finds all pairs of near-duplicates among texts. Their ids are their indices.
+    ///
+    /// # Errors
+    /// As for [`scan`].
+    ///
+    /// # Cost
+    /// That of [`scan`], which finds every pair: [`deduplicate_texts`](Self::deduplicate_texts) is much faster where many
+    /// texts are similar. Texts are copied while they are read, some hundred at a time.
+    pub fn texts<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Outcome, Error> {
+        self.run(&mut records(texts))
+    }
+
+    /// Finds all pairs of near-duplicates among the documents of a source.
     ///
     /// # Errors
     /// As for [`scan`].
     pub fn run(&self, source: &mut dyn Source) -> Result<Outcome, Error> {
-        self.scan(source, None)
+        self.with_factory(|factory| scan(source, None, factory, &self.options, self.observer))
     }
 
     /// Finds the pairs of one document of the source and one of the reference.
@@ -125,20 +179,26 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// As for [`scan`].
     pub fn run_against(&self, reference: &mut dyn Source, source: &mut dyn Source) -> Result<Outcome, Error> {
-        self.scan(source, Some(reference))
+        self.with_factory(|factory| scan(source, Some(reference), factory, &self.options, self.observer))
     }
 
-    fn scan(&self, source: &mut dyn Source, reference: Option<&mut dyn Source>) -> Result<Outcome, Error> {
+    /// Calls a function with the factory that makes the algorithm, with the chosen tokenizer.
+    fn with_factory<T>(&self, call: impl FnOnce(&dyn AlgorithmFactory) -> T) -> T {
         let fixed = WithFixedTokenizer(&*self.factory);
-        let factory = if self.is_tokenizer_fixed { &fixed } else { &*self.factory };
-        scan(source, reference, factory, &self.options, self.observer)
+        call(if self.is_tokenizer_fixed { &fixed } else { &*self.factory })
     }
+}
+
+/// Texts as a source; their ids are their indices.
+fn records<T: AsRef<str> + Sync>(texts: &[T]) -> impl Source {
+    Records::new(|| texts.iter().enumerate().map(|(index, text)| Ok((index, text.as_ref()))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::algorithm::minhash::MinHash;
+    use crate::source::Documents;
     use crate::tokenizer::Whitespace;
 
     #[test]
@@ -151,6 +211,38 @@ mod tests {
         };
         assert_eq!(pairs(Scan::new(minhash.clone())).0.as_deref(), Some("char:4"));
         assert_eq!(pairs(Scan::new(minhash).tokenizer(Whitespace)), (None, vec![(0, 1)]));
+    }
+
+    #[test]
+    fn a_template_is_deduplicated_without_all_pairs() {
+        let words = |name: &str, count| (0..count).map(|n| format!("{name}{n} ")).collect::<String>();
+        // Every hundredth page has a text of its own.
+        let own = |i: usize| if i.is_multiple_of(100) { words(&format!("own{i}x"), 100) } else { String::new() };
+        let page = |i| format!("{}page {i} {}", words("frame", 100), own(i));
+        let texts: Vec<String> = (0..1000).map(page).collect();
+        let scan = Scan::new(MinHash::builder().build().unwrap());
+        let pairs = scan.texts(&texts).unwrap();
+        for &(_, policy, _) in super::super::KEEP_POLICIES {
+            let outcome = scan.deduplicate_texts(&texts, policy).unwrap();
+            let (kept, of_pairs) = (outcome.kept(), pairs.keep(policy));
+            assert_eq!(kept.verdicts().collect::<Vec<_>>(), of_pairs.verdicts().collect::<Vec<_>>());
+            assert_eq!(kept.clusters().collect::<Vec<_>>(), of_pairs.clusters().collect::<Vec<_>>());
+            let counts = &outcome.report().counts;
+            assert!(counts.compared < 20_000 && counts.pairs.is_none(), "{counts:?}");
+        }
+        assert!(pairs.report.counts.compared > 100_000);
+    }
+
+    #[test]
+    fn a_reference_is_kept_and_takes_documents_away() {
+        let [day, night] = ["one fine day in the middle of the year", "it was a dark and stormy night by the sea"];
+        let minhash = MinHash::builder().build().unwrap();
+        let scan = Scan::new(minhash);
+        let (mut reference, mut source) =
+            (Documents::new([("r", day)]), Documents::new([("a", day), ("b", night), ("c", night)]));
+        let outcome = scan.deduplicate_against(&mut reference, &mut source, KeepPolicy::First).unwrap();
+        let keep = outcome.kept().verdicts().map(|verdict| (verdict.id.to_string(), verdict.keep)).collect::<Vec<_>>();
+        assert_eq!(keep, [("a".into(), false), ("b".into(), true), ("c".into(), false)]);
     }
 
     #[test]
