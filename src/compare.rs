@@ -18,8 +18,8 @@ use crate::similarity::{self, Similarity};
 use crate::tokenizer::{Tokenizer, Tokens, Word};
 use std::sync::Arc;
 
-/// The memory for the tokens and features of one document, beside twice its length.
-const BYTES_OF_ONE: u64 = 256 << 20;
+/// The memory for the tokens and features of one document, in addition to twice its length. Tests reach a lower bound.
+const BYTES_OF_ONE: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// The judgement of an algorithm on two documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +137,8 @@ impl Verdict {
 /// `seed` seeds the hashes.
 ///
 /// # Errors
-/// As for [`AlgorithmFactory::prepare`]. Also, a lexicon must have terms of this tokenizer and seed. A refusal is not an error but a [`Verdict`].
+/// As for [`AlgorithmFactory::prepare`]. Also, a lexicon must have terms of this tokenizer and seed, and the tokens of a
+/// text must fit in 256 MiB and twice its length. A refusal is not an error but a [`Verdict`].
 ///
 /// # Cost
 /// That of scanning two documents on one thread.
@@ -161,6 +162,17 @@ pub fn compare(
     tokenizer: &dyn Tokenizer,
     seed: u64,
 ) -> Result<Comparison, Error> {
+    compare_within(|text| BYTES_OF_ONE + 2 * text.len() as u64, texts, factory, tokenizer, seed)
+}
+
+/// As [`compare`], with this bound on the memory for the tokens and features of a text, in bytes.
+fn compare_within(
+    bound: impl Fn(&str) -> u64,
+    texts: [&str; 2],
+    factory: &dyn AlgorithmFactory,
+    tokenizer: &dyn Tokenizer,
+    seed: u64,
+) -> Result<Comparison, Error> {
     let median_tokens = median_tokens(texts, tokenizer, seed);
     let prepared = factory.prepare(median_tokens)?;
     prepared.check_terms(tokenizer, seed)?;
@@ -168,7 +180,7 @@ pub fn compare(
     algorithm.learn(&Learned::Totals(Totals { fingerprints: 2, median_tokens }));
     let name = own.as_ref().map(|own| own.name().into_owned());
     let tokenizer = own.as_deref().unwrap_or(tokenizer);
-    let mut documents = texts.map(|text| Scratch::bounded(seed, BYTES_OF_ONE + 2 * text.len() as u64));
+    let mut documents = texts.map(|text| Scratch::bounded(seed, bound(text)));
     for ((document, text), which) in documents.iter_mut().zip(texts).zip(["first", "second"]) {
         Signer::of(&*algorithm, tokenizer, seed).cut(text, document).map_err(|TooLarge| {
             Error::Full(format!("the {which} document has too many tokens to be compared in memory"))
@@ -201,14 +213,15 @@ pub fn compare(
 /// and punctuation. `None` if one of them has too few features. [`compare`] takes any algorithm, and returns more.
 ///
 /// # Cost
-/// Linear in the texts.
+/// Linear in the texts: some 30 bytes for each word, however long they are. [`compare`] has a bound on memory.
 ///
 /// ```
 /// let similarity = neardups::similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.");
 /// assert_eq!(similarity.unwrap().value(), 3.0 / 7.0);
 /// ```
 pub fn similarity(a: &str, b: &str) -> Option<Similarity> {
-    let comparison = default_factory().and_then(|factory| compare([a, b], &factory, &Word, 0));
+    // Without a bound and without a lexicon, nothing can fail.
+    let comparison = default_factory().and_then(|factory| compare_within(|_| u64::MAX, [a, b], &factory, &Word, 0));
     comparison.expect("the defaults are sound").evidence?.similarity
 }
 
@@ -371,4 +384,17 @@ fn share_key(algorithm: &dyn Algorithm, a: &[u64], b: &[u64]) -> bool {
         keys
     });
     a.iter().any(|key| b.binary_search(key).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_compare_bounds_the_memory_of_long_texts() {
+        let text = "a b c d e f g h ".repeat(80_000);
+        let refused = compare([&text, "a"], &default_factory().unwrap(), &Word, 0).unwrap_err().to_string();
+        assert!(refused.starts_with("the first document has too many tokens"), "{refused}");
+        assert_eq!(similarity(&text, &text), Some(Similarity::ONE));
+    }
 }
