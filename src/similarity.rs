@@ -3,6 +3,7 @@
 //! A threshold typed as `0.8` means four fifths, not the nearest double: a pair with 4 of 5 features in common is
 //! always at the threshold. [`Threshold`] keeps the fraction; floating point appears only when a similarity is printed.
 
+use crate::error::Error;
 use crate::hash::{combine, mix};
 use std::borrow::Cow;
 use std::fmt;
@@ -30,6 +31,10 @@ impl Similarity {
     }
 }
 
+/// The maximum number of decimals of a threshold, and the maximum denominator.
+const MAX_DECIMALS: usize = 12;
+const MAX_DENOMINATOR: u64 = 10u64.pow(MAX_DECIMALS as u32);
+
 /// A similarity threshold: an exact fraction above 0 and at most 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
@@ -39,11 +44,11 @@ pub struct Threshold {
 
 impl Threshold {
     /// The lowest threshold, 10⁻¹²: two documents reach it if they have anything in common.
-    pub const LEAST: Threshold = Threshold { numerator: 1, denominator: 1_000_000_000_000 };
+    pub const LEAST: Threshold = Threshold { numerator: 1, denominator: MAX_DENOMINATOR };
 
     /// Returns `numerator / denominator` if it is above 0 and at most 1 and the denominator is at most 10¹².
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
-        let fine = numerator > 0 && numerator <= denominator && denominator <= 1_000_000_000_000;
+        let fine = numerator > 0 && numerator <= denominator && denominator <= MAX_DENOMINATOR;
         let common = gcd(numerator, denominator);
         fine.then(|| Threshold { numerator: numerator / common, denominator: denominator / common })
     }
@@ -121,30 +126,62 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
 }
 
-/// Parses a decimal (`0.8`, `.85`, `1`) or a fraction (`4/5`).
+/// Parses a decimal (`0.8`, `.85`, `1`) of at most 12 decimals, or a fraction (`4/5`).
 impl FromStr for Threshold {
-    type Err = ();
+    type Err = ThresholdError;
 
-    fn from_str(typed: &str) -> Result<Self, ()> {
-        if let Some((numerator, denominator)) = typed.split_once('/') {
-            let part = |digits: &str| digits.trim().parse().map_err(|_| ());
-            return Threshold::new(part(numerator)?, part(denominator)?).ok_or(());
-        }
-        let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
-        let digits = |s: &str| s.len() <= 12 && s.bytes().all(|b| b.is_ascii_digit());
-        if !digits(whole) || !digits(decimals) || (whole.is_empty() && decimals.is_empty()) {
-            return Err(());
-        }
-        let scale = 10u64.pow(decimals.len() as u32);
-        let number = |s: &str| if s.is_empty() { 0 } else { s.parse::<u64>().expect("checked to be few digits") };
-        let numerator = number(whole).checked_mul(scale).and_then(|n| n.checked_add(number(decimals)));
-        Threshold::new(numerator.ok_or(())?, scale).ok_or(())
+    fn from_str(typed: &str) -> Result<Self, ThresholdError> {
+        parse(typed).ok_or_else(|| ThresholdError { typed: typed.into() })
     }
 }
 
+fn parse(typed: &str) -> Option<Threshold> {
+    if let Some((numerator, denominator)) = typed.split_once('/') {
+        return Threshold::new(numerator.trim().parse().ok()?, denominator.trim().parse().ok()?);
+    }
+    let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
+    let digits = |s: &str| s.len() <= MAX_DECIMALS && s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(decimals) || (whole.is_empty() && decimals.is_empty()) {
+        return None;
+    }
+    let scale = 10u64.pow(decimals.len() as u32);
+    let number = |s: &str| if s.is_empty() { 0 } else { s.parse::<u64>().expect("checked to be few digits") };
+    let numerator = number(whole).checked_mul(scale).and_then(|n| n.checked_add(number(decimals)))?;
+    Threshold::new(numerator, scale)
+}
+
+/// A text that is not a [`Threshold`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThresholdError {
+    typed: String,
+}
+
+/// What is accepted, as messages say it.
+const EXPECTED: &str = "a decimal above 0 and at most 1, of at most 12 decimals, or such a fraction (`4/5`)";
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid threshold '{}': expected {EXPECTED}", self.typed)
+    }
+}
+
+impl std::error::Error for ThresholdError {}
+
+impl From<ThresholdError> for Error {
+    fn from(error: ThresholdError) -> Self {
+        Error::parameter("threshold", error.typed, EXPECTED)
+    }
+}
+
+/// Writes the decimal if there is one of at most 12 decimals, otherwise the fraction (`1/3`): what is written is read as
+/// the same threshold.
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_f64().fmt(f)
+        if MAX_DENOMINATOR.is_multiple_of(self.denominator) {
+            // The shortest digits that are read back as the same double are those of the decimal.
+            return self.as_f64().fmt(f);
+        }
+        write!(f, "{}/{}", self.numerator, self.denominator)
     }
 }
 
@@ -307,6 +344,26 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_is_printed_as_it_is_typed() {
+        let printed = |typed: &str| threshold(typed).to_string();
+        assert_eq!(
+            ["0.80", "4/5", "1", ".000000000001", "0.999999999999"].map(printed),
+            ["0.8", "0.8", "1", "0.000000000001", "0.999999999999"]
+        );
+        assert_eq!(["1/3", "200/300", "1/999999999999"].map(printed), ["1/3", "2/3", "1/999999999999"]);
+    }
+
+    #[test]
+    fn a_threshold_can_be_read_with_a_question_mark() {
+        fn read(typed: &str) -> Result<Threshold, Box<dyn std::error::Error>> {
+            Ok(typed.parse()?)
+        }
+        assert_eq!(read("0.8").unwrap(), threshold("4/5"));
+        let error = read("1.5").unwrap_err().to_string();
+        assert!(error.contains("'1.5'") && error.contains("at most 1"), "{error}");
+    }
+
+    #[test]
     fn a_pair_exactly_at_the_threshold_reaches_it() {
         // In doubles 1 - 0.8 = 0.19999999999999996, which is how others lose these pairs.
         assert!(threshold("0.8").reached_by(4, 5));
@@ -382,6 +439,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn thresholds_read_what_they_print(p in 1u64..1_000_000_000_000, more in 0u64..1000, decimals in 0u32..=12) {
+            let decimal = Threshold::new(p % 10u64.pow(decimals) + 1, 10u64.pow(decimals));
+            let fraction = Threshold::new(p, (p + more).min(1_000_000_000_000));
+            for threshold in decimal.into_iter().chain(fraction) {
+                prop_assert_eq!(threshold.to_string().parse(), Ok(threshold));
+            }
+        }
+
         #[test]
         fn jaccard_equals_sets_from_the_standard_library(
             a in prop::collection::btree_set(0u64..60, 0..50),
