@@ -7,7 +7,7 @@
 use crate::algorithm::parameter::Settings;
 use crate::algorithm::{
     ALGORITHMS, Agreement, Algorithm, AlgorithmFactory, CompareOn, FingerprintForm, Learned, Learns, PreparedAlgorithm,
-    Row, TableFactory, TermUse, Totals,
+    Row, RunSummary, TableFactory, TermUse, Totals,
 };
 use crate::error::Error;
 use crate::index::MEDIAN_TOKENS;
@@ -200,9 +200,12 @@ fn compare_within(
         return Ok(comparison);
     }
     let (evidence, verdict) = judge(&mut *algorithm, &mut documents, median_tokens);
-    let featureless = evidence.fingerprints.each_ref().map(Vec::is_empty);
+    let mut run = RunSummary::default();
+    for (document, fingerprint) in documents.iter_mut().zip(&evidence.fingerprints) {
+        run.add(fingerprint.is_empty(), document.features.remark.take());
+    }
     comparison.parameters = algorithm.parameters();
-    comparison.warnings.extend(algorithm.warnings(2, featureless.iter().filter(|&&none| none).count() as u64));
+    comparison.warnings.extend(algorithm.warnings(&run));
     comparison.evidence = Some(evidence);
     comparison.verdict = refusal.map_or(verdict, Verdict::Refused);
     Ok(comparison)

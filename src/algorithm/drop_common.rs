@@ -16,7 +16,9 @@
 //! more. Features in the parts of the hash range that do not fit are then kept, and a warning is given.
 
 use super::parameter::{DROP_COMMON, Origins};
-use super::{Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row};
+use super::{
+    Agreement, Algorithm, CompareOn, Explain, Features, Learned, Learns, Odds, Profile, Provenance, Row, RunSummary,
+};
 use crate::lexicon::FrequencyBounds;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
@@ -202,8 +204,8 @@ impl Explain for WithoutCommon {
         self.inner.distance(similarity)
     }
 
-    fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
-        let mut warnings = self.inner.warnings(documents, featureless);
+    fn warnings(&self, run: &RunSummary) -> Vec<String> {
+        let mut warnings = self.inner.warnings(run);
         let Known::Common { documents, complete, .. } = self.known else { return warnings };
         if documents > 0 && self.exceeded_by(2, documents) {
             warnings.push(format!(
@@ -226,8 +228,8 @@ impl Explain for WithoutCommon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Entry;
     use crate::algorithm::parameter::Settings;
+    use crate::algorithm::{Entry, Remarks};
     use crate::lexicon::Lexicon;
 
     fn without_common(share: u64) -> WithoutCommon {
@@ -282,7 +284,10 @@ mod tests {
 
     #[test]
     fn what_spoils_the_result_is_warned_of() {
-        let warnings = |share, documents, complete| learned(share, documents, &[], complete).warnings(documents, 0);
+        let warnings = |share, documents, complete| {
+            let run = RunSummary::new(documents, 0, Remarks::default());
+            learned(share, documents, &[], complete).warnings(&run)
+        };
         assert!(warnings(100, 20, true).is_empty());
         assert!(warnings(100, 19, true)[0].starts_with("`drop-common 0.1` of 19 documents is fewer than two"));
         assert!(warnings(100, 20, false)[0].starts_with("too many different features"));

@@ -2,6 +2,7 @@
 //! uses none of it; `compare`, `eval` and `plan` are based on it.
 
 use super::profile::CompareOn;
+use super::remarks::RunSummary;
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
 
@@ -114,9 +115,10 @@ pub trait Explain {
         None
     }
 
-    /// Returns warnings after a run over `documents` documents, of which `featureless` have no fingerprint; one
-    /// sentence each.
-    fn warnings(&self, _documents: u64, _featureless: u64) -> Vec<String> {
+    /// Returns warnings after a run over these documents; one sentence each. What is noticed while features are made is
+    /// not kept by the algorithm, which several runs may share: it is a [remark](super::Features::remark), which a run
+    /// counts.
+    fn warnings(&self, _run: &RunSummary) -> Vec<String> {
         Vec::new()
     }
 }

@@ -3,6 +3,7 @@
 use super::explain::{Agreement, Explain, Odds, TermUse};
 use super::features::Features;
 use super::profile::{CompareOn, Profile};
+use super::remarks::RunSummary;
 use super::row::{Row, RowKind};
 use crate::hamming::Layout;
 use crate::lexicon::{FrequencyBounds, Lexicon, Rarity};
@@ -227,7 +228,7 @@ impl dyn Algorithm + '_ {
     }
 
     /// See [`Explain::warnings`].
-    pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
-        self.explain().map_or_else(Vec::new, |explain| explain.warnings(documents, featureless))
+    pub fn warnings(&self, run: &RunSummary) -> Vec<String> {
+        self.explain().map_or_else(Vec::new, |explain| explain.warnings(run))
     }
 }

@@ -1,5 +1,6 @@
 //! The features of a document.
 
+use super::remarks::Remark;
 use crate::similarity::occurrence;
 
 /// The features of one document: flat buffers, refilled for the next one.
@@ -13,6 +14,8 @@ pub struct Features {
     /// The number of features that the hashes are made of, where that is not the number of hashes: I-Match hashes many
     /// terms to one digest.
     pub made_of: Option<usize>,
+    /// What a run should know about the document.
+    pub remark: Option<Remark>,
     /// Working memory of [`remove_repeats`](Self::remove_repeats) and [`first_of_each`](Self::first_of_each).
     pub(super) seen: Vec<u64>,
     /// The result of [`first_of_each`](Self::first_of_each).
@@ -31,6 +34,7 @@ impl Features {
         self.hashes.clear();
         self.weights.clear();
         self.made_of = None;
+        self.remark = None;
     }
 
     /// The number of features, repeats included.

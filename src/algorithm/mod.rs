@@ -22,6 +22,7 @@ mod prepared;
 pub mod presets;
 mod profile;
 pub mod projection;
+mod remarks;
 mod row;
 pub mod shingles;
 mod sign_bits;
@@ -43,6 +44,7 @@ pub use forecast::{CHARACTERS_OF_A_WORD, Design, IndexCost, SearchCost, SearchFo
 pub use form::FingerprintForm;
 pub use prepared::{AlgorithmFactory, PreparedAlgorithm};
 pub use profile::{CompareOn, Profile};
+pub use remarks::{Remark, Remarks, RunSummary};
 pub use row::{Origin, Provenance, Row, RowKind, Value};
 pub use spec::{Spec, same_identity};
 

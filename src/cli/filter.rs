@@ -139,7 +139,7 @@ fn filter_input(request: &Request, stats: &mut Option<OutFile>, started: Instant
     let failure = match result {
         Ok(_) => {
             summarise(&terminal, &counts, remembered, &index, &sink);
-            warnings.extend(stream::warn_at_end(&index, &counts, &terminal));
+            warnings.extend(stream::warn_at_end(&index, &terminal));
             None
         }
         // The reader closed the output early. No unwritten document is remembered, so this is not an error.

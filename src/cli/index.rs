@@ -190,7 +190,7 @@ fn stream(
     let result = filter.run(live, sink);
     terminal.done();
     let counts = result?;
-    stream::warn_at_end(&index, &counts, terminal);
+    stream::warn_at_end(&index, terminal);
     Ok((counts, index, ended(&counts, &stop, terminal)))
 }
 

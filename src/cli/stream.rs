@@ -160,8 +160,8 @@ pub fn crowded_keys(capped: u64, most_of_a_key: usize) -> Option<String> {
 }
 
 /// Prints the warnings of the algorithm at the end of a stream, and returns them.
-pub fn warn_at_end(index: &Index, counts: &Counts, terminal: &Terminal) -> Vec<String> {
-    let mut warnings = index.warnings(counts.documents, counts.featureless);
+pub fn warn_at_end(index: &Index, terminal: &Terminal) -> Vec<String> {
+    let mut warnings = index.warnings();
     spell_all(&mut warnings);
     warnings.iter().for_each(|warning| terminal.warning(warning));
     warnings

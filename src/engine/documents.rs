@@ -4,7 +4,7 @@
 
 use super::Estimate;
 use super::columns::Columns;
-use crate::algorithm::{Algorithm, Features};
+use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::sign::{self, TooLarge};
@@ -62,6 +62,8 @@ pub(super) struct Part {
     pub refused: Option<Error>,
     /// Whether features had weights, which are not kept.
     pub weighted: bool,
+    /// The remarks of the algorithm on the documents.
+    pub remarks: Remarks,
     pub problems: Vec<Problem>,
     /// The problems that rejected a record or a file, each with the number of documents before it.
     pub rejected: Vec<(u32, usize)>,
@@ -126,6 +128,7 @@ pub(super) struct Documents {
     pub part_starts: Vec<usize>,
     /// The rejected records, except those of the reference.
     pub rejections: Rejections,
+    pub remarks: Remarks,
 }
 
 impl Documents {
@@ -192,6 +195,7 @@ impl Documents {
             append(&mut self.feature_ends, &part.feature_ends, self.features.len());
             self.features.extend_from_slice(&part.features);
         }
+        self.remarks.merge(part.remarks.clone());
         self.records_of.push(part.records_of.as_slice().into());
         self.part_starts.push(self.lengths.len());
         if part.reference {

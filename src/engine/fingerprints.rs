@@ -10,7 +10,8 @@ use super::read::{Numbered, Reader, median_of};
 use super::scan::{finalize, learned};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{
-    Algorithm, AlgorithmFactory, FingerprintForm, Learned, Learns, PreparedAlgorithm, Profile, Totals,
+    Algorithm, AlgorithmFactory, FingerprintForm, Learned, Learns, PreparedAlgorithm, Profile, Remark, Remarks,
+    RunSummary, Totals,
 };
 use crate::error::Error;
 use crate::run::ordered::workers;
@@ -127,7 +128,7 @@ impl<'a> Fingerprints<'a> {
         let Fingerprints { reader, sides, prepared, repeated, ids_repeat, .. } = &mut self;
         let ids_repeat = *ids_repeat;
         reader.observer.stage(Stage::Reading);
-        let (mut report, mut counts) = (Report::default(), Counts::default());
+        let (mut report, mut counts, mut remarks) = (Report::default(), Counts::default(), Remarks::default());
         report.describe(prepared);
         let (algorithm, form) = (prepared.algorithm.name(), prepared.algorithm.profile().form);
         let result = reader.in_parallel(
@@ -136,7 +137,7 @@ impl<'a> Fingerprints<'a> {
             |(), numbered, scratch| sign(reader, prepared, numbered, scratch),
             |Part { documents, bytes, unpacked, refused }: Part| {
                 refused.map_or(Ok(()), Err)?;
-                for document in documents {
+                for mut document in documents {
                     if let Some(problem) = &document.problem {
                         counts.problem(problem);
                         reader.report_once(problem);
@@ -145,6 +146,7 @@ impl<'a> Fingerprints<'a> {
                         }
                     } else {
                         counts.documents += 1;
+                        document.remark.take().into_iter().for_each(|remark| remarks.add(remark));
                         counts.tokens += document.tokens as u64;
                         counts.featureless += u64::from(document.words.is_empty());
                         counts.unnamed += u64::from(document.place.names(&document.id));
@@ -172,7 +174,8 @@ impl<'a> Fingerprints<'a> {
             counts.failed = counts.failed.max(self.failed);
         }
         report.median_tokens = self.median_tokens;
-        report.warnings.extend(self.prepared.algorithm.warnings(counts.documents, counts.featureless));
+        let summary = RunSummary::new(counts.documents, counts.featureless, remarks);
+        report.warnings.extend(self.prepared.algorithm.warnings(&summary));
         report.warnings.extend(self.repeated.as_ref().map(Repeated::warning));
         report.counts = counts;
         report.timings = vec![("read", self.started.elapsed())];
@@ -300,6 +303,7 @@ struct Document {
     words: Vec<u64>,
     features: usize,
     tokens: usize,
+    remark: Option<Remark>,
     problem: Option<Problem>,
 }
 
@@ -318,12 +322,14 @@ fn sign(reader: &Reader<'_>, prepared: &PreparedAlgorithm, numbered: Numbered, s
                 let features = scratch.features.count();
                 let words = written(algorithm, scratch);
                 let id = document.id.into_owned();
-                Document { id, place: document.place, words, features, tokens, problem: None }
+                let remark = scratch.features.remark.take();
+                Document { id, place: document.place, words, features, tokens, remark, problem: None }
             }
             Err(problem) => {
                 let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
                 let place = problem.place.clone();
-                Document { id, place, words: Vec::new(), features: 0, tokens: 0, problem: Some(problem) }
+                let (words, problem) = (Vec::new(), Some(problem));
+                Document { id, place, words, features: 0, tokens: 0, remark: None, problem }
             }
         });
     });

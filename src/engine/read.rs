@@ -585,6 +585,7 @@ fn document_part(
     part.sequences.push(signer.sequence(scratch));
     part.lengths.push(clamp(scratch.tokens.len()));
     signer.features(scratch);
+    scratch.features.remark.take().into_iter().for_each(|remark| part.remarks.add(remark));
 
     let (algorithm, Scratch { features, fingerprint, .. }) = (&*prepared.algorithm, scratch);
     part.weighted |= !features.weights.is_empty();

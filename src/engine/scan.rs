@@ -10,7 +10,9 @@ use super::spilled::Spilled;
 use super::table::Table;
 use super::verify::{self, Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
-use crate::algorithm::{AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Totals, same_identity};
+use crate::algorithm::{
+    AlgorithmFactory, CompareOn, Learned, PreparedAlgorithm, Remarks, RunSummary, Totals, same_identity,
+};
 use crate::error::Error;
 use crate::hamming::Distribution;
 use crate::lexicon::file::Terms;
@@ -130,6 +132,8 @@ pub(super) struct Run<'a> {
     pub pool: ThreadPool,
     clock: Clock,
     pub report: Report,
+    /// The remarks of the algorithm on the documents.
+    remarks: Remarks,
     goal: Goal,
 }
 
@@ -162,7 +166,15 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let pool = ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(Error::no_threads)?;
         let reader = Reader::new(options, pool.current_num_threads(), observer);
-        Ok(Run { reader, sources, pool, clock: Clock::start(), report: Report::default(), goal })
+        Ok(Run {
+            reader,
+            sources,
+            pool,
+            clock: Clock::start(),
+            report: Report::default(),
+            remarks: Remarks::default(),
+            goal,
+        })
     }
 
     /// Batches become tokens, features, fingerprints and keys; the algorithm is chosen by the median length of all documents.
@@ -218,7 +230,7 @@ impl<'a> Run<'a> {
     pub fn gather(&mut self, prepared: &mut PreparedAlgorithm, reading: Reading) -> Result<Gathered, Error> {
         self.reader.observer.stage(Stage::Grouping);
         let Reading { mut documents, median_tokens, counts, retained } = reading;
-        self.report.counts = counts;
+        (self.report.counts, self.remarks) = (counts, std::mem::take(&mut documents.remarks));
         let (columns, parities) = (documents.columns.take(), std::mem::take(&mut documents.parities));
         self.report.spilled = columns.as_ref().map_or(0, Columns::bytes_spilled);
         let has_reference = self.sources.iter().any(|side| side.reference);
@@ -339,11 +351,12 @@ impl<'a> Run<'a> {
 
     /// The result of the scan, from which pairs, clusters and verdicts are made on demand.
     fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
-        let Run { mut report, clock, goal, .. } = self;
+        let Run { mut report, clock, goal, remarks, .. } = self;
         let algorithm = &*prepared.algorithm;
         report.describe(&prepared);
         let Counts { documents, references, featureless, .. } = report.counts;
-        report.warnings.extend(algorithm.warnings(documents + references, featureless));
+        let summary = RunSummary::new(documents + references, featureless, remarks);
+        report.warnings.extend(algorithm.warnings(&summary));
         report.warnings.extend(corpus.repeated_ids());
         report.warnings.extend(corpus.unranked());
         report.counts.pairs = matches!(goal, Goal::Pairs).then(|| arrange::count_pairs(&corpus, &edges));

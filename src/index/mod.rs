@@ -80,7 +80,7 @@ pub use signature::{Signature, Signer};
 pub(crate) use staged::{Addition, Made, Staged};
 pub use stored::Repair;
 
-use crate::algorithm::{Algorithm, CompareOn, Spec};
+use crate::algorithm::{Algorithm, CompareOn, RunSummary, Spec};
 use crate::error::Error;
 use crate::readable::{counted, display_size};
 use crowded::MOST_WORDS;
@@ -126,6 +126,8 @@ pub struct Index {
     /// The number of documents that shared a key with more documents than were compared.
     capped: u64,
     pace: Pace,
+    /// The documents that were decided on.
+    summary: RunSummary,
     /// A buffer.
     candidates: Vec<u32>,
     was_interrupted: bool,
@@ -335,6 +337,7 @@ impl Index {
             repetition: None,
             capped: 0,
             pace: Pace::default(),
+            summary: RunSummary::default(),
             candidates: Vec::new(),
             was_interrupted: false,
             failed_checkpoint: None,
@@ -391,10 +394,10 @@ impl Index {
         self.capped
     }
 
-    /// Returns the warnings of the algorithm after a stream of `documents` documents, of which `featureless` have too few
-    /// features; one sentence each.
-    pub fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
-        let mut warnings = self.algorithm.warnings(documents, featureless);
+    /// Returns the warnings of the algorithm about the documents that were decided on since the index was opened; one
+    /// sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.algorithm.warnings(&self.summary);
         if self.were_damaged {
             let message =
                 "the files of the index's tables had changed on the disk; the tables were rebuilt from the index";
@@ -447,6 +450,9 @@ impl Index {
             decision = self.restore().and_then(|()| self.decision(id, signature, now));
         }
         self.pace.add(started.elapsed());
+        if decision.is_ok() {
+            self.summary.add(signature.featureless, signature.remark.as_deref().cloned());
+        }
         decision
     }
 

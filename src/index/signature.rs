@@ -1,7 +1,7 @@
 //! Signatures: the data of a document that decisions need, made on any thread.
 
 use super::coded::cut;
-use crate::algorithm::{Algorithm, CompareOn};
+use crate::algorithm::{Algorithm, CompareOn, Remark};
 use crate::hash::{combine, mix};
 use crate::outline::{Parities, parities};
 use crate::run::sign::{self, Scratch, SigningMemory, TooLarge};
@@ -21,6 +21,8 @@ pub struct Signature {
     pub(super) evidence: Vec<u64>,
     /// Of features.
     pub(super) parities: Parities,
+    /// The remark of the algorithm.
+    pub(super) remark: Option<Box<Remark>>,
 }
 
 /// The hashes of the keys of a fingerprint: 32 bits each. The same key in another table has another hash.
@@ -72,9 +74,10 @@ impl Signer {
         signer.cut(text, scratch)?;
         let sequence = signer.sequence(scratch);
         signer.features(scratch);
+        let remark = scratch.features.remark.take().map(Box::new);
         let mut keys = Vec::new();
         if !signer.keys(scratch, &mut keys) {
-            return Ok(Signature { sequence, featureless: true, ..Signature::default() });
+            return Ok(Signature { sequence, featureless: true, remark, ..Signature::default() });
         }
         let compare_on = algorithm.compare_on();
         let evidence = if compare_on == CompareOn::Fingerprints {
@@ -93,6 +96,7 @@ impl Signer {
             parities: parities(&evidence),
             tags: tags_of(algorithm, keys),
             evidence,
+            remark,
         })
     }
 }

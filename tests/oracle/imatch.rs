@@ -5,11 +5,13 @@ use crate::support::corpus::Text;
 use crate::support::plain::{all_pairs, token_texts};
 use crate::support::scanning::{factory, outcome, outcome_with, pairs};
 use crate::support::statistics::{IMPROBABLE, binomial_at_least, binomial_at_most};
+use neardups::IMatch;
 use neardups::algorithm::TableFactory;
 use neardups::algorithm::parameter::Settings;
 use neardups::algorithm::presets::Preset;
 use neardups::engine::ScanOptions;
 use neardups::hash::{combine, mix, token_hash};
+use neardups::index::{Index, Limits, Plan};
 use neardups::lexicon::Lexicon;
 use neardups::tokenizer::Word;
 use proptest::prelude::*;
@@ -391,4 +393,29 @@ fn near_duplicates_by_a_dictionary_are_found_whatever_else_they_say() {
     // The share still decides if it is given.
     assert!(found(factory("imatch", &[("min-share", "0.5")])).is_empty());
     assert_eq!(found(factory("imatch", &[("min-share", "0.019"), ("lexicons", "0")])), ["a b"]);
+}
+
+/// What is counted belongs to the stream: a plan is shared by several, and a text may be signed without a decision on it.
+#[test]
+fn a_warning_counts_the_documents_of_its_own_stream() {
+    let [known, common] = ["known", "common"].map(|name| (0..40).map(|i| format!("{name}{i}")).collect::<Vec<_>>());
+    let of = |terms: &[String], documents| {
+        terms.iter().map(|term| (token_hash(term.as_bytes(), 0), documents)).collect::<Vec<_>>()
+    };
+    let frequencies = [of(&known, 20), of(&common, 1500)].concat();
+    let imatch = IMatch::builder().lexicon(Arc::new(Lexicon::new(2000, frequencies))).build().unwrap();
+    let plan = Plan::new(&imatch, Arc::new(Word)).unwrap();
+    let thin = format!("{} {}", known[..4].join(" "), common.join(" "));
+    let warnings = || {
+        let mut index = Index::in_memory(&plan, Limits::default());
+        let mut signer = index.signer();
+        for i in 0..8 {
+            let text = if i == 0 { thin.clone() } else { known[i..i + 25].join(" ") };
+            _ = signer.sign(&text);
+            index.decide(&i.to_string(), &signer.sign(&text), 0).unwrap();
+        }
+        index.warnings().into_iter().filter(|warning| warning.contains("min-share")).collect::<Vec<_>>()
+    };
+    // One of eight is less than a fifth.
+    assert_eq!([warnings(), warnings()], [const { Vec::<String>::new() }; 2]);
 }

@@ -4,8 +4,8 @@ use super::band;
 use super::digests::{ABSENT, AT_ONCE, choose, digests, first_words};
 use super::parameters::{DROP_FRACTION, DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, LEXICONS, MIN_SHARE, MIN_TERMS};
 use super::parameters::{Parameters, decimal, resolve};
-use super::partial::Partial;
 use super::ranks::{Cut, Ranks};
+use super::remarks;
 use super::terms::{Class, Classes};
 use super::unknown::unknown_words;
 use crate::algorithm::parameter::{Origins, Settings};
@@ -19,7 +19,6 @@ use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of documents below which idf is not trusted.
 pub const SMALL: u64 = 1000;
@@ -72,10 +71,6 @@ pub struct IMatch {
     pub(super) left_out: Vec<Arc<Lexicon>>,
     /// The warning that some of these words are not in the lexicon.
     pub(super) unknown: Option<String>,
-    /// How often features were made of a document of which too small a share of terms counts.
-    pub(super) thin: AtomicU64,
-    /// The documents of whose digests [little can be said](says_little).
-    pub(super) partial: Partial,
     /// For each randomized lexicon, the value that [`lacks`](Self::lacks) mixes into the hash of a term.
     pub(super) keys: Vec<u64>,
     /// A randomized lexicon lacks a term whose hash is below this: the fraction of 2⁶⁴, rounded up.
@@ -89,8 +84,7 @@ impl IMatch {
         let keys = (1..=parameters.lexicons as u64).map(mix).collect();
         let lacked = (u128::from(parameters.drop) << 64).div_ceil(1000);
         let (classes, documents, lexicon, is_list) = (None, 0, None, false);
-        let (left_out, thin, partial, origins) =
-            (Vec::new(), AtomicU64::new(0), Partial::default(), Origins::default());
+        let (left_out, origins) = (Vec::new(), Origins::default());
         let (informative, cuts) = (None, [None, None]);
         IMatch {
             parameters,
@@ -102,8 +96,6 @@ impl IMatch {
             cuts,
             left_out,
             unknown: None,
-            thin,
-            partial,
             keys,
             lacked,
             origins,
@@ -332,13 +324,13 @@ impl Algorithm for IMatch {
     fn features(&self, tokens: &mut Tokens, features: &mut Features) {
         features.first_of_each(tokens.hashes());
         let kept = self.filter(tokens, features);
-        // Shared by all threads: written only for the documents that are counted.
-        if kept == Kept::All {
-            self.thin.fetch_add(1, Ordering::Relaxed);
-        }
-        if kept == Kept::Counting && says_little(features.weighted.len(), features.positions.len()) {
-            self.partial.add(tokens, features);
-        }
+        features.remark = match kept {
+            Kept::All => Some(remarks::small_share()),
+            Kept::Counting if says_little(features.weighted.len(), features.positions.len()) => {
+                Some(remarks::few_terms(tokens, features))
+            }
+            Kept::Counting | Kept::WithOwn => None,
+        };
         features.made_of = Some(features.weighted.len());
         let Features { hashes, weighted: terms, bytes, words, .. } = features;
         let min_terms = self.parameters.min_terms;

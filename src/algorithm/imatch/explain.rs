@@ -3,12 +3,11 @@
 use super::detector::{ENOUGH, FEW_TERMS, IMatch, Kept, SMALL, says_little};
 use super::digests::{ABSENT, digests};
 use super::parameters::{DROP_FREQUENT, DROP_RARE, IDF_HIGH, IDF_LOW, decimal};
-use super::partial::Example;
+use super::remarks;
 use super::terms::Class;
-use crate::algorithm::{Agreement, Algorithm, Explain, Features, TermUse};
+use crate::algorithm::{Agreement, Algorithm, Explain, Features, RunSummary, TermUse};
 use crate::similarity::Similarity;
 use crate::tokenizer::Tokens;
-use std::sync::atomic::Ordering;
 
 impl Explain for IMatch {
     fn similarity(&self, a: &[u64], b: &[u64]) -> Option<Similarity> {
@@ -21,10 +20,10 @@ impl Explain for IMatch {
         Some(vec![Agreement { what: "digests", equal: either().filter(|(a, b)| a == b).count(), of: either().count() }])
     }
 
-    fn warnings(&self, documents: u64, _featureless: u64) -> Vec<String> {
+    fn warnings(&self, run: &RunSummary) -> Vec<String> {
         let of_terms = self.no_term_counts().or_else(|| self.few_documents());
         let of_terms = of_terms.into_iter().chain(self.unknown.clone());
-        of_terms.chain(self.many_thin(documents)).chain(self.partial_digests(documents)).collect()
+        of_terms.chain(self.small_shares(run)).chain(weak_digests(run)).collect()
     }
 
     fn terms(&self, tokens: &Tokens) -> Option<TermUse> {
@@ -83,27 +82,27 @@ impl IMatch {
     }
 
     /// The warning of many documents of which too small a share of terms counts.
-    fn many_thin(&self, documents: u64) -> Option<String> {
-        let thin = self.thin.load(Ordering::Relaxed).min(documents);
+    fn small_shares(&self, run: &RunSummary) -> Option<String> {
+        let (count, _) = run.remarks.of(remarks::SMALL_SHARE)?;
         let warning = || {
             format!(
                 "in {:.0} % of the documents fewer than {ENOUGH} terms count, and at most the fraction {} (`min-share`) of the distinct ones: \
                  of these only documents of the same words are found; `compare::compare` shows the terms that count",
-                100.0 * thin as f64 / documents as f64,
+                100.0 * count as f64 / run.documents as f64,
                 decimal(self.parameters.min_share),
             )
         };
-        (5 * thin > documents).then(warning)
+        (5 * count > run.documents).then(warning)
     }
+}
 
-    /// The warning of documents whose digest rests on a small part of their terms.
-    fn partial_digests(&self, documents: u64) -> Option<String> {
-        let (count, Example { terms, counting, distinct }) = self.partial.found(documents)?;
-        let (documents, have) = if count == 1 { ("document", "has") } else { ("documents", "have") };
-        Some(format!(
-            "{count} {documents} {have} a digest of few terms (fewer than {FEW_TERMS} and less than three quarters of the distinct ones, or fewer \
-             than {ENOUGH} and at most half), such as the {counting} of {distinct} in \"{terms}\": documents with the same ones are reported as \
-             equal, whatever their other words are; raise `min-share` or `min-terms`, or compare such pairs with `compare::compare`"
-        ))
-    }
+/// The warning of documents whose digest rests on a small part of their terms.
+fn weak_digests(run: &RunSummary) -> Option<String> {
+    let (count, example) = run.remarks.of(remarks::FEW_TERMS)?;
+    let (documents, have) = if count == 1 { ("document", "has") } else { ("documents", "have") };
+    Some(format!(
+        "{count} {documents} {have} a digest of few terms (fewer than {FEW_TERMS} and less than three quarters of the distinct ones, or fewer \
+         than {ENOUGH} and at most half), such as the {example}: documents with the same ones are reported as equal, whatever their \
+         other words are; raise `min-share` or `min-terms`, or compare such pairs with `compare::compare`"
+    ))
 }

@@ -53,8 +53,8 @@ mod digests;
 mod explain;
 mod forecast;
 mod parameters;
-mod partial;
 mod ranks;
+mod remarks;
 mod terms;
 #[cfg(test)]
 mod tests;

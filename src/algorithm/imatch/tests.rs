@@ -2,7 +2,7 @@ use super::detector::Kept;
 use super::digests::{ABSENT, digests};
 use super::parameters::resolve;
 use super::*;
-use crate::algorithm::{Algorithm, Explain, Features, Learned};
+use crate::algorithm::{Algorithm, Explain, Features, Learned, RunSummary};
 use crate::similarity::Similarity;
 use crate::tokenizer::{TokenDetail, Tokens};
 
@@ -32,6 +32,17 @@ fn fingerprint(detector: &IMatch, words: &str) -> Vec<u64> {
     detector.features(&mut tokens(words), &mut features);
     detector.fingerprint(&features, &mut fingerprint);
     fingerprint
+}
+
+/// A run over documents of these words.
+fn summary(detector: &IMatch, documents: &[&str]) -> RunSummary {
+    let (mut run, mut features) = (RunSummary::default(), Features::default());
+    for words in documents {
+        features.clear();
+        detector.features(&mut tokens(words), &mut features);
+        run.add(features.hashes.is_empty(), features.remark.take());
+    }
+    run
 }
 
 fn taught(mut detector: IMatch, frequencies: &[(&str, u32)]) -> IMatch {
@@ -115,7 +126,7 @@ fn the_similarity_is_the_share_of_equal_digests() {
 }
 
 #[test]
-fn few_terms_that_are_a_small_share_do_not_speak_for_a_document() {
+fn few_terms_that_are_a_small_share_do_not_identify_a_document() {
     let of = |min_share: u64| IMatch::new(Parameters { min_share, ..Parameters::default() });
     let kept = |share: u64, counting: usize, distinct: usize| of(share).kept(counting, 0, distinct);
     assert_eq!([7, 8, 9].map(|distinct| kept(500, 4, distinct)), [Kept::Counting, Kept::All, Kept::All]);
@@ -129,8 +140,8 @@ fn few_terms_that_are_a_small_share_do_not_speak_for_a_document() {
 fn digests_of_few_terms_are_counted_with_an_example() {
     let warning = |words: &[&str]| {
         let detector = taught(detector(2, 500, 4), KNOWN);
-        words.iter().for_each(|words| _ = fingerprint(&detector, words));
-        detector.warnings(words.len() as u64, 0).into_iter().find(|warning| warning.contains("few terms"))
+        let run = summary(&detector, words);
+        detector.warnings(&run).into_iter().find(|warning| warning.contains("few terms"))
     };
     // All four count, and four of five.
     assert_eq!(warning(&["mat cat sat dog", "mat cat sat dog the the", "too few"]), None);
@@ -153,7 +164,7 @@ fn words_to_leave_out_that_the_lexicon_lacks_are_reported() {
     let warning = |lists: &[&str]| {
         let detector = detector(0, 300, 3).with_left_out(lists.iter().map(|words| list(words)).collect());
         let detector = taught(detector, KNOWN);
-        detector.warnings(1, 0).into_iter().find(|warning| warning.contains("lexicon-without"))
+        detector.warnings(&summary(&detector, &["mat"])).into_iter().find(|warning| warning.contains("lexicon-without"))
     };
     assert_eq!(warning(&["mat\ncat", "dog"]), None);
     let one = warning(&["mat\nlion\nzebra", "cat\ntiger"]).unwrap();
@@ -182,7 +193,7 @@ fn small_collections_are_judged_as_larger_ones_at_the_common_end() {
     let warnings = |documents| {
         let mut detector = detector(10, 300, 4);
         detector.learn(&Learned::Terms(Arc::new(Lexicon::new(documents, []))));
-        detector.warnings(0, 0).len()
+        detector.warnings(&RunSummary::default()).len()
     };
     assert_eq!([0, 1, 999, 1000].map(warnings), [0, 1, 1, 0]);
 }

@@ -34,7 +34,7 @@ use super::parameter::{DROP_COMMON, Origins, Parameter, Settings, THRESHOLD, Val
 use super::prefix::Prefix;
 use super::{
     Algorithm, CompareOn, Entry, Explain, Features, FingerprintForm, Forecast, Learned, Learns, PreparedAlgorithm,
-    Profile, Row,
+    Profile, Row, RunSummary,
 };
 use crate::error::Error;
 use crate::hash::{combine, mix};
@@ -356,7 +356,8 @@ impl Explain for SpotSigs {
         Some(CompareOn::Multisets)
     }
 
-    fn warnings(&self, documents: u64, featureless: u64) -> Vec<String> {
+    fn warnings(&self, run: &RunSummary) -> Vec<String> {
+        let RunSummary { documents, featureless, .. } = *run;
         if featureless.saturating_mul(5) <= documents {
             return Vec::new();
         }
@@ -444,6 +445,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Remarks;
     use crate::hash::token_hash;
     use crate::tokenizer::{TokenDetail, Tokenizer, Word};
 
@@ -576,8 +578,10 @@ mod tests {
     #[test]
     fn many_documents_without_spots_are_warned_of() {
         let spotsigs = spotsigs(&[]);
-        assert!(spotsigs.warnings(10, 2).is_empty() && spotsigs.warnings(0, 0).is_empty());
-        assert!(spotsigs.warnings(10, 3)[0].starts_with("30 % of the documents have fewer than 4 spots"));
+        let warnings =
+            |documents, featureless| spotsigs.warnings(&RunSummary::new(documents, featureless, Remarks::default()));
+        assert!(warnings(10, 2).is_empty() && warnings(0, 0).is_empty());
+        assert!(warnings(10, 3)[0].starts_with("30 % of the documents have fewer than 4 spots"));
     }
 
     #[test]

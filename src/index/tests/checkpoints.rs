@@ -501,7 +501,7 @@ fn without_a_checkpoint_the_run_goes_on() {
     let mut index = open(&path, &plan, &options(Limits::default(), 1 << 14));
     decide_all(&mut index, &all, 0);
     index.seal().unwrap();
-    let warnings = index.warnings(600, 0);
+    let warnings = index.warnings();
     assert!(warnings.iter().any(|warning| warning.contains("no new checkpoint")), "{warnings:?}");
     drop(index);
     let mut index = open(&path, &plan, &query());
