@@ -114,7 +114,7 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         message: String,
     },
-    /// A chosen document that is none of the input, or a line that is no decision.
+    /// A chosen document that is none of the input, or a line that is not a decision.
     Decision {
         /// The file and the line.
         place: String,
@@ -161,7 +161,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The message includes that of the system's error, which is in the field `error`, so there is no source beside it.
+/// The message includes that of the system's error, which is in the field `error`, so it has no source.
 impl std::error::Error for Error {}
 
 impl Error {

@@ -19,9 +19,12 @@ impl Similarity {
     /// The similarity of documents that have nothing in common.
     pub const ZERO: Similarity = Similarity(0.0);
 
-    /// `part / whole`, correctly rounded. `whole` must not be 0.
+    /// `part / whole`, correctly rounded.
+    ///
+    /// # Panics
+    /// If `whole` is 0, or less than `part`.
     pub fn ratio(part: u64, whole: u64) -> Self {
-        debug_assert!(whole > 0 && part <= whole, "{part}/{whole} is not a similarity");
+        assert!(whole > 0 && part <= whole, "{part}/{whole} is not a similarity");
         Similarity(part as f64 / whole as f64)
     }
 

@@ -87,11 +87,7 @@ fn modules_use_only_those_before_them_in_the_drawing() {
             let used = used(&fs::read_to_string(&path).unwrap(), &modules);
             for other in used.iter().filter(|other| *other != module) {
                 uses += 1;
-                assert!(
-                    place(other) < place(module),
-                    "{}: {module} uses {other}, which stands behind it",
-                    path.display()
-                );
+                assert!(place(other) < place(module), "{}: {module} uses {other}, which comes later", path.display());
             }
         }
     }

@@ -35,9 +35,9 @@ impl Bands {
             .rfind(|choice| choice.bands.checked_mul(choice.rows).is_some_and(|slots| slots <= most))
     }
 
-    /// Returns the slots of the signature, `K = b·r`.
+    /// Returns the slots of the signature, `K = b·r`; the greatest number if there are more.
     pub fn slots(self) -> usize {
-        self.bands * self.rows
+        self.bands.saturating_mul(self.rows)
     }
 
     /// Returns the probability that a pair shares a band if its slots agree independently with probability `s`: `1 − (1

@@ -1,4 +1,4 @@
-//! Explanations of single pairs: what an algorithm reports about two documents besides whether they are a pair. A scan
+//! Explanations of single pairs: what an algorithm reports about two documents in addition to whether they are a pair. A scan
 //! uses none of it; `compare`, `eval` and `plan` are based on it.
 
 use super::profile::CompareOn;

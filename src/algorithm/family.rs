@@ -102,7 +102,7 @@ pub trait Algorithm: Send + Sync {
 
     /// Fills `features`, which arrives cleared. The tokens have the detail that [`Profile::reads`] requests. They are not
     /// used afterwards if there are so many that they take much memory: their hashes can then be
-    /// [taken](Tokens::take_spare), and features made in their place.
+    /// [taken](Tokens::take_hashes), and features made in their place.
     fn features(&self, tokens: &mut Tokens, features: &mut Features);
 
     /// Appends the document's fingerprint, or nothing if the document has no features. A document without a fingerprint

@@ -50,7 +50,7 @@ pub struct SearchCost {
     pub candidates: f64,
     /// Bytes of all tables: 8 for each key of a document, as a batch sorts them, and as an index stores them on the disk.
     pub bytes: f64,
-    /// What an index with these tables takes besides; `None` for other designs.
+    /// What an index with these tables takes in addition; `None` for other designs.
     pub index: Option<IndexCost>,
     /// The time of a query in nanoseconds; for tables with that of false candidates, or of comparing all fingerprints if that
     /// is less ([`Layout::compares_all`]).
@@ -91,7 +91,7 @@ pub struct SearchForecast {
     pub costs: Vec<SearchCost>,
 }
 
-/// The most layouts that a plan shows, besides the chosen ones.
+/// The maximum number of layouts that a plan shows, in addition to the chosen ones.
 const LAYOUTS_SHOWN: usize = 6;
 
 /// The bytes of a key of a document: a part of the key, and the number of the document.

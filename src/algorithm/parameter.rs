@@ -491,7 +491,7 @@ pub static THRESHOLD: Parameter = Parameter {
     placeholder: "S",
     default: "0.8",
     values: Values::Threshold,
-    help: "Least similarity of a reported pair",
+    help: "Minimum similarity of a reported pair",
     details: "An exact fraction: a pair with 4 of 5 features in common is at 0.8. 0.8 suits copies with edits; 0.5 finds loose revisions \
               and, on short documents, coincidences.",
 };

@@ -63,7 +63,12 @@ impl PreparedAlgorithm {
 /// Makes the algorithm once the median length of the documents is known: the median number of tokens of the documents
 /// that have any (0 if none has). Equal medians must give equal prepared algorithms.
 pub trait AlgorithmFactory: Sync {
-    /// Returns the prepared algorithm for documents of this median length.
+    /// Returns the prepared algorithm for documents of this median length, in tokens.
+    ///
+    /// # Errors
+    /// No algorithm can be made of the settings, whatever the documents are: a value out of range, settings that
+    /// contradict each other. A run ends with the error. Documents that do not suit the algorithm are a
+    /// [refusal](PreparedAlgorithm::refusal) instead.
     fn prepare(&self, median_tokens: usize) -> Result<PreparedAlgorithm, Error>;
 
     /// Returns whether the prepared algorithm may depend on the median. If it does not, the engine need not read the

@@ -36,7 +36,7 @@ const TOKENS: &str = "tokens and normalisation are ours, so that features are no
 const CURVE: &str = "A pair at the threshold is found with the probability that the curve gives; `recall 0.99` instead of its bands \
                      and rows finds nearly all of them.";
 const TRAINING: &str = "Made for training data, where some duplicates do little harm. For search, law or news give `recall 0.99` or \
-                        `exact` besides, which take the place of its bands and rows.";
+                        `exact` in addition, which replace its bands and rows.";
 
 /// Every preset, by age.
 pub static PRESETS: &[Preset] = &[
@@ -151,7 +151,7 @@ pub static PRESETS: &[Preset] = &[
         settings: &[("bits", "64"), ("grams", "6"), ("distance", "4")],
         source: "Laurençon et al., NeurIPS 2022 (ROOTS)",
         differs: &[
-            "there long documents were judged by common substrings besides, because of wrong pairs among them",
+            "there long documents were judged by common substrings too, because of wrong pairs among them",
             TOKENS,
         ],
         advice: "With runs of 6 words for features one changed word moves six of them; few pairs with more than tiny edits are found.",
@@ -165,7 +165,7 @@ pub static PRESETS: &[Preset] = &[
         source: "BigCode: Large-scale Near-deduplication Behind BigCode, 2023 (256 permutations, 0.7, 5-grams)",
         differs: &[
             "25 × 10 is what the optimiser of datasketch gives for 256 and 0.7",
-            "there tokens are split at what is no letter or digit, and files with fewer than 10 are left out; here punctuation \
+            "there tokens are split at characters that are not letters or digits, and files with fewer than 10 are left out; here punctuation \
              marks are tokens",
             EVERY_CANDIDATE,
         ],
@@ -317,7 +317,7 @@ impl Preset {
         })
     }
 
-    /// Its settings that stand beside those that were given, and the tokenizer that was: what was given comes first.
+    /// Its settings in addition to those that were given, and the tokenizer that was: what was given comes first.
     fn remaining(&self, given: &Settings, typed: Option<&str>) -> Vec<(&'static str, &'static str)> {
         let is_given = |name: &str| given.given().any(|(other, _)| other == name);
         let replaced = |name: &str| INSTEAD.iter().any(|(by, these)| is_given(by) && these.contains(&name));

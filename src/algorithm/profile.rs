@@ -41,7 +41,7 @@ pub struct Profile {
     pub form: FingerprintForm,
     /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few.
     pub layout: Option<Layout>,
-    /// The memory that [`Algorithm::features`](super::Algorithm::features) takes at most beside the tokens, in bytes for each token. A long document is
+    /// The memory that [`Algorithm::features`](super::Algorithm::features) takes at most in addition to the tokens, in bytes for each token. A long document is
     /// signed only if there is so much.
     pub bytes_a_token: u64,
 }

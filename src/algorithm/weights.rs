@@ -51,7 +51,8 @@ impl Weights {
 
     /// Returns the weights that the settings request.
     ///
-    /// # Errors An unknown word, or a lexicon that has no effect on the weights.
+    /// # Errors
+    /// An unknown word, or a lexicon that has no effect on the weights.
     pub fn of(settings: &Settings, algorithm: &str) -> Result<Self, Error> {
         let weights = match settings.choice(&WEIGHTS)? {
             "idf" => Weights::Idf,

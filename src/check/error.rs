@@ -15,7 +15,7 @@ pub enum Error {
     },
     /// A file that is not a baseline.
     Baseline(InvalidBaseline),
-    /// Git cannot tell what changed.
+    /// Git cannot determine what changed.
     Since(SinceError),
     /// The request updates a baseline but names none.
     NoBaseline,
@@ -97,7 +97,7 @@ impl fmt::Display for InvalidBaseline {
 impl fmt::Display for SinceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SinceError::Git(message) => write!(f, "git cannot tell what changed: {message}"),
+            SinceError::Git(message) => write!(f, "git cannot determine what changed: {message}"),
             SinceError::Reference { reference, message } => write!(f, "{reference}: {message}"),
             SinceError::Page { path, message } => write!(f, "{path} {message}"),
         }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// Files that cannot be read are listed in [`Outcome::failed`] and do not stop the check. Nothing is written.
 ///
 /// # Errors
-/// A glob is invalid, the baseline cannot be read or is not one, or git cannot tell what changed.
+/// A glob is invalid, the baseline cannot be read or is not one, or git cannot determine what changed.
 pub fn run(request: &Request) -> Result<Outcome, Error> {
     Check::new(request)?.read()?.find()
 }
@@ -64,7 +64,7 @@ impl<'a> Check<'a> {
     /// Reads the pages.
     ///
     /// # Errors
-    /// Git cannot tell what changed.
+    /// Git cannot determine what changed.
     pub fn read(self) -> Result<Pages<'a>, Error> {
         let changes = self.request.since.as_deref().map(Changes::since).transpose()?;
         let tree = self.pool.install(|| pages::read(&self.request.paths, &self.selection));
@@ -109,7 +109,7 @@ impl Pages<'_> {
     /// Finds the copies.
     ///
     /// # Errors
-    /// Git cannot tell what changed in one of the pages.
+    /// Git cannot determine what changed in one of the pages.
     pub fn find(self) -> Result<Outcome, Error> {
         let Pages { check: Check { request, rules, baseline, pool, .. }, changes, tree, unused } = self;
         if let Some(changes) = &changes {
@@ -201,7 +201,7 @@ fn selection(request: &Request, base: &Path) -> Result<Selection, Error> {
     })
 }
 
-/// Refuses pages whose changes git cannot tell.
+/// Refuses pages whose changes git cannot determine.
 fn refuse_unknown(tree: &Tree, changes: &Changes) -> Result<(), SinceError> {
     let unknown = tree.pages.iter().find_map(|page| Some((page, changes.unknown(&page.place)?)));
     match unknown {

@@ -61,7 +61,7 @@ pub struct Cluster<'a> {
 pub struct Verdict<'a> {
     /// Its id. For a rejected record whose id could not be read, its location.
     pub id: &'a str,
-    /// Its index in [`Outcome::documents`]; `None` for a record that could not be read, which is no document.
+    /// Its index in [`Outcome::documents`]; `None` for a record that could not be read, which is not a document.
     pub index: Option<usize>,
     /// Whether it is kept.
     pub keep: bool,

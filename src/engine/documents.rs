@@ -280,7 +280,7 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// Records and files that were rejected, in input order. Takes some 30 bytes each beside their names; equal messages
+/// Records and files that were rejected, in input order. Takes some 30 bytes each in addition to their names; equal messages
 /// are stored once.
 #[derive(Default)]
 pub(super) struct Rejections {

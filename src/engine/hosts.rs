@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// The maximum number of hosts that one text may be on. A text on more hosts does not tell which of them repeats which,
+/// The maximum number of hosts that one text may be on. A text on more hosts does not show which of them repeats which,
 /// and would take the square of their number.
 pub const MAX_HOSTS_PER_TEXT: usize = 1000;
 

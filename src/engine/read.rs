@@ -101,7 +101,7 @@ pub(super) struct Reader<'a> {
     signing: Arc<SigningMemory>,
 }
 
-/// What the promise about the memory of the process allows for each of these, beside a share of the budget: signing, a
+/// What the promise about the memory of the process allows for each of these, in addition to a share of the budget: signing, a
 /// long document that is signed alone, and the batches between reading and taking.
 const SIGNING_BYTES: u64 = 32 << 20;
 const ALONE_BYTES: u64 = 56 << 20;

@@ -108,7 +108,7 @@ pub struct Removal {
 const LEAST: u64 = 3;
 const RANGES: usize = 8;
 
-/// The thresholds of removals, in tenths, besides that of the algorithm.
+/// The thresholds of removals, in tenths, in addition to that of the algorithm.
 const REMOVALS: [u64; 3] = [7, 8, 9];
 
 /// Texts that are longer than this are not kept for examples.

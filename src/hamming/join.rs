@@ -12,7 +12,7 @@
 //! Two differing bits may then cancel each other, but no difference is added. So every pair within the distance passes,
 //! and of random pairs that are not within it one in a million. Passing pairs are compared in full.
 //!
-//! **No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which follows from the
+//! *No memory of pairs.* A pair that agrees in several tables is reported by the first of them, which follows from the
 //! two codes alone.
 
 use super::cost::JOIN;

@@ -122,7 +122,7 @@ mod tests {
             let near = |i: usize, j: usize| (codes[i] ^ codes[j]).count_ones() <= most;
             let pairs = (0..length).flat_map(|i| (i + 1..length).map(move |j| (i, j)));
             let expected: Vec<_> = pairs.filter(|&(i, j)| near(i, j)).collect();
-            // What follows is read, near as it may be, and is no part of it.
+            // What follows is read, near as it may be, and is not part of it.
             codes.extend(padding.map(|byte| u32::from(byte % 16)));
             let cut = (cut * ROWS).min(length);
             for level in Level::available() {

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 
-/// The maximum length of a line, in bytes. A longer one is no list: it may be the beginning of any other file.
+/// The maximum length of a line, in bytes. A longer one is not a list: it may be the beginning of any other file.
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// Passes the lines of a list to a function, without white space at their ends. Empty lines are left out, and those that

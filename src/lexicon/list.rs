@@ -102,7 +102,7 @@ pub fn words(name: &str, content: &[u8], tokenizer: &dyn Tokenizer) -> Result<BT
 /// The only token of a word.
 ///
 /// # Errors
-/// A message that names the word, if it is no token or several.
+/// A message that names the word, if it is not a single token.
 pub fn token(word: &str, tokenizer: &dyn Tokenizer) -> Result<String, String> {
     let mut tokens = Tokens::new(TokenDetail::Texts, 0);
     tokenizer.tokenize(word, &mut tokens);

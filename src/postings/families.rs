@@ -176,7 +176,7 @@ impl Families {
         number
     }
 
-    /// The family whose frequent elements at least half of these documents have, as far as some of them tell; the first of
+    /// The family whose frequent elements at least half of these documents have, as far as a sample of them shows; the first of
     /// several.
     fn recognise<'s, E>(
         &self,

@@ -144,7 +144,7 @@ impl Markup {
     }
 }
 
-/// Reads a page. A byte order mark at its start is no part of it.
+/// Reads a page. A byte order mark at its start is not part of it.
 pub fn read(markup: Markup, source: &str, options: &ProseOptions) -> Prose {
     let mut start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front = match markup {

@@ -179,7 +179,7 @@ impl<W: Write> JsonLines<W> {
     /// Writes a `pair` record for every pair of the outcome, as [`Outcome::pairs`] and [`pair`](Self::pair) would, on
     /// this many threads; 0 means one per core. Returns their number.
     ///
-    /// Memory: some MiB per thread, beside the pairs of one document.
+    /// Memory: some MiB per thread, in addition to the pairs of one document.
     ///
     /// # Errors
     /// As for [`pair`](Self::pair).

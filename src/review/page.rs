@@ -100,7 +100,7 @@ struct Summary<'a> {
 /// One reading, in which only the documents on the page are tokenised. Time: linear in the documents, and for each of up to
 /// [`MAX_TEXTS`] members of up to [`MAX_CLUSTERS`] clusters a comparison of two texts of 32 KiB. Memory: 16 bytes for each
 /// cluster, 64 for each member on the page, and a cluster at a time; a temporary file for the texts. The page takes
-/// [`MAX_BYTES`] and less than a megabyte beside them, and is the same for any number of threads and any memory.
+/// [`MAX_BYTES`] and less than a megabyte more, and is the same for any number of threads and any memory.
 pub fn write(
     out: &mut dyn Write,
     kept: &Kept<'_>,

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 /// The maximum number of clusters on a page.
 pub const MAX_CLUSTERS: usize = 10_000;
 
-/// The maximum number of members of a cluster on a page, beside the kept ones that they are near-duplicates of.
+/// The maximum number of members of a cluster on a page, in addition to the kept ones that they are near-duplicates of.
 pub const MAX_MEMBERS: usize = 100;
 
 /// The maximum number of members of a cluster that are shown with their differences.

@@ -50,7 +50,7 @@ pub trait Observer: Sync {
     fn unpacked(&self, _bytes: u64) {}
     /// The first documents were read, and the size of the rest is known.
     fn estimate(&self, _estimate: &Estimate) {}
-    /// All pairs are about to be looked for, and there are at most so many: more than ten million.
+    /// All pairs are about to be looked for, and there are at most so many pairs of documents: more than ten million.
     fn many_pairs(&self, _most: u64) {}
     /// A document had a problem.
     fn problem(&self, _problem: &Problem) {}

@@ -121,7 +121,7 @@ impl Scratch {
         Working { scratch: self, taken }
     }
 
-    /// The maximum number of tokens of the current text, of which each takes this much beside itself.
+    /// The maximum number of tokens of the current text, of which each takes this much in addition to itself.
     pub fn most_tokens(&self, more: u64) -> u64 {
         self.bound / (bytes_a_token(self.tokens.detail()) + more).max(self.memory.budget.later_a_token)
     }
@@ -291,7 +291,7 @@ fn features_at_last(algorithm: &dyn Algorithm, scratch: &mut Scratch) {
     }
     let Scratch { tokens, features, .. } = scratch;
     features.clear();
-    tokens.spare();
+    tokens.allow_taking();
     algorithm.features(tokens, features);
     scratch.free_tokens();
 }

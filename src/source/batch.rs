@@ -27,7 +27,7 @@ use super::warc::{self, Record, Trouble};
 use super::{Document, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
 use crate::readable::display_size;
 
-/// The overhead of a part beside its bytes. It bounds the number of empty parts in one batch.
+/// The overhead of a part in addition to its bytes. It bounds the number of empty parts in one batch.
 const PART_COST: usize = 256;
 
 /// A piece of the input: whole records, unparsed, in their order, with the problems found while reading them.
@@ -37,7 +37,7 @@ const PART_COST: usize = 256;
 pub struct Batch {
     bytes_read: u64,
     parts: Vec<Part>,
-    /// The rank of the documents of each part, beside their own; empty if all are the default.
+    /// The rank of the documents of each part, in addition to their own; empty if all are the default.
     ranks: Vec<Rank>,
 }
 

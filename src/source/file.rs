@@ -111,7 +111,7 @@ impl<'a> Pass<'a> {
         self.assembler.flush(self.bytes_read.get())
     }
 
-    /// The rank of the documents of a file, beside their own.
+    /// The rank of the documents of a file, in addition to their own.
     fn rank(&self, file: &File, format: Format) -> Rank {
         let ranking = &self.options.ranking;
         if ranking.is_empty() {

@@ -25,7 +25,7 @@ impl Globs {
     /// Compiles globs. `parameter` names them in the error.
     ///
     /// # Errors
-    /// One is no glob, or they are too long.
+    /// One is not a valid glob, or they are too long.
     pub fn new(parameter: &'static str, globs: &[String]) -> Result<Self, Error> {
         let (mut names, mut paths) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         let allowed = "a glob such as '*.md', 'docs/**' or 'node_modules'";

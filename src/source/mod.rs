@@ -123,7 +123,7 @@ pub trait Source: Send {
     /// keeps a copy; any other does nothing.
     fn keep_for_second_read(&mut self) {}
 
-    /// Why the last reading ended early, if something failed that is no problem of a single file: the copy for a second
+    /// Why the last reading ended early, if something failed that is not a problem of a single file: the copy for a second
     /// reading cannot be written. A run ends with this error.
     fn failure(&self) -> Option<Error> {
         None

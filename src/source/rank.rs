@@ -86,7 +86,7 @@ impl Number {
     }
 }
 
-/// What ranks the documents of files, beside the order of the input.
+/// What ranks the documents of files, in addition to the order of the input.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Ranking {

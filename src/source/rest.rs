@@ -348,7 +348,7 @@ impl<W: Write> Copy<'_, W> {
 }
 
 /// The units of an encoding, as far as the ends of records depend on them. In every encoding that is guessed, the bytes
-/// of ASCII that end lines and fields are no part of another character.
+/// of ASCII that end lines and fields are not part of another character.
 #[derive(Clone, Copy)]
 enum Units {
     Bytes,

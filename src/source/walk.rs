@@ -65,7 +65,7 @@ pub(super) fn walk(
     ControlFlow::Continue(())
 }
 
-/// Whether globs leave out a file, or a folder with all that is in it. Standard input is no file.
+/// Whether globs leave out a file, or a folder with all that is in it. Standard input is not a file.
 fn is_excluded(root: &Path, entry: &DirEntry, options: &ReadOptions) -> bool {
     let is_folder = entry.file_type().is_dir();
     let path = entry.path();

@@ -23,7 +23,7 @@ pub trait Tokenizer: Send + Sync {
     fn tokenize(&self, text: &str, tokens: &mut Tokens);
 }
 
-/// The data that a [`Tokens`] buffer keeps besides the hashes.
+/// The data that a [`Tokens`] buffer keeps in addition to the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenDetail {
@@ -80,7 +80,7 @@ pub struct Tokens {
     most: usize,
     is_beyond_bound: bool,
     /// Whether features may be made in their place.
-    is_spare: bool,
+    may_be_taken: bool,
 }
 
 impl Tokens {
@@ -99,7 +99,7 @@ impl Tokens {
             work: Working(None),
             most: usize::MAX,
             is_beyond_bound: false,
-            is_spare: false,
+            may_be_taken: false,
         }
     }
 
@@ -136,14 +136,14 @@ impl Tokens {
     }
 
     /// Marks the tokens as not needed after features were made of them.
-    pub(crate) fn spare(&mut self) {
-        self.is_spare = true;
+    pub(crate) fn allow_taking(&mut self) {
+        self.may_be_taken = true;
     }
 
     /// Removes the tokens and returns their hashes, if they are not needed any more and take so much memory that features
     /// are better made in their place.
-    pub fn take_spare(&mut self) -> Option<Vec<u64>> {
-        std::mem::take(&mut self.is_spare).then(|| {
+    pub fn take_hashes(&mut self) -> Option<Vec<u64>> {
+        std::mem::take(&mut self.may_be_taken).then(|| {
             let hashes = std::mem::take(&mut self.hashes);
             self.clear();
             hashes
@@ -181,14 +181,14 @@ impl Tokens {
         self.hashes.reserve_exact(more.max(double).max(Block::LEN));
     }
 
-    /// The data that is kept besides the hashes.
+    /// The data that is kept in addition to the hashes.
     pub fn detail(&self) -> TokenDetail {
         self.detail
     }
 
     /// Removes the tokens, keeps the memory.
     pub fn clear(&mut self) {
-        self.is_spare = false;
+        self.may_be_taken = false;
         self.hashes.clear();
         self.text.clear();
         self.start = 0;

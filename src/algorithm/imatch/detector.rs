@@ -23,11 +23,11 @@ use std::sync::Arc;
 /// The number of documents below which idf is not trusted.
 pub const SMALL: u64 = 1000;
 
-/// The number of counting terms from which they speak for a document, whatever share of its terms they are: that two
-/// documents have as many informative terms in common, and no others, is no coincidence.
+/// The number of counting terms that identify a document, whatever share of its terms they are: that two documents have
+/// as many informative terms in common, and no others, is not a coincidence.
 pub const ENOUGH: usize = 20;
 
-/// A digest of fewer terms than this speaks for a document only if they are at least three quarters of its distinct terms;
+/// A digest of fewer terms than this identifies a document only if they are at least three quarters of its distinct terms;
 /// otherwise a warning is given.
 pub const FEW_TERMS: usize = 8;
 

@@ -29,7 +29,7 @@
 //! order, or with other terms that all documents have). Below [`SMALL`] documents idf says little: see [`informative`].
 //! With `lexicon` the counts of that file decide; a term that it lacks is treated like a term of a single document.
 //!
-//! A digest of few terms speaks for a document only if they are most of it: two texts of ten words that share four
+//! A digest of few terms identifies a document only if they are most of it: two texts of ten words that share four
 //! informative ones need not be alike. So if fewer than [`ENOUGH`] terms of a document count, and those are at most the
 //! fraction `min_share` of its distinct terms, its single digest is that of all its distinct terms: only documents of the
 //! same words have it too. A warning is given if more than a fifth of the documents are such. With a list of words
@@ -79,7 +79,7 @@ pub const ENTRY: Entry = Entry {
     name: "imatch",
     aliases: &["i-match"],
     summary: "SHA-1 digests of the informative terms, under one lexicon and randomized parts of it; all pairs with an equal one, exactly",
-    advice: "For large collections of copies that differ in their order of words, in common words, and in a term or two besides. Reads \
+    advice: "For large collections of copies that differ in their order of words, in common words, and in one or two other terms. Reads \
              the collection twice, because what is informative depends on all of it (or once, with `lexicon`). Below 1,000 \
              documents this is imprecise, and a warning is given. Finds few pairs that differ in more than three informative terms; minhash does.",
     parameters: PARAMETERS,

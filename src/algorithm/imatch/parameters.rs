@@ -10,7 +10,7 @@ pub(super) static IDF_LOW: Parameter = Parameter {
     placeholder: "L",
     default: "0.2",
     values: Values::Thousandths(0..=1000),
-    help: "Least normalised idf of a term that counts; drops common terms",
+    help: "Lowest normalised idf of a term that counts; drops common terms",
     details: "Normalised idf is ln((N+1)/df) / ln(N+1): nearly 0 for a term that all N documents have, 1 for one that a single document has. At \
               0.2 a term may be in 63,095 of a million documents. Fewer than 1,000 documents are judged as if they were 1,000: at 0.2 a \
               term may be in 251 of them.",
@@ -20,7 +20,7 @@ pub(super) static IDF_HIGH: Parameter = Parameter {
     placeholder: "H",
     default: "0.8",
     values: Values::Thousandths(0..=1000),
-    help: "Most normalised idf of a term that counts; drops rare terms",
+    help: "Highest normalised idf of a term that counts; drops rare terms",
     details: "At 0.8 a term must be in 16 of a million documents. A term that only one document has never counts: no pair shares it. Below \
               1,000 documents all others count at this end, whatever is given.",
 };
@@ -49,7 +49,7 @@ pub(super) static LEXICONS: Parameter = Parameter {
     placeholder: "K",
     default: "10",
     values: Values::Integer(0..=100),
-    help: "Randomized lexicons beside the whole one",
+    help: "Randomized lexicons in addition to the whole one",
     details: "Each makes a digest of its own, and any equal one makes a pair. 0 is plain I-Match, which finds a pair only if no term that \
               counts differs; it is the default with `lexicon-without`.",
 };
@@ -61,14 +61,14 @@ pub(super) static DROP_FRACTION: Parameter = Parameter {
     help: "Fraction of the terms that each randomized lexicon lacks",
     details: "A pair that differs in x terms is found with probability 1 - (1 - P^x)^K: at 0.5 and 10 lexicons 0.999 for one term, 0.94 \
               for two, 0.74 for three, 0.15 for six; at 0.3, which is commonly taken, 0.97, 0.61, 0.24 and 0.01. More finds more, and \
-              lets each digest speak for fewer of a document's terms: at 0.5 for half of them.",
+              each digest then covers fewer terms: at 0.5 half of a document's.",
 };
 pub(super) static MIN_TERMS: Parameter = Parameter {
     name: "min-terms",
     placeholder: "N",
     default: "4",
     values: Values::Integer(1..=1_000_000),
-    help: "Least terms that make a digest",
+    help: "Fewest terms that make a digest",
     details: "A document with fewer terms in a lexicon has no digest under it; one with fewer in the whole lexicon is never a duplicate.",
 };
 pub(super) static MIN_SHARE: Parameter = Parameter {
@@ -79,7 +79,7 @@ pub(super) static MIN_SHARE: Parameter = Parameter {
     help: "Fraction of a short document's distinct terms that more must count than; with a list of words the default is 0",
     details: "If fewer than 20 terms of a document count, and they are at most this fraction of its distinct terms, all its terms make its \
               only digest: two texts of ten words are not alike because the same four of them count. Only documents of the same words are \
-              then found. A warning is given if more than a fifth of the documents are such. 0 lets any `min-terms` terms speak for a document; it \
+              then found. A warning is given if more than a fifth of the documents are such. With 0, any `min-terms` terms suffice; it \
               is the default if the lexicon is a list of words, because such a list names the features that decide. In any case a warning counts \
               the documents whose digest is of fewer than 8 terms and less than three quarters of the distinct ones, or of fewer than 20 and \
               at most half of them.",
@@ -95,7 +95,7 @@ pub struct Parameters {
     pub lexicons: usize,
     /// The fraction of the terms that each of them lacks, in thousandths.
     pub drop: u64,
-    /// Least terms that make a digest.
+    /// The fewest terms that make a digest.
     pub min_terms: usize,
     /// The share of the terms, the most frequent ones, that is left out instead of those below the band, in thousandths.
     pub drop_frequent: Option<u64>,

@@ -487,7 +487,7 @@ fn forecast_exact(threshold: Threshold, median_tokens: usize, documents: u64) ->
         search: None,
         notes: vec![
             format!("every pair at or above {threshold} is found"),
-            "shingles that only one document has are no keys, so there are usually far fewer".into(),
+            "shingles that only one document has do not become keys, so there are usually far fewer".into(),
         ],
     }
 }

@@ -12,7 +12,7 @@ pub(super) static EXACT: Parameter = Parameter {
     values: Values::Switch,
     help: "Find every pair at or above the threshold, none missed",
     details: "A prefix-filter join instead of sketches: documents are read once more to count shingles, rare shingles bring candidates \
-              together, and recall is 1. Slower and hungrier than MinHash on large corpora.",
+              together, and recall is 1. Slower than MinHash on large corpora, and takes more memory.",
 };
 pub(super) static SHINGLE: Parameter = Parameter {
     name: "shingle",
@@ -62,7 +62,7 @@ pub(super) static HASHES: Parameter = Parameter {
     placeholder: "K",
     default: "128",
     values: Values::Integer(1..=MAX_SLOTS as u64),
-    help: "Most slots that a signature may have",
+    help: "Maximum number of slots of a signature",
     details: "Bounds bands times rows where at least one of them is auto. More hashes allow more rows, and compare fewer dissimilar pairs, \
               for slower signatures and more keys: on 100,000 pages of documentation at 0.8, 256 compares 21 % fewer pairs than 128 \
               and takes a quarter longer. At thresholds of 0.6 and below, 512 compares far fewer unrelated pairs.",
@@ -84,7 +84,7 @@ pub(super) static MIN_SUPERSHINGLES: Parameter = Parameter {
     placeholder: "B",
     default: "2",
     values: Values::Integer(1..=32),
-    help: "Least number of supershingles in common",
+    help: "Minimum number of supershingles in common",
     details: "Only with `supershingles`. 1 of 6 reports half of the pairs at 0.85, 3 of 6 half of those at 0.94.",
 };
 

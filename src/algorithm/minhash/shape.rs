@@ -10,7 +10,7 @@ pub struct Shape {
     pub groups: usize,
     /// Slots in each, `l`.
     pub rows: usize,
-    /// Least number of equal supershingles, `b`.
+    /// Minimum number of equal supershingles, `b`.
     pub least: usize,
 }
 

@@ -43,7 +43,7 @@ impl Shingles {
     }
 
     pub(super) fn of(self, tokens: &mut Tokens, features: &mut Features) {
-        match if self.hash == ShingleHash::Xxh3 { tokens.take_spare() } else { None } {
+        match if self.hash == ShingleHash::Xxh3 { tokens.take_hashes() } else { None } {
             Some(hashes) => {
                 features.hashes = hashes;
                 shingle_hashes_in_place(&mut features.hashes, self.width);

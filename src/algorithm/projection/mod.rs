@@ -92,9 +92,9 @@ static AGREE: Parameter = Parameter {
     placeholder: "N",
     default: "auto",
     values: Values::AutoInteger(1..=1024),
-    help: "Least number of bits in which a reported pair agrees",
+    help: "Minimum number of bits in which a reported pair agrees",
     details: "auto is 31 of each 32 bits: 372 of 384, as in Henzinger's comparison, where it corresponds to a cosine of 0.995. At least 7 of \
-              8; `cosine` does for looser pairs.",
+              8; `cosine` is for looser pairs.",
 };
 static PROJECTION_BITS: Parameter = Parameter {
     name: "projection-bits",

@@ -103,7 +103,7 @@ static DISTANCE: Parameter = Parameter {
     placeholder: "K",
     default: "3",
     values: Values::Integer(0..=32),
-    help: "Most bits in which a reported pair may differ",
+    help: "Maximum number of bits in which a reported pair may differ",
     details: "3 of 64 is what Google's crawler used; it finds about a quarter of the pairs that differ in 2 % of their words, 6 three \
               quarters, 10 nearly all. Unrelated documents are about half the bits apart.",
 };
@@ -114,7 +114,7 @@ static BITS: Parameter = Parameter {
     values: Values::Multiple(32, 32..=256),
     help: "Bits of the fingerprint: a multiple of 32",
     details: "64 bits take 8 bytes a document, 128 bits 16, with half the noise. With 128 bits the same similarity is twice the distance: \
-              raise `distance` along.",
+              raise `distance` too.",
 };
 static GRAMS: Parameter = Parameter {
     name: "grams",

@@ -105,7 +105,7 @@ pub static ANTECEDENTS: Parameter = Parameter {
         ("es", "Spanish"),
         ("zh", "Chinese: the commonest function characters"),
     ]),
-    help: "The stop words that spots hang on: of a language, listed, or in a file",
+    help: "The stop words that start a spot: of a language, listed, or in a file",
     details: "en (English), de (German), fr (French), es (Spanish) or zh (Chinese); en follows the paper and its reference program. The \
               lists of de, fr, es and zh are ours, made after the same pattern. For zh, whose tokens are single characters, `spot-chain 3` is \
               stricter. Words separated by commas are a list of your own (a,an,the,this), and so is a file with one word a line; chains \
@@ -138,7 +138,7 @@ static CHAIN_OVER: Parameter = Parameter {
         ("all", "the very next tokens, stop words or not"),
     ]),
     help: "Which tokens the chain of a spot is made of",
-    details: "content skips stop words, and so bears changes in them. all is the stop-word shingle of Mining of Massive Datasets, section \
+    details: "content skips stop words, and so tolerates changes in them. all is the stop-word shingle of Mining of Massive Datasets, section \
               3.2.4: a stop word and the next two words, whatever they are; simpler, and stricter.",
 };
 static SPOTS: Parameter = Parameter {
@@ -437,7 +437,7 @@ fn forecast(settings: &Settings, _median_tokens: usize, documents: u64) -> Resul
                 "lengths in spots are cut into {}, …; a document is looked for in its own range and its neighbours",
                 ranges.join(", ")
             ),
-            "spots that only one document has are no keys, so there are usually far fewer".into(),
+            "spots that only one document has do not become keys, so there are usually far fewer".into(),
         ],
     })
 }
@@ -535,7 +535,7 @@ mod tests {
         check("fr", "L’été a été chaud dans la ville", "l:chaud:ville a:chaud:ville");
         check("es", "El perro está en la casa vieja", "el:perro:casa está:casa:vieja la:casa:vieja");
         check("zh", "我们的学校", "的:学:校");
-        // English antecedents are no others.
+        // English antecedents do not count here.
         check("de", "the house was painted white", "");
     }
 

@@ -1,4 +1,4 @@
-//! AsciiDoc, line by line: the first characters of a line tell delimiters, lists and tables.
+//! AsciiDoc, line by line: the first characters of a line identify delimiters, lists and tables.
 
 mod inline;
 

@@ -17,7 +17,7 @@ use crate::readable::display_size;
 /// The number of compressed bytes read at once.
 const READ_BYTES: usize = 256 << 10;
 
-/// What a decoder of xz needs beside its dictionary, in KiB.
+/// What a decoder of xz needs in addition to its dictionary, in KiB.
 const XZ_MORE_KIB: u64 = 1024;
 
 /// The decompressed bytes of `raw`. `consumed` counts the bytes taken from the file, including those before it.

@@ -222,7 +222,7 @@ impl Dictionary {
         Ok(Dictionary { physical, starts })
     }
 
-    /// Its memory, in bytes, beside that of the page.
+    /// Its memory, in bytes, in addition to that of the page.
     pub fn bytes_held(count: u64) -> u64 {
         4 * count
     }
