@@ -51,7 +51,7 @@ impl Spilled {
         Ok(self.bytes - bytes.len() as u64)
     }
 
-    /// The words from a byte on.
+    /// The words from a byte on. Threads that read do not wait for each other.
     ///
     /// # Errors
     /// The file cannot be read.
