@@ -6,14 +6,10 @@
 //!
 //! It needs nothing but the public trait: no line in the library's table, no change to its source.
 
-use neardups::Error;
-use neardups::algorithm::Entry;
-use neardups::algorithm::parameter::Settings;
-use neardups::engine::{ScanOptions, scan};
 use neardups::source::Documents;
 use neardups::tokenizer::{TokenDetail, Tokenizer, Tokens, Word};
+use neardups::{Error, MinHash, Scan};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The tokens of [`Word`] with each digit replaced by 0: `2024-05-17` and `2025-11-02` both become `0000 00 00`.
 struct MaskedNumbers;
@@ -39,7 +35,7 @@ impl Tokenizer for MaskedNumbers {
 }
 
 /// The pairs found with a tokenizer.
-fn pairs(tokenizer: Arc<dyn Tokenizer>) -> Result<Vec<String>, Error> {
+fn pairs(tokenizer: impl Tokenizer + 'static) -> Result<Vec<String>, Error> {
     let mut documents = Documents::new([
         (
             "monday",
@@ -54,20 +50,18 @@ fn pairs(tokenizer: Arc<dyn Tokenizer>) -> Result<Vec<String>, Error> {
             "Tickets can be bought at the desk or online; children under twelve and members of the society enter free.",
         ),
     ]);
-    let minhash = Entry::by_name("minhash")?.factory(Settings::default())?;
-    let options = ScanOptions { tokenizer, ..ScanOptions::default() };
-    let outcome = scan(&mut documents, None, &minhash, &options, &())?;
+    let outcome = Scan::new(MinHash::builder().build()?).tokenizer(tokenizer).run(&mut documents)?;
     Ok(outcome.pairs().map(|pair| format!("{} {} {}", pair.a, pair.b, pair.similarity.value())).collect())
 }
 
 fn main() -> Result<(), Error> {
-    println!("words as they are: {:?}", pairs(Arc::new(Word))?);
-    println!("digits masked:     {:?}", pairs(Arc::new(MaskedNumbers))?);
+    println!("words as they are: {:?}", pairs(Word)?);
+    println!("digits masked:     {:?}", pairs(MaskedNumbers)?);
     Ok(())
 }
 
 #[test]
 fn masked_numbers_make_copies_of_pages_that_differ_in_counters() {
-    assert!(pairs(Arc::new(Word)).unwrap().is_empty());
-    assert_eq!(pairs(Arc::new(MaskedNumbers)).unwrap(), ["monday friday 1"]);
+    assert!(pairs(Word).unwrap().is_empty());
+    assert_eq!(pairs(MaskedNumbers).unwrap(), ["monday friday 1"]);
 }

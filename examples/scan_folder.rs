@@ -4,11 +4,9 @@
 //! cargo run --release --example scan_folder -- fixtures/english/docs
 //! ```
 
-use neardups::Error;
-use neardups::algorithm::Entry;
-use neardups::algorithm::parameter::Settings;
-use neardups::engine::{KeepPolicy, Observer, ScanOptions, scan};
+use neardups::engine::Observer;
 use neardups::source::{self, Input, Problem};
+use neardups::{Error, KeepPolicy, MinHash, Scan};
 
 /// Hears of files that could not be read. The library itself prints nothing.
 struct Complaints;
@@ -23,12 +21,12 @@ fn report(folder: &str) -> Result<String, Error> {
     // Where documents come from: any number of files and folders; compressed files, JSON lines and CSV are understood.
     let mut input = Input::new(vec![folder.into()], source::ReadOptions::default());
 
-    // How near-duplicates are found: an algorithm of the table with the parameters that the command line has.
-    let minhash =
-        Entry::by_name("minhash")?.factory(Settings::from_pairs([("threshold", "0.8"), ("recall", "0.999")]))?;
+    // How near-duplicates are found: an algorithm, with the parameters that the command line has.
+    let minhash = MinHash::builder().threshold(0.8).recall(0.999).build()?;
 
-    // One call reads, fingerprints, groups and verifies, on all cores.
-    let outcome = scan(&mut input, None, &minhash, &ScanOptions::default(), &Complaints)?;
+    // One call reads, fingerprints, groups and verifies, on all cores. Where only what is kept matters, and not each pair,
+    // `deduplicate` does less.
+    let outcome = Scan::new(minhash).observer(&Complaints).run(&mut input)?;
 
     let mut lines = format!("{} documents\n", outcome.report.counts.documents);
     for pair in outcome.pairs() {

@@ -211,6 +211,7 @@ impl PairSet {
 
 /// The truth that predicted pairs are compared with.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Truth {
     /// Pairs that should be found.
     pub pairs: PairSet,
@@ -484,9 +485,9 @@ fn bins_of(pairs: impl Iterator<Item = (Option<Odds>, bool)>) -> Bins {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Swept {
-    /// `--threshold`, from this one up to 1.
+    /// The parameter `threshold`, from this one up to 1.
     Threshold(Threshold),
-    /// `--distance`, from 0 up to this one.
+    /// The parameter `distance`, from 0 up to this one.
     Distance(u32),
 }
 

@@ -232,6 +232,7 @@ pub fn first_difference(a: &[u64], b: &[u64], shortest: usize) -> Option<[Range<
 /// The numbers of distinct shingles of two documents, and of those in common (Broder 1997: resemblance and
 /// containment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overlap {
     /// Distinct shingles of the first document.
     pub a: usize,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// One line of the table of algorithms.
 #[non_exhaustive]
 pub struct Entry {
-    /// What `--algo` takes.
+    /// Its name.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],

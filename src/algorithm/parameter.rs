@@ -485,7 +485,7 @@ impl Settings {
 
 // Parameters that more than one family has.
 
-/// `--threshold`.
+/// The parameter `threshold`.
 pub static THRESHOLD: Parameter = Parameter {
     name: "threshold",
     placeholder: "S",
@@ -496,7 +496,7 @@ pub static THRESHOLD: Parameter = Parameter {
               and, on short documents, coincidences.",
 };
 
-/// `--recall`.
+/// The parameter `recall`.
 pub static RECALL: Parameter = Parameter {
     name: "recall",
     placeholder: "R",
@@ -509,7 +509,7 @@ pub static RECALL: Parameter = Parameter {
               removed or replaced word, unless a few words outweigh all others of a document.",
 };
 
-/// `--cosine`.
+/// The parameter `cosine`.
 pub static COSINE: Parameter = Parameter {
     name: "cosine",
     placeholder: "C",
@@ -521,7 +521,7 @@ pub static COSINE: Parameter = Parameter {
               found with probability `recall` or more, instead of `agree`; the counts are those of `weights`.",
 };
 
-/// `--weights`.
+/// The parameter `weights`.
 pub static WEIGHTS: Parameter = Parameter {
     name: "weights",
     placeholder: "KIND|FILE",
@@ -542,7 +542,7 @@ pub static WEIGHTS: Parameter = Parameter {
               value with a dot or a slash is a file, and so is the name of an existing file that is none of these words.",
 };
 
-/// `--lexicon`.
+/// The parameter `lexicon`.
 pub static LEXICON: Parameter = Parameter {
     name: "lexicon",
     placeholder: "FILE",
@@ -556,7 +556,7 @@ pub static LEXICON: Parameter = Parameter {
               no others, however many documents have them.",
 };
 
-/// `--lexicon-without`.
+/// The parameter `lexicon-without`.
 pub static LEXICON_WITHOUT: Parameter = Parameter {
     name: "lexicon-without",
     placeholder: "FILE",
@@ -568,7 +568,7 @@ pub static LEXICON_WITHOUT: Parameter = Parameter {
               `lexicons` is given as well.",
 };
 
-/// `--hash`.
+/// The parameter `hash`.
 pub static HASH: Parameter = Parameter {
     name: "hash",
     placeholder: "KIND",
@@ -586,7 +586,7 @@ pub static HASH: Parameter = Parameter {
               For SimHash, the fingerprints depend on the hash function. For MinHash, it only affects which pairs are missed by chance.",
 };
 
-/// `--drop-common`.
+/// The parameter `drop-common`.
 pub static DROP_COMMON: Parameter = Parameter {
     name: "drop-common",
     placeholder: "P",

@@ -12,7 +12,7 @@ use crate::tokenizer;
 /// One line of the table of presets.
 #[non_exhaustive]
 pub struct Preset {
-    /// The value of `--preset`.
+    /// Its name.
     pub name: &'static str,
     /// One line for help.
     pub summary: &'static str,

@@ -142,7 +142,7 @@ pub enum RowKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
-    /// Its name, in `snake_case`, as in `--stats`.
+    /// Its name, in `snake_case`, as in records.
     pub name: &'static str,
     /// Its value.
     pub value: Value,

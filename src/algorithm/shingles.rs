@@ -36,7 +36,7 @@ impl ShingleHash {
         })
     }
 
-    /// Returns the name, as typed after `--hash`.
+    /// Returns the name: a value of the parameter `hash`.
     pub fn name(self) -> &'static str {
         match self {
             ShingleHash::Xxh3 => "xxh3",

@@ -6,6 +6,7 @@ use super::row::{Row, Value};
 use crate::hash::HASH_VERSION;
 use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 
 /// Returns whether two algorithms make the same fingerprints, keys and similarities, apart from what they learn. They
 /// do if name and measure are the same and the identity rows are equal; the provenance of the values does not matter.
@@ -41,23 +42,34 @@ impl Spec {
 
     /// Returns everything that signatures depend on, by name, including the [hash version](HASH_VERSION). Decimal
     /// numbers are kept as text, so that they compare equal when read back.
-    pub fn identity(&self) -> Map<String, Json> {
-        let mut identity = Map::new();
-        identity.insert("algo".into(), self.algorithm.into());
-        identity.insert("hash version".into(), HASH_VERSION.into());
-        identity.insert("seed".into(), self.seed.into());
-        identity.insert("tokenizer".into(), self.tokenizer.as_str().into());
+    pub fn identity(&self) -> BTreeMap<String, Value> {
+        let text = |text: &str| Value::from(text.to_string());
+        let mut identity = BTreeMap::from([
+            ("algo".into(), self.algorithm.into()),
+            ("hash version".into(), HASH_VERSION.into()),
+            ("seed".into(), self.seed.into()),
+            ("tokenizer".into(), text(&self.tokenizer)),
+        ]);
         identity.extend(self.text.iter().map(|&(name, value)| (name.into(), value.into())));
         for row in self.parameters.iter().filter(|row| row.is_identity()) {
             let value = match &row.value {
-                Value::Switch(on) => (*on).into(),
-                Value::Integer(number) => (*number).into(),
-                decimal @ Value::Decimal(_) => decimal.to_string().into(),
-                Value::Text(text) => text.as_ref().into(),
+                decimal @ Value::Decimal(_) => text(&decimal.to_string()),
+                value => value.clone(),
             };
             identity.insert(row.name.replace('_', " "), value);
         }
         identity
+    }
+
+    /// The [identity](Self::identity) as it is stored.
+    pub(crate) fn identity_json(&self) -> Map<String, Json> {
+        let json = |value: Value| match value {
+            Value::Switch(on) => on.into(),
+            Value::Integer(number) => number.into(),
+            Value::Decimal(number) => number.into(),
+            Value::Text(text) => text.into_owned().into(),
+        };
+        self.identity().into_iter().map(|(name, value)| (name, json(value))).collect()
     }
 }
 

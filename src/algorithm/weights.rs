@@ -39,7 +39,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// Returns the value of `--weights`.
+    /// Returns the name: a value of the parameter `weights`.
     pub fn name(self) -> &'static str {
         match self {
             Weights::Binary => "binary",

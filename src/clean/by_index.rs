@@ -123,7 +123,7 @@ impl<'a> Stream<'a> {
             parameters: index.spec().parameters.clone(),
             counts,
             capped: (index.capped(), index.most_of_a_key()),
-            warnings: index.warnings(counts.documents, counts.featureless),
+            warnings: index.warnings(),
             repair: None,
             seconds: started.elapsed().as_secs_f64(),
         };

@@ -77,7 +77,7 @@ pub(super) fn references(options: &CleanOptions) -> Result<Inputs, Error> {
 pub(super) fn request(factory: &dyn AlgorithmFactory, options: &CleanOptions) -> Result<Request, Error> {
     let prepared = factory.prepare(0)?;
     let tokenizer = prepared.tokenizer.clone().unwrap_or_else(|| options.engine.tokenizer.clone());
-    let mut request = Spec::new(&*prepared.algorithm, &*tokenizer, options.engine.seed).identity();
+    let mut request = Spec::new(&*prepared.algorithm, &*tokenizer, options.engine.seed).identity_json();
     if factory.depends_on_length() {
         // What follows from the median length is not known yet; that it does is.
         let derived = prepared.algorithm.rows();

@@ -264,6 +264,7 @@ fn append(ends: &mut Vec<usize>, own: &[usize], base: usize) {
 
 /// A location, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct At<'a> {
     /// The path as given, `/`-separated.
     pub path: &'a str,

@@ -17,7 +17,7 @@ use super::arrange::{self, KeepPolicy};
 use super::corpus::Corpus;
 use super::portions::Portion;
 use super::table::Table;
-use super::verify::{Edge, Evidence, HOT, Search};
+use super::verify::{Edge, Evidence, HOT_RUN, Search};
 use crate::postings::Families;
 use crate::similarity::Similarity;
 use crate::union_find::UnionFind;
@@ -141,7 +141,7 @@ impl Members {
             self.flat[start + *length as usize] = turn;
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
-            if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT) {
+            if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT_RUN) {
                 let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn)));
             }
         }
@@ -152,7 +152,7 @@ impl Members {
     fn find(&self, turns: &Turns<'_>, turn: u32, from: u32, mut each: impl FnMut(u32)) {
         for &run in turns.runs_of(turn) {
             let length = self.lengths[run as usize] as usize;
-            if length < HOT || self.families.is_none() {
+            if length < HOT_RUN || self.families.is_none() {
                 let list = &self.flat[turns.runs.starts[run as usize]..][..length];
                 list.iter().rev().take_while(|&&other| other >= from).for_each(|&other| each(other));
             }
@@ -303,7 +303,7 @@ impl Search<'_> {
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
     /// Memory: some 16 bytes for each group under each key that several share, and an edge for each dropped group; if more
-    /// than [`HOT`] groups of a key are kept, also the prefixes of their sets.
+    /// than [`HOT_RUN`] groups of a key are kept, also the prefixes of their sets.
     fn deciding_edges(&self, evidence: &Evidence, order: &[u32]) -> (Vec<Edge>, u64) {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         let turns = Turns { search: self, evidence, runs: &runs, order };
@@ -344,7 +344,7 @@ impl<'a> Connection<'a> {
 
     /// Whether the members of a run are too many to compare each with each.
     fn is_hot(&self, run: u32) -> bool {
-        self.turns.runs.members(run).len() >= HOT && self.turns.search.prefixes_by().is_some()
+        self.turns.runs.members(run).len() >= HOT_RUN && self.turns.search.prefixes_by().is_some()
     }
 
     /// Whether two groups may be similar and were not compared by the choice.

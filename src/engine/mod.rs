@@ -104,7 +104,7 @@ impl Default for ScanOptions {
 pub struct Counts {
     /// Documents read, references not included.
     pub documents: u64,
-    /// Documents of the reference, with `--against`.
+    /// Documents of the reference, if there is one.
     pub references: u64,
     /// Documents with too few features for the algorithm to compare: never reported.
     pub featureless: u64,

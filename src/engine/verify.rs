@@ -272,7 +272,7 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
 
 /// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
 /// filter.
-pub(super) const HOT: usize = 512;
+pub(super) const HOT_RUN: usize = 512;
 
 /// The rarest elements of the members of a hot run. Most members may share no more than the element that brought them
 /// there: a licence, or a page's frame. Members are numbers within the run.
@@ -543,7 +543,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {
-        table.run(run).len() >= HOT && self.prefixes_by().is_some()
+        table.run(run).len() >= HOT_RUN && self.prefixes_by().is_some()
     }
 
     /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool. Returns the result of

@@ -100,7 +100,7 @@ impl Rates {
 const MOST_CHOSEN: f64 = 1024.0;
 
 /// The most random documents under a key of a layout for an index, far below the number that is compared.
-const MOST_OF_A_KEY: f64 = 1024.0;
+const MOST_RANDOM_OF_A_KEY: f64 = 1024.0;
 
 /// The choice of a layout by its cost, and what it costs.
 impl Layout {
@@ -117,8 +117,8 @@ impl Layout {
     pub fn for_index(bits: usize, distance: usize, documents: f64) -> Self {
         let all = every(bits, distance, MOST_CHOSEN);
         let fullest = |layout: &Self| match layout.compares_all(documents) {
-            true => MOST_OF_A_KEY,
-            false => layout.candidates_of_a_probe(documents).max(MOST_OF_A_KEY),
+            true => MOST_RANDOM_OF_A_KEY,
+            false => layout.candidates_of_a_probe(documents).max(MOST_RANDOM_OF_A_KEY),
         };
         let least = all.iter().map(fullest).fold(f64::INFINITY, f64::min);
         let suitable = all.iter().copied().filter(|layout| fullest(layout) == least);

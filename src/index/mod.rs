@@ -251,10 +251,10 @@ impl Index {
     ) -> Result<Option<(Self, Option<Repair>)>, Error> {
         let asked = options.mode.only_reads();
         let only_reads = asked || staging.is_some_and(|staging| staging.is_trial);
-        let new = || Value::Object(plan.for_file(None).spec.identity());
+        let new = || Value::Object(plan.for_file(None).spec.identity_json());
         let (log, mut stored) = if only_reads { Log::open_to_read(path) } else { Log::open(path, new) }?;
         let signing = plan.for_file(seed_of(&stored.header));
-        stored.check(&Value::Object(signing.spec.identity()))?;
+        stored.check(&Value::Object(signing.spec.identity_json()))?;
         stored.reads.shape = stored.reads.shape.and(signing.algorithm.compare_on());
         let mut index = Self::with_log(signing, log, options, Some(disk_of(path, options)));
         index.staged = staging.map(|_| 0);

@@ -40,6 +40,13 @@ pub struct Wanted {
     pub is_exhaustive: bool,
 }
 
+/// The ten nearest of those that share a key.
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted { most: 10, is_exhaustive: false }
+    }
+}
+
 /// A candidate, with an upper bound of its similarity.
 pub(super) type Bounded = (f64, u32);
 

@@ -43,9 +43,9 @@ impl Made {
             rows
         };
         let Some(stored) = stored(path)? else {
-            return Ok(Made { rows: without_seed(plan.for_file(None).spec.identity()), digest: None });
+            return Ok(Made { rows: without_seed(plan.for_file(None).spec.identity_json()), digest: None });
         };
-        stored.check(&Value::Object(plan.for_file(seed_of(&stored.header)).spec.identity()))?;
+        stored.check(&Value::Object(plan.for_file(seed_of(&stored.header)).spec.identity_json()))?;
         let rows = stored.header.as_object().cloned().unwrap_or_default();
         Ok(Made { rows: without_seed(rows), digest: Some(hash_of(&stored.header)) })
     }

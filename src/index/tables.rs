@@ -71,7 +71,7 @@ impl Tables {
     /// Empty ones. Documents below the threshold may be looked for unless `only_similar` says otherwise.
     pub fn new(algorithm: &dyn Algorithm, spec: &Spec, only_similar: bool, memory: u64, disk: Option<Disk>) -> Self {
         let table = || if disk.is_some() { Table::recorded(Vec::new()) } else { Table::default() };
-        let rows = Value::Object(spec.identity()).to_string();
+        let rows = Value::Object(spec.identity_json()).to_string();
         Tables {
             memory,
             checkpoint_after: CHECKPOINT_AFTER,

@@ -21,6 +21,7 @@ pub struct Document<'a> {
 /// The location of a record: a file, and a line in it (in an archive: a record; in Parquet: a row) unless it is the whole
 /// file. `-` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Place {
     /// The path as given, `/`-separated.
     pub path: std::sync::Arc<str>,
@@ -30,6 +31,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// The record at this line, or with this number, of a file; with `None` the whole file.
+    pub fn new(path: impl Into<std::sync::Arc<str>>, line: Option<u64>) -> Self {
+        Place { path: path.into(), line }
+    }
+
     /// Whether an id is only this location, written as `path:LINE`.
     pub fn names(&self, id: &str) -> bool {
         let line = id.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix(':'));

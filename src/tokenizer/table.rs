@@ -13,9 +13,9 @@ use crate::error::Error;
 /// One line of the table of tokenizers.
 #[non_exhaustive]
 pub struct TokenizerEntry {
-    /// Its value for `--tokenizer`.
+    /// Its name, as [`by_name`](super::by_name) takes it.
     pub name: &'static str,
-    /// One line for `--help`.
+    /// What it does, in one line.
     pub summary: &'static str,
     /// The default and the range of the number that may follow the name (`char:5`), for those that take one.
     pub size: Option<(usize, std::ops::RangeInclusive<usize>)>,

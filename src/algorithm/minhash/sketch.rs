@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the name, as typed after `--sketch`.
+    /// Returns the name: a value of the parameter `sketch`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Fss => "fss",

@@ -93,7 +93,7 @@ parameters! {
     drop_common(share: impl Into<Number>) DROP_COMMON = share.into().0;
 }
 
-/// `--antecedents`.
+/// The parameter `antecedents`.
 pub static ANTECEDENTS: Parameter = Parameter {
     name: "antecedents",
     placeholder: "LANG|WORDS|FILE",

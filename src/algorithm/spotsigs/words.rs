@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The words of one language, normalised as by the default tokenizer. Each is one of its tokens.
 #[derive(Debug)]
 pub struct Language {
-    /// The value of `--antecedents`: the ISO 639-1 code.
+    /// The value of the parameter `antecedents`: the ISO 639-1 code.
     pub code: &'static str,
     /// The antecedents, separated by spaces. Chains skip them.
     pub antecedents: &'static str,

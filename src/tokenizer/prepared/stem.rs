@@ -8,7 +8,7 @@ use waken_snowball::Algorithm;
 /// A language whose words can be stemmed.
 #[derive(Debug)]
 pub struct StemLanguage {
-    /// Its ISO 639-1 code, as `--stem` takes it.
+    /// Its ISO 639-1 code.
     pub code: &'static str,
     /// Its name.
     pub name: &'static str,
