@@ -82,7 +82,7 @@ fn write(
 /// Refuses files that cannot be joined.
 fn refuse_mixed<'a>(headings: impl Iterator<Item = &'a (String, Heading)>) -> Result<(), Error> {
     let mut first: Option<&(String, Heading)> = None;
-    let to_files = "write files instead of a stream";
+    let to_files = "write files instead of a stream, with `clean::clean`";
     for this in headings {
         let (name, heading) = this;
         if heading.format == Format::Parquet {

@@ -11,7 +11,7 @@ use super::preparation::Tokenization;
 use super::review::Page;
 use super::scan::{Ran, Stats, check_reference};
 use super::spelling::{spell_all, spelled};
-use super::stats::{end_on_signals, with_stats, write_stats};
+use super::stats::{INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::stream;
 use super::terminal::{self, Terminal, bytes, count, counted};
@@ -71,6 +71,11 @@ impl Request {
         let (_, factory) = method.factory()?;
         if arguments.paths.iter().chain(&arguments.against).any(|path| path.as_os_str() == "-") {
             let why = "standard input (-) cannot be cleaned: name files or folders (dedup scan - --emit verdicts decides on it)";
+            return Err(usage_error(why));
+        }
+        if arguments.output.is_none() && arguments.move_duplicates.is_none() && !arguments.is_dry {
+            let why = "clean needs --output DIR (write the corpus there without its near-duplicates), --move-duplicates DIR (move files that \
+                       are near-duplicates there) or --dry-run (only count them)";
             return Err(usage_error(why));
         }
         if arguments.is_dry && arguments.link {
@@ -155,11 +160,23 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        end_on_signals(stats.as_ref())?;
+        end_on_signals(stats.as_ref(), when_stopped(arguments))?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         write(&request, page.as_ref(), &mut outputs, stats, started)
     })
+}
+
+/// The message when a signal stops the run.
+fn when_stopped(arguments: &Arguments) -> String {
+    match &arguments.move_duplicates {
+        _ if arguments.is_dry => INCOMPLETE.to_string(),
+        None => format!("{INCOMPLETE}: the same command continues"),
+        Some(folder) => {
+            let back = format!("dedup clean --undo {}", folder.display());
+            format!("{INCOMPLETE}: the same command continues, and {back} moves the files back")
+        }
+    }
 }
 
 fn write(
@@ -437,7 +454,7 @@ fn move_back(folder: &Path, arguments: &Arguments) -> Result<Status, Error> {
     if let Some(other) = &arguments.beside_undo {
         return Err(usage_error(format!("{other} has no effect with --undo, which moves back what is in DIR")));
     }
-    end_on_signals(None)?;
+    end_on_signals(None, format!("{INCOMPLETE}: the same command continues"))?;
     let started = Instant::now();
     let terminal = Terminal::new(arguments.signing.run.quiet, None);
     let undone = undo(folder, &terminal);

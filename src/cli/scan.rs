@@ -11,7 +11,7 @@ use super::preparation::{Described, Tokenization};
 use super::review::Page;
 use super::spelling::{self, spell_all};
 use super::standard_output::WholeLines;
-use super::stats::{Failure, end_on_signals, with_stats, write_stats};
+use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, bytes, count, counted};
 use neardups::Error;
@@ -143,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {
-        end_on_signals(stats.as_ref())?;
+        end_on_signals(stats.as_ref(), INCOMPLETE)?;
         let started = Instant::now();
         let request = Request::resolve(arguments)?;
         scan(&request, page.as_ref(), &mut outputs, stats, started)
@@ -307,6 +307,8 @@ struct Written {
     records: u64,
     clusters: Option<u64>,
     dropped: Option<u64>,
+    /// The pairs of documents that the pairs of hosts were counted from.
+    pairs_across_hosts: Option<u64>,
 }
 
 /// What the pairs of hosts do not count.
@@ -430,6 +432,7 @@ fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<
                 written.records += 1;
                 out.hosts(&pair)?;
             }
+            written.pairs_across_hosts = Some(hosts.document_pairs);
         }
     }
     out.finish()?;
@@ -477,7 +480,16 @@ fn summarise(
     }
     let results = [
         (request.emit == Emit::Fingerprints).then(|| counted(documents - featureless, "fingerprint")),
-        pairs.map(|pairs| counted(pairs, "near-duplicate pair")),
+        pairs.filter(|_| request.emit != Emit::Hosts).map(|pairs| counted(pairs, "near-duplicate pair")),
+        written.pairs_across_hosts.map(|pairs| {
+            let hosts = if written.records == 1 {
+                "1 pair of hosts".into()
+            } else {
+                format!("{} pairs of hosts", count(written.records))
+            };
+            let pairs = if pairs == 1 { "1 pair".into() } else { format!("{} pairs", count(pairs)) };
+            format!("{hosts}, from {pairs} of documents on different hosts")
+        }),
         written.clusters.map(|clusters| counted(clusters, "cluster")),
         written.dropped.map(|dropped| format!("{} not kept", counted(dropped, "document"))),
     ];

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// The command for what the library names.
-const COMMANDS: [(&str, &str); 4] = [
+const COMMANDS: [(&str, &str); 5] = [
+    ("clean::clean", "dedup clean --output DIR"),
     ("Outdated::damaged", "dedup index compact --salvage"),
     ("count_terms", "dedup lexicon build"),
     ("index::header", "dedup index stats"),

@@ -60,22 +60,25 @@ static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// None: there is no file to open again.
 pub fn end_programs_on_signals(options: &source::ReadOptions) -> Result<(), Error> {
-    if options.program.is_some() { end_on_signals(None) } else { Ok(()) }
+    if options.program.is_some() { end_on_signals(None, INCOMPLETE) } else { Ok(()) }
 }
 
-/// Ends the process on the first signal, with a reason in the file of `--stats`. For commands without results until their end.
+/// The message when a signal stops a run.
+pub const INCOMPLETE: &str = "stopped by a signal: results are missing or incomplete";
+
+/// Ends the process on the first signal, with this message as the reason in the file of `--stats`. For commands without results until
+/// their end.
 ///
 /// # Errors
 /// The file cannot be opened again.
-pub fn end_on_signals(stats: Option<&OutFile>) -> Result<(), Error> {
-    let stats = stats.map(OutFile::try_clone).transpose()?;
+pub fn end_on_signals(stats: Option<&OutFile>, message: impl Into<String>) -> Result<(), Error> {
+    let (stats, message) = (stats.map(OutFile::try_clone).transpose()?, message.into());
     // Without the handler a signal ends the program as well.
     _ = ctrlc::set_handler(move || {
-        const MESSAGE: &str = "stopped by a signal: results are missing or incomplete";
         // From here on threads that read through programs stand still, so that the run cannot go on without these files.
         source::end_programs();
-        terminal::stopped(MESSAGE);
-        let error = Failure { kind: "signal", message: MESSAGE.into() };
+        terminal::stopped(&message);
+        let error = Failure { kind: "signal", message: message.clone() };
         let stopped = Failed { r#type: "stats", version: env!("CARGO_PKG_VERSION"), error };
         if let Some(stats) = &stats
             && !ARE_WRITTEN.load(Ordering::Relaxed)

@@ -37,6 +37,8 @@ pub struct Hosts {
     pub nameless: u64,
     /// The number of texts on more than [`MAX_HOSTS_PER_TEXT`] hosts, which were not counted.
     pub left_out: u64,
+    /// The number of pairs of near-duplicates on different hosts, without those texts.
+    pub document_pairs: u64,
 }
 
 impl Hosts {
@@ -133,6 +135,8 @@ impl Outcome {
         let against = self.corpus.against();
         let is_pair = |a: u32, b: u32| if against { (a < references) != (b < references) } else { a != b };
         let is_counted = |group: u32| grouped.of(group).len() <= MAX_HOSTS_PER_TEXT;
+        let split = against.then_some(references);
+        let mut in_both_orders = 0;
         let mut repeated: HashMap<(u32, u32), u64> = HashMap::new();
         for group in 0..self.corpus.distinct() as u32 {
             if !is_counted(group) {
@@ -140,8 +144,11 @@ impl Outcome {
                 continue;
             }
             let similar = self.similar_groups(group).filter(|&other| is_counted(other));
-            let around = [group].into_iter().chain(similar).flat_map(|group| grouped.of(group));
-            let others: BTreeSet<u32> = around.map(|&(host, _)| host).collect();
+            let mut others: BTreeSet<u32> = BTreeSet::new();
+            for other in [group].into_iter().chain(similar) {
+                others.extend(grouped.of(other).iter().map(|&(host, _)| host));
+                in_both_orders += document_pairs(grouped.of(group), grouped.of(other), split);
+            }
             for &(host, documents) in grouped.of(group) {
                 for &other in others.iter().filter(|&&other| is_pair(host, other)) {
                     *repeated.entry((host, other)).or_default() += u64::from(documents);
@@ -158,6 +165,7 @@ impl Outcome {
         let pages = |a, b| repeated.get(&(a, b)).copied().unwrap_or(0);
         let pairs: BTreeSet<_> = repeated.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
         hosts.pairs = pairs.into_iter().map(|(a, b)| ((a, b), (pages(a, b), pages(b, a)))).collect();
+        hosts.document_pairs = in_both_orders / 2;
         hosts.pairs.sort_by_key(|&(_, (a, b))| Reverse(a + b));
         Ok(hosts)
     }
@@ -198,6 +206,28 @@ impl Outcome {
         }
         grouped
     }
+}
+
+/// The number of pairs of a document of one group and one of another on different hosts; with a reference, whose hosts are
+/// below this number, of a document and one of the reference.
+fn document_pairs(a: &[(u32, u32)], b: &[(u32, u32)], references: Option<u32>) -> u64 {
+    let sum = |hosts: &[(u32, u32)]| hosts.iter().map(|&(_, documents)| u64::from(documents)).sum::<u64>();
+    if let Some(references) = references {
+        let sides = |hosts: &[(u32, u32)]| {
+            let (before, after) = hosts.split_at(hosts.partition_point(|&(host, _)| host < references));
+            (sum(before), sum(after))
+        };
+        let (a, b) = (sides(a), sides(b));
+        return a.0 * b.1 + a.1 * b.0;
+    }
+    let (mut rest, mut on_one_host) = (b, 0);
+    for &(host, documents) in a {
+        rest = &rest[rest.partition_point(|&(other, _)| other < host)..];
+        if let Some((_, others)) = rest.first().filter(|(other, _)| *other == host) {
+            on_one_host += u64::from(documents) * u64::from(*others);
+        }
+    }
+    sum(a) * sum(b) - on_one_host
 }
 
 /// The approximate memory of a host that repeats another.

@@ -268,6 +268,42 @@ fn a_signal_leaves_the_rejects_of_the_last_run_and_no_temporary_file() {
     }
 }
 
+/// Stops a command while it reads through a program that does not end, and returns what it printed.
+fn stopped(shell: &Shell, arguments: &str) -> String {
+    shell.sh("mkdir -p in; echo words > in/a.txt; rm -f begun").done();
+    let mut run = shell.command(arguments);
+    run.args(["--pre", "sh -c 'touch begun; exec sleep 60'", "--pre-glob", "*.txt", "-q"]);
+    let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..1000 {
+        if shell.folder().join("begun").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::process::Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_cleaning_that_a_signal_stops_says_how_it_is_continued() {
+    let shell = Shell::new();
+    let start = "dedup: error: signal: stopped by a signal: results are missing or incomplete";
+    for (arguments, end) in [
+        ("clean in --output out", ": the same command continues"),
+        (
+            "clean in --move-duplicates out",
+            ": the same command continues, and dedup clean --undo out moves the files back",
+        ),
+        ("clean in --dry-run", ""),
+        ("scan in", ""),
+    ] {
+        assert_eq!(stopped(&shell, arguments), format!("{start}{end}\n"));
+        shell.sh("rm -rf out").done();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_scan_that_a_signal_stops_has_an_error() {

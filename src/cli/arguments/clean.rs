@@ -112,7 +112,6 @@ pub fn command() -> Command {
                 .long("output")
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
-                .required_unless_present_any(["dry-run", "move-duplicates", "undo"])
                 .help("Folder of the output: new, empty, or that of an interrupted run"),
         )
         .arg(
