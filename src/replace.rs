@@ -183,6 +183,57 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
+/// The location of a path of which only the beginning may exist: absolute, and without symbolic links in what exists.
+/// `None` if it cannot be determined.
+pub fn resolve_existing(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let (exists, real) = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    let missing = absolute.strip_prefix(exists).ok()?;
+    Some(if missing.as_os_str().is_empty() { real } else { real.join(missing) })
+}
+
+/// Whether a path may be a symbolic link, for [`open_regular`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// What it leads to is opened.
+    Followed,
+    /// It is refused.
+    Refused,
+}
+
+/// Opens a regular file and nothing else: a pipe could block, and a device may have no end.
+///
+/// # Errors
+/// It is something else, or cannot be opened with these options.
+pub fn open_regular(path: &Path, options: &mut OpenOptions, links: Links) -> io::Result<File> {
+    let check = |found: &fs::Metadata| match found.is_file() {
+        true => Ok(()),
+        false if found.is_symlink() => Err(not_opened("it is a symbolic link, which is not followed here")),
+        false => Err(not_opened("it is not a regular file")),
+    };
+    let found = if links == Links::Followed { fs::metadata(path) } else { fs::symlink_metadata(path) };
+    match found {
+        Ok(found) => check(&found)?,
+        // The options may create it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    // Something else may have taken its place meanwhile.
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = if links == Links::Followed { OFlags::NONBLOCK } else { OFlags::NONBLOCK | OFlags::NOFOLLOW };
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits() as i32);
+    }
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn not_opened(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 /// Renames a file to a name that is free. If the system cannot do both at once, the file has both names for a moment.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! The files of the input, and where each goes.
 
 use crate::error::Error;
+use crate::replace::resolve_existing as real;
 use crate::source::{FileId, Listed, display_path};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -208,13 +209,6 @@ impl Inputs {
             _ => Ok(()),
         }
     }
-}
-
-/// A path without links, of which only the beginning may exist.
-fn real(path: &Path) -> Option<PathBuf> {
-    let absolute = std::path::absolute(path).ok()?;
-    let (exists, real) = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
-    Some(real.join(absolute.strip_prefix(exists).ok()?))
 }
 
 /// Fails if a file is not as it was listed.

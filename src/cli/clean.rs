@@ -152,6 +152,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         return move_back(folder, arguments);
     }
     let mut outputs = Outputs::new();
+    if let Some((folder, what)) = output_folder(arguments) {
+        outputs.writes_folder(folder, what)?;
+    }
     outputs.reads_documents(&arguments.paths, arguments.signing.input.hidden)?;
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.signing.method)?;
@@ -177,6 +180,12 @@ fn when_stopped(arguments: &Arguments) -> String {
             format!("{INCOMPLETE}: the same command continues, and {back} moves the files back")
         }
     }
+}
+
+/// The folder that is filled, and its option.
+fn output_folder(arguments: &Arguments) -> Option<(&Path, &'static str)> {
+    let moved = arguments.move_duplicates.as_deref().map(|folder| (folder, "--move-duplicates"));
+    moved.or_else(|| Some((arguments.output.as_deref()?, "--output")))
 }
 
 fn write(

@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_documents(&[], false)?;
     outputs.reads_method(&signing.method)?;
     if let Some(index) = &arguments.index {
-        outputs.writes(index, "the index")?;
+        outputs.writes_index(index)?;
     }
     // Checked before any file is touched, including that of the statistics.
     let appended = [

@@ -59,7 +59,7 @@ struct Document<'a> {
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let path = &*arguments.file;
     let mut outputs = Outputs::new();
-    outputs.writes(path, "the index")?;
+    outputs.writes_index(path)?;
     if let Action::Query(signing, ..) | Action::Add(signing, _) = &arguments.action {
         outputs.reads_documents(&[], false)?;
         outputs.reads_method(&signing.method)?;

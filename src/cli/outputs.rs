@@ -1,5 +1,7 @@
 //! A registry of all files that a run reads and writes. No output may be another output, an input or the index.
 //!
+//! Nor may it be in a folder that a command fills with files of its own: it could be replaced, or replace one.
+//!
 //! Files are compared by device and inode, with symbolic links followed; files that do not exist yet, by folder and name. Pipes,
 //! terminals and other devices are not compared, because writing to them replaces nothing.
 
@@ -11,7 +13,8 @@ use super::problems::Rejects;
 use super::status::usage_error;
 use crate::readable::escaped;
 use neardups::Error;
-use neardups::replace::{self, resolve};
+use neardups::index::tables_folder;
+use neardups::replace::{self, resolve, resolve_existing};
 use neardups::source::FileId;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -49,6 +52,8 @@ enum Role {
     InputFolder,
     /// A file that is written, or an index.
     Output,
+    /// A folder that is filled with files, and what they are. It may not exist yet.
+    OutputFolder,
     /// The file that standard output was redirected to, and whether it is empty.
     StandardOutput { is_empty: bool },
     /// The file that standard error was redirected to.
@@ -78,7 +83,7 @@ impl Identity {
             Ok(_) => return None,
             Err(_) => None,
         };
-        let place = resolve(path).ok()?;
+        let place = resolve(path).ok().or_else(|| resolve_existing(path))?;
         let folder = place.parent().and_then(id);
         Some(Identity { file, place: Some(place), folder })
     }
@@ -195,6 +200,27 @@ impl Outputs {
         self.add(Known { role: Role::Output, what, path: Some(path.to_path_buf()), identity })
     }
 
+    /// Registers a folder that is filled with files. Other outputs must not be in it.
+    ///
+    /// # Errors
+    /// One of them is.
+    pub fn writes_folder(&mut self, path: &Path, what: &str) -> Result<(), Error> {
+        let identity = Identity { file: id(path), place: resolve_existing(path), folder: None };
+        self.add(Known { role: Role::OutputFolder, what: what.into(), path: Some(path.to_path_buf()), identity })
+    }
+
+    /// Registers an index, with the folder of its tables.
+    ///
+    /// # Errors
+    /// As for [`writes`](Self::writes) and [`writes_folder`](Self::writes_folder).
+    pub fn writes_index(&mut self, path: &Path) -> Result<(), Error> {
+        self.writes(path, "the index")?;
+        match path.as_os_str().is_empty() {
+            true => Ok(()),
+            false => self.writes_folder(&tables_folder(path), "the tables of the index"),
+        }
+    }
+
     /// Registers a file that is written at the end of a run. Whether it can be written is checked now, so that a long run does not fail
     /// at its end because of a mistyped name.
     ///
@@ -252,9 +278,13 @@ impl Outputs {
     }
 
     fn check(&self, old: &Known, new: &Known) -> Result<(), Error> {
-        use Role::{Input, InputFolder, Output, StandardError, StandardOutput};
+        use Role::{Input, InputFolder, Output, OutputFolder, StandardError, StandardOutput};
         match (old.role, new.role) {
             (Input | InputFolder, Input | InputFolder) => Ok(()),
+            (OutputFolder, Output | OutputFolder) => check_output_folder(old, new),
+            (Output, OutputFolder) => check_output_folder(new, old),
+            // What is read from it, and the streams, are not files that are replaced.
+            (OutputFolder, _) | (_, OutputFolder) => Ok(()),
             (StandardError, Input | InputFolder | StandardOutput { .. }) => Ok(()),
             (Input | InputFolder | StandardOutput { .. }, StandardError) => Ok(()),
             (InputFolder, _) => self.check_folder(old, new),
@@ -291,6 +321,26 @@ impl Outputs {
             if self.hidden { "" } else { ", or to a hidden file" }
         )))
     }
+}
+
+/// Refuses an output in a folder that is filled with files, or in the place of that folder.
+fn check_output_folder(folder: &Known, output: &Known) -> Result<(), Error> {
+    let shown = |known: &Known| known.path.as_ref().map_or("it".into(), |path| escaped(&path.to_string_lossy()));
+    let is_below = match (&output.identity.place, &folder.identity.place) {
+        (Some(output), Some(folder)) => output.starts_with(folder),
+        _ => false,
+    };
+    let path = folder.path.as_deref().unwrap_or(Path::new("."));
+    if !is_below && !holds(path, &output.identity, true, &mut BTreeSet::new()) {
+        return Ok(());
+    }
+    Err(usage_error(format!(
+        "{}: {} is in {}, the folder of {}, which could replace it or be replaced by it: name a file elsewhere",
+        escaped(&output.what),
+        shown(output),
+        shown(folder),
+        escaped(&folder.what)
+    )))
 }
 
 /// Whether a folder contains a file, with symbolic links followed.

@@ -18,8 +18,7 @@ use super::entry::NO_PLACE;
 use super::file::sync_folder;
 use super::options::Limits;
 use super::repeat::DIGEST;
-use crate::postings::damaged;
-use crate::replace::Replacement;
+use crate::replace::{Links, Replacement, open_regular};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -127,6 +126,11 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16)
 }
 
+/// The folder beside an index that holds its tables. Nobody else may write to it.
+pub fn tables_folder(index: &Path) -> PathBuf {
+    Checkpoint::of(index).folder
+}
+
 /// The folder of a checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
@@ -153,10 +157,18 @@ impl Checkpoint {
         self.folder.join("checkpoint")
     }
 
+    /// Whether the folder is there. A link with its name leads to files of someone else.
+    fn is_there(&self) -> bool {
+        fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir())
+    }
+
     /// The state that it has, if it is whole.
     pub fn read(&self) -> Option<Manifest> {
+        if !self.is_there() {
+            return None;
+        }
         let mut text = String::new();
-        open_regular(&self.file()).ok()?.take(MOST).read_to_string(&mut text).ok()?;
+        open_table(&self.file()).ok()?.take(MOST).read_to_string(&mut text).ok()?;
         Manifest::parse(&text)
     }
 
@@ -189,7 +201,7 @@ impl Checkpoint {
     }
 
     fn make_folder(&self) -> io::Result<()> {
-        if !self.folder.is_dir() {
+        if !self.is_there() {
             fs::create_dir(&self.folder)?;
             self.restrict_folder();
         }
@@ -233,6 +245,9 @@ impl Checkpoint {
 
     /// The numbers of all segments that are there, whether a checkpoint names them or not.
     fn segments(&self) -> Vec<u64> {
+        if !self.is_there() {
+            return Vec::new();
+        }
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         entries.filter_map(|entry| number_of(entry.ok()?.file_name().to_str()?)).collect()
     }
@@ -248,6 +263,9 @@ impl Checkpoint {
 
     /// Removes the checkpoint with all segments.
     pub fn remove(&self) {
+        if !self.is_there() {
+            return;
+        }
         // First, so that it never names what is missing.
         _ = fs::remove_file(self.file());
         self.clean(|_| false);
@@ -261,15 +279,12 @@ const SEGMENT: &str = "segment-";
 /// Above the numbers of segments.
 const MOST_NUMBER: u64 = 1 << 53;
 
-/// Opens a file for reading that is nothing else, such as a pipe, which could block.
+/// Opens a file of the folder for reading.
 ///
 /// # Errors
 /// It is not there, is not a file, or cannot be read.
-pub(super) fn open_regular(path: &Path) -> io::Result<File> {
-    match fs::metadata(path)?.is_file() {
-        true => File::open(path),
-        false => Err(damaged()),
-    }
+pub(super) fn open_table(path: &Path) -> io::Result<File> {
+    open_regular(path, File::options().read(true), Links::Refused)
 }
 
 /// The number of the segment with this file name.

@@ -9,7 +9,7 @@
 //! that are no longer made, and no texts to recompute them from.
 
 use crate::error::{Error, IndexFault};
-use crate::replace::remove_stale;
+use crate::replace::{Links, open_regular, remove_stale};
 use serde_core::de::IgnoredAny;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -75,7 +75,8 @@ pub(super) fn lock(path: &Path, options: &mut OpenOptions) -> Result<File, Error
         if again > 0 {
             thread::sleep(BETWEEN_TRIES);
         }
-        let file = options.read(true).write(true).truncate(false).open(path).map_err(failed)?;
+        options.read(true).write(true).truncate(false);
+        let file = open_regular(path, options, Links::Followed).map_err(failed)?;
         match file.try_lock() {
             // Another file may have replaced it while it was opened.
             Ok(()) if is_at(&file, path).map_err(failed)? => {

@@ -4,6 +4,7 @@ use super::file::{damaged, is_unfinished};
 use super::stored::Stored;
 use crate::algorithm::{self, FingerprintForm};
 use crate::error::Error;
+use crate::replace::{Links, open_regular};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -42,7 +43,7 @@ pub fn header(path: &Path) -> Result<Option<Header>, Error> {
 /// As for [`header`].
 pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Error> {
     let failed = |error| Error::io(format!("cannot open the index {}", path.display()), error);
-    match File::open(path) {
+    match open_regular(path, File::options().read(true), Links::Followed) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
         Ok(file) if is_unfinished(&file).map_err(failed)? => Ok(None),

@@ -65,6 +65,7 @@ mod staged;
 mod stored;
 mod tables;
 
+pub use checkpoint::tables_folder;
 pub use crowded::{MOST_OF_A_KEY, crowded_keys};
 pub use decision::{Decision, Pace};
 pub use file::FORMAT_VERSION;

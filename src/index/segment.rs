@@ -7,7 +7,7 @@
 //!
 //! Numbers are little-endian. Each page of postings and of outlines has a checksum in the footer, and so has each other part.
 
-use super::checkpoint::open_regular;
+use super::checkpoint::open_table;
 use super::outlines::{Outline, OutlineRun};
 use crate::postings::{Posting, Run, Words, Writer, damaged, put, read_at, sorted};
 use std::fs::File;
@@ -225,7 +225,7 @@ impl Segment {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn open(path: &Path, most: u64) -> io::Result<Self> {
-        let file = Arc::new(open_regular(path)?);
+        let file = Arc::new(open_table(path)?);
         let length = file.metadata()?.len();
         let mut tail = [0; 24];
         let before = length.checked_sub(24).ok_or_else(damaged)?;

@@ -7,6 +7,7 @@ use super::repeat::are_before;
 use super::shape::{Shape, chooses_tables};
 use crate::error::{Error, IndexFault};
 use crate::postings::read_at;
+use crate::replace::{Links, open_regular};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -91,7 +92,7 @@ impl Stored {
     /// The file cannot be read, of the kind of an input that is missing; or it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::input(format!("cannot open the index {}", path.display()), error);
-        let file = File::open(path).map_err(failed)?;
+        let file = open_regular(path, File::options().read(true), Links::Followed).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut reader = BufReader::with_capacity(1 << 18, file);
         let mut head = [0; 20];

@@ -168,6 +168,106 @@ fn no_output_of_a_scan_is_an_input() {
     assert!(shell.folder().join("all/.stats.json").exists());
 }
 
+/// What moved to a folder or was written to it is not replaced by a report on it.
+#[test]
+fn no_output_of_a_cleaning_is_in_its_folder() {
+    let shell = Shell::new();
+    shell.sh("mkdir -p in md/sub o1/sub shards; ln -s md link; ln -s md/2.txt to-file; ln -s . md/back").done();
+    shell.write("shards/c.jsonl", POSTS);
+    for name in ["in/1.txt", "in/2.txt"] {
+        shell.write(name, "A heron stood in the shallows for an hour without moving, and then it flew away.");
+    }
+    shell.sh("rm md/back").done();
+    let move_to = |folder: &str, options: &str| format!("dedup clean in --move-duplicates {folder} -q {options}");
+    let write_to = |folder: &str, options: &str| format!("dedup clean shards --output {folder} -q {options}");
+    let others = |folder: &str| {
+        ["--stats", "--rejects"].map(|flag| [format!("{flag} {folder}/2.txt"), format!("{flag} {folder}/new")]).concat()
+    };
+    let all = |shell: &Shell, folder: &str| {
+        for option in others(folder) {
+            let run = refused(shell, &move_to("md", &option));
+            assert!(run.stderr.contains("is in md, the folder of --move-duplicates"), "{}", run.stderr);
+        }
+    };
+    // Before there is anything, and through links.
+    for folder in ["md", "link", "./md/../md", "\"$PWD\"/md", "md/sub", "link/_dedup"] {
+        all(&shell, folder);
+    }
+    refused(&shell, &move_to("link", "--stats md/2.txt"));
+    refused(&shell, &move_to("md", "--stats to-file"));
+    refused(&shell, &move_to("md", "--dry-run --stats md/2.txt"));
+    for folder in ["o1", "new", "new/deep"] {
+        for option in ["--stats", "--rejects", "--report html=", "--stats ./"] {
+            let option = option.strip_suffix("=").map_or(format!("{option} "), |start| format!("{start}="));
+            let option = option.replace("./ ", "./");
+            refused(&shell, &write_to(folder, &format!("{option}{folder}/c.jsonl")));
+            refused(&shell, &write_to(folder, &format!("{option}{folder}/sub/new")));
+        }
+    }
+    refused(&shell, &write_to("new", "--stats new"));
+    // When a run has ended, and when it was interrupted.
+    shell.sh("rmdir md/sub").done();
+    shell.sh(&move_to("md", "--stats md-stats.json")).done();
+    assert!(shell.folder().join("md/2.txt").exists());
+    for folder in ["md", "link", "md/_dedup"] {
+        all(&shell, folder);
+    }
+    refused(&shell, &move_to("md", "--stats md/_dedup/moved.jsonl"));
+    refused(&shell, &move_to("md", "--stats to-file"));
+    shell.sh("dedup clean --undo md -q").done();
+    // A link in the folder leads to a file that is replaced.
+    shell.sh("ln -s ../aside md/aside; touch aside").done();
+    refused(&shell, &move_to("md", "--stats aside"));
+}
+
+#[test]
+fn no_output_is_among_the_tables_of_an_index() {
+    let shell = Shell::new();
+    shell.write("posts.jsonl", POSTS);
+    shell
+        .sh("dedup filter --index a.idx -q < posts.jsonl > fresh.jsonl; mkdir a.idx.tables; ln -s a.idx.tables link")
+        .done();
+    shell.sh("touch a.idx.tables/segment-0 a.idx.tables/checkpoint").done();
+    for option in ["--stats", "--rejects", "--verdicts", "--duplicates"] {
+        for name in ["a.idx.tables/segment-0", "a.idx.tables/checkpoint", "a.idx.tables/new", "link/segment-0"] {
+            refused(&shell, &format!("dedup filter --index a.idx {option} {name} < posts.jsonl"));
+        }
+        refused(&shell, &format!("dedup filter --index new.idx {option} new.idx.tables < posts.jsonl"));
+    }
+    shell.write("posts.jsonl", POSTS.replace("\"a\"", "\"e\""));
+    shell.sh("dedup filter --index a.idx --stats a.idx.stats -q < posts.jsonl").done();
+}
+
+/// They would block, or have no end.
+#[test]
+fn an_index_is_a_regular_file() {
+    let shell = Shell::new();
+    shell.write("posts.jsonl", POSTS);
+    shell.sh("mkfifo pipe; ln -s pipe link").done();
+    for name in ["pipe", "link", "/dev/zero"] {
+        for line in ["filter --index", "index stats", "index verify", "index add", "index compact"] {
+            let run = shell.sh(&format!("timeout 20 dedup {line} {name} < posts.jsonl"));
+            assert_eq!((run.status, &*run.stdout), (2, ""), "{line} {name}: {}", run.stderr);
+            assert!(run.stderr.contains("it is not a regular file"), "{line} {name}: {}", run.stderr);
+        }
+    }
+}
+
+/// A link in the place of the folder leads to files of someone else.
+#[test]
+fn tables_of_an_index_do_not_go_through_a_link() {
+    let shell = Shell::new();
+    shell.write("posts.jsonl", POSTS);
+    shell
+        .sh("mkdir other; echo theirs > other/segment-0; echo theirs > other/checkpoint; ln -s other a.idx.tables")
+        .done();
+    for line in ["filter --index a.idx -q", "index stats a.idx", "index verify a.idx", "index compact a.idx"] {
+        shell.sh(&format!("dedup {line} < posts.jsonl")).done();
+        assert_eq!(shell.sh("cat other/*").done(), "theirs\ntheirs\n", "{line}");
+        assert_eq!(shell.sh("ls -A other").done(), "checkpoint\nsegment-0\n", "{line}");
+    }
+}
+
 #[test]
 fn a_file_that_is_replaced_keeps_what_is_its_own() {
     let shell = Shell::new();

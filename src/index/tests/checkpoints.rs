@@ -309,6 +309,29 @@ fn an_index_without_a_folder_for_its_tables_works() {
     assert_eq!(fs::read_to_string(Checkpoint::of(&path).folder()).unwrap(), "the notes of someone");
 }
 
+/// A link leads to files of someone else, which may have the names of tables.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_folder_is_not_followed() {
+    let (plan, folder) = (minhash(), tempfile::tempdir().unwrap());
+    let (path, notes) = (folder.path().join("index"), folder.path().join("notes"));
+    fs::create_dir(&notes).unwrap();
+    for name in ["segment-0", "segment-7", "checkpoint"] {
+        fs::write(notes.join(name), "of someone").unwrap();
+    }
+    std::os::unix::fs::symlink("notes", Checkpoint::of(&path).folder()).unwrap();
+    let pages = pages(300);
+    for round in 0..2 {
+        let mut index = open(&path, &plan, &options(Limits::default(), 1 << 14));
+        decide_all(&mut index, &pages, round);
+        index.seal().unwrap();
+    }
+    Checkpoint::of(&path).remove();
+    let names: BTreeSet<_> = fs::read_dir(&notes).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["checkpoint", "segment-0", "segment-7"].map(Into::into).into());
+    assert!(names.iter().all(|name| fs::read_to_string(notes.join(name)).unwrap() == "of someone"));
+}
+
 /// Readers open the index while documents come and segments are merged.
 #[test]
 fn readers_open_an_index_that_is_written() {
