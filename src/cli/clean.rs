@@ -99,7 +99,7 @@ impl Request {
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         let options = CleanOptions {
             source: input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?,
-            engine: input::deciding_engine_options(run, &tokens, &arguments.keep)?,
+            engine: input::deciding_engine_options((input, run), &tokens, &arguments.keep)?,
             keep: arguments.keep.policy(),
             against: arguments.against.clone(),
             on_error: arguments.on_error.value.into(),

@@ -71,7 +71,11 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         labels: read_labels(truth)?,
         ignored: ignore.as_deref().map(read_labels).transpose()?.unwrap_or_default(),
         quiet: arguments.run.quiet,
-        engine: engine::ScanOptions { distribution: true, ..input::engine_options(&arguments.run, &method.tokens) },
+        engine: engine::ScanOptions {
+            distribution: true,
+            requires_text_field: input::requires_text_field(&arguments.input),
+            ..input::engine_options(&arguments.run, &method.tokens)
+        },
         tokens: method.tokens,
         allow_empty: arguments.input.allow_empty,
         rejects: Cell::new(outputs.rejects(arguments.input.rejects.as_deref())?),

@@ -136,9 +136,23 @@ pub fn ranked_source_options(
 ///
 /// # Errors
 /// The file of `--decisions` cannot be read.
-pub fn deciding_engine_options(typed: &Run, tokens: &Tokenization, keep: &Keep) -> Result<engine::ScanOptions, Error> {
+pub fn deciding_engine_options(
+    (typed, run): (&arguments::Input, &Run),
+    tokens: &Tokenization,
+    keep: &Keep,
+) -> Result<engine::ScanOptions, Error> {
     let chosen = keep.decisions.as_deref().map(chosen).transpose()?;
-    Ok(engine::ScanOptions { chosen: chosen.map(Arc::new), ..engine_options(typed, tokens) })
+    Ok(engine::ScanOptions {
+        chosen: chosen.map(Arc::new),
+        requires_text_field: requires_text_field(typed),
+        ranked_by: keep.ranking()?.by.field().map(|field| field.to_string()),
+        ..engine_options(run, tokens)
+    })
+}
+
+/// Whether some record must have the text field: if it was typed, it may have been mistyped.
+pub fn requires_text_field(typed: &arguments::Input) -> bool {
+    typed.text_fields.is_typed && !typed.allow_empty
 }
 
 fn chosen(file: &Path) -> Result<Chosen, Error> {

@@ -70,7 +70,7 @@ impl Request {
             names_ids: input.id_field.is_typed,
             factory,
             preset,
-            engine: input::deciding_engine_options(run, &tokens, &arguments.keep)?,
+            engine: input::deciding_engine_options((input, run), &tokens, &arguments.keep)?,
             tokens,
             emit: arguments.emit,
             keep: arguments.keep.policy(),

@@ -1,8 +1,8 @@
 //! The documents of a run in flat arrays, and the groups of exact copies among them.
 
-use super::Counts;
 use super::chosen::{Chosen, Named};
 use super::documents::{At, Documents, Places, Rejections};
+use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::source::Rank;
 use rayon::prelude::*;
@@ -275,12 +275,33 @@ impl Corpus {
         self.ranks.get(document as usize).copied().unwrap_or(0)
     }
 
-    /// The warning about documents without the value that ranks them, if any.
-    pub fn unranked(&self) -> Option<String> {
+    /// Checks that some documents have the value that ranks them, if it is that of a field, and some record a text.
+    ///
+    /// # Errors
+    /// None has.
+    pub fn check_fields(&self, options: &ScanOptions) -> Result<(), Error> {
+        if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
+            && self.unranked == self.lengths.len()
+        {
+            return Err(Error::Usage(format!("`keep`: no document has a number in the field '{field}'")));
+        }
+        let has_records =
+            || self.documents_read().any(|document| !self.is_reference(document) && self.at(document).line.is_some());
+        match self.rejections.first_without_text() {
+            Some(first) if options.requires_text_field && !has_records() => {
+                Err(Error::Empty(format!("no record has a text field: {first}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The warning about documents without the value that ranks them, if any. `field` is where it should be.
+    pub fn unranked(&self, field: Option<&str>) -> Option<String> {
+        let value = field.map_or("value".to_string(), |field| format!("number in the field '{field}'"));
         match self.unranked {
             0 => None,
-            1 => Some("1 document has no value that `keep` goes by: it comes last".into()),
-            count => Some(format!("{count} documents have no value that `keep` goes by: they come last")),
+            1 => Some(format!("1 document has no {value} that `keep` goes by: it comes last")),
+            count => Some(format!("{count} documents have no {value} that `keep` goes by: they come last")),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::sign::{self, TooLarge};
-use crate::source::{Place, Problem, Rank, Severity};
+use crate::source::{Place, Problem, ProblemKind, Rank, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -299,10 +299,15 @@ pub(super) struct Rejections {
     numbers: HashMap<String, u32>,
     /// Bytes of the messages. Counted as they are added, because the size is requested for each batch.
     message_bytes: usize,
+    /// The first one that has no text, or whose file has no such column, with its place.
+    first_without_text: Option<String>,
 }
 
 impl Rejections {
     fn push(&mut self, before: u32, problem: &Problem) {
+        if matches!(problem.kind, ProblemKind::Text | ProblemKind::Header) && self.first_without_text.is_none() {
+            self.first_without_text = Some(problem.to_string());
+        }
         self.before.push(before);
         self.places.push(&problem.place);
         match &problem.id {
@@ -324,6 +329,11 @@ impl Rejections {
     /// The ids of rejected records whose id could be read.
     pub fn own_ids(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).filter(|&rejection| self.flags[rejection].0).map(|rejection| self.get(rejection).0)
+    }
+
+    /// The first one that has no text, or whose file has no such column, with its place.
+    pub fn first_without_text(&self) -> Option<&str> {
+        self.first_without_text.as_deref()
     }
 
     /// The number of rejected records.

@@ -81,6 +81,10 @@ pub struct ScanOptions {
     /// Whether the [distribution](Report::distribution) of fingerprints is measured, which takes a sort of them for each
     /// table.
     pub distribution: bool,
+    /// Whether it is an error if records were rejected for want of a text field, and no record has one.
+    pub requires_text_field: bool,
+    /// The name of the field whose values [rank](crate::source::Rank) documents. It is an error if none has a value.
+    pub ranked_by: Option<String>,
 }
 
 impl Default for ScanOptions {
@@ -93,6 +97,8 @@ impl Default for ScanOptions {
             temp_dir: None,
             chosen: None,
             distribution: false,
+            requires_text_field: false,
+            ranked_by: None,
         }
     }
 }

@@ -42,13 +42,25 @@ pub struct Scan<'a> {
 
 impl fmt::Debug for Scan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ScanOptions { tokenizer, seed, threads, memory, temp_dir, chosen, distribution } = &self.options;
+        let ScanOptions {
+            tokenizer,
+            seed,
+            threads,
+            memory,
+            temp_dir,
+            chosen,
+            distribution,
+            requires_text_field,
+            ranked_by,
+        } = &self.options;
         let mut scan = f.debug_struct("Scan");
         scan.field("tokenizer", &tokenizer.name()).field("seed", seed).field("threads", threads);
         scan.field("memory", memory)
             .field("temp_dir", temp_dir)
             .field("chosen", chosen)
-            .field("distribution", distribution);
+            .field("distribution", distribution)
+            .field("requires_text_field", requires_text_field)
+            .field("ranked_by", ranked_by);
         scan.finish_non_exhaustive()
     }
 }

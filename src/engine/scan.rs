@@ -236,6 +236,7 @@ impl<'a> Run<'a> {
         let has_reference = self.sources.iter().any(|side| side.reference);
         let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        documents.check_fields(self.reader.options)?;
         if let Some(chosen) = &self.reader.options.chosen {
             documents.prefer(chosen)?;
         }
@@ -351,14 +352,14 @@ impl<'a> Run<'a> {
 
     /// The result of the scan, from which pairs, clusters and verdicts are made on demand.
     fn arrange(self, prepared: PreparedAlgorithm, corpus: Corpus, edges: Vec<Edge>) -> Outcome {
-        let Run { mut report, clock, goal, remarks, .. } = self;
+        let Run { mut report, clock, goal, remarks, reader, .. } = self;
         let algorithm = &*prepared.algorithm;
         report.describe(&prepared);
         let Counts { documents, references, featureless, .. } = report.counts;
         let summary = RunSummary::new(documents + references, featureless, remarks);
         report.warnings.extend(algorithm.warnings(&summary));
         report.warnings.extend(corpus.repeated_ids());
-        report.warnings.extend(corpus.unranked());
+        report.warnings.extend(corpus.unranked(reader.options.ranked_by.as_deref()));
         report.counts.pairs = matches!(goal, Goal::Pairs).then(|| arrange::count_pairs(&corpus, &edges));
         report.timings = clock.laps;
         Outcome::new(corpus, edges, prepared, report)

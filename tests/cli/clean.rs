@@ -262,6 +262,55 @@ fn two_runs_do_not_share_a_folder() {
     assert_eq!(shell.sh("dedup clean in --output out -q").status, 3);
 }
 
+/// Nothing is written if an option names a field that no record has.
+#[test]
+fn a_mistyped_field_ends_the_run() {
+    let shell = Shell::new();
+    shell.sh("mkdir in").done();
+    for name in ["in/a.jsonl", "in/b.jsonl"] {
+        let line = |number: usize| {
+            format!("{{\"id\":\"{name}-{number}\",\"text\":\"words of record {number}\",\"score\":1}}\n")
+        };
+        shell.write(name, (0..20).map(line).collect::<String>());
+    }
+    shell.write("in/README.txt", "about these files");
+    let cases = [
+        (
+            "--text-field txet",
+            "empty: no record has a text field: in/a.jsonl:1: no text field 'txet' (fields here: id, text, score; choose with --text-field)",
+        ),
+        ("--keep max:nosuch", "usage: --keep: no document has a number in the field 'nosuch'"),
+        ("--keep min:no.such", "usage: --keep: no document has a number in the field 'no.such'"),
+    ];
+    for (options, message) in cases {
+        for command in ["clean in --output out", "clean in --dry-run", "scan in --emit verdicts"] {
+            let run = shell.dedup(&format!("{command} {options} -q"));
+            assert_eq!((run.status, &*run.stdout), (2, ""), "{command} {options}: {}", run.stderr);
+            assert!(run.stderr.ends_with(&format!("dedup: error: {message}\n")), "{command} {options}: {}", run.stderr);
+            assert!(!shell.folder().join("out").exists(), "{command} {options}");
+        }
+    }
+    let run = shell.dedup("scan in --text-field txet -q");
+    assert_eq!((run.status, &*run.stdout), (2, ""), "{}", run.stderr);
+    // A column, and what is typed right or allowed.
+    shell.sh("rm in/*.jsonl; printf 'id,text\\n1,words\\n' > in/c.csv").done();
+    let run = shell.dedup("clean in --output out --text-field txet -q");
+    assert!(run.status == 2 && run.stderr.contains("no record has a text field: in/c.csv"), "{}", run.stderr);
+    assert_eq!(shell.dedup("clean in --dry-run --text-field txet --allow-empty -q").status, 3);
+    shell.dedup("clean in --output out --text-field text -q").done();
+    // A stray table among documents is reported, but the field was not named.
+    shell.sh("printf 'id,name\\n1,words\\n' > in/c.csv").done();
+    assert_eq!(shell.dedup("scan in -q").status, 3);
+    // Some have a value.
+    shell.write("in/d.jsonl", "{\"text\":\"words\",\"score\":2}\n{\"text\":\"other words\"}\n");
+    let run = shell.dedup("scan in/d.jsonl --emit clusters --keep max:score");
+    assert!(
+        run.stderr.contains("1 document has no number in the field 'score' that --keep goes by: it comes last"),
+        "{}",
+        run.stderr
+    );
+}
+
 /// They have no records that can be read, but bytes.
 #[test]
 fn files_that_are_not_read_are_copied() {
