@@ -28,7 +28,8 @@ use std::time::Instant;
 /// the last name of a content never moves. All names of a file (hard links) among the inputs move. A file that is read
 /// through a symbolic link stays. So does any other that cannot move; it is reported, and the others move. Nothing is
 /// overwritten. To another file system a file is copied, and the copy checked before the file is removed. The same call
-/// continues a run that was interrupted.
+/// continues a run that was interrupted, and tries again to move files that the system refused to move, for example for
+/// lack of space.
 ///
 /// [`OnError::Drop`] has no effect: files that cannot be read stay. So has [`link`](CleanOptions::link).
 ///
@@ -242,7 +243,7 @@ fn write_manifest(folder: &Folder, lines: &[Written]) -> Result<(), Error> {
 fn carry_out(
     folder: &Folder,
     inputs: &Inputs,
-    (state, mut lines, report): (State, Vec<Written>, Option<Report>),
+    (mut state, mut lines, report): (State, Vec<Written>, Option<Report>),
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
     let started = Instant::now();
@@ -253,7 +254,7 @@ fn carry_out(
     let mut mover = Mover::new(folder.root());
     let mut stayed = Vec::new();
     lines.retain(|(line, _)| {
-        let moved = mover.there(line);
+        let (moved, mut is_retried) = (mover.there(line), false);
         match &moved {
             Ok(moved) => {
                 cleaned.files_written += 1;
@@ -261,19 +262,30 @@ fn carry_out(
                 cleaned.files_continued += u64::from(*moved == Moved::Before);
             }
             Err(error) => {
+                let problem = stays(&line.file, "it stays", error);
+                is_retried = problem.kind == ProblemKind::Unreadable;
                 cleaned.stayed += 1;
                 cleaned.failed += 1;
-                observer.problem(&stays(&line.file, "it stays", error));
+                cleaned.to_retry += u64::from(is_retried);
+                observer.problem(&problem);
                 stayed.push(line.clone());
             }
         }
         observer.progress(line.content.bytes, 0);
-        moved.is_ok()
+        moved.is_ok() || is_retried
     });
-    // What did not move has no line.
-    if !stayed.is_empty() {
+    remove_empty(folder.root(), stayed.iter());
+    // What has changed and did not move has no line.
+    let dropped = stayed.len() as u64 - cleaned.to_retry;
+    if dropped > 0 {
         write_manifest(folder, &lines)?;
-        remove_empty(folder.root(), stayed.iter());
+    }
+    if cleaned.to_retry > 0 {
+        if dropped > 0 {
+            state.stay = Some(Stay { files: stay.files + dropped, failed: stay.failed + dropped });
+            folder.write_durably("state.json", &json(&state))?;
+        }
+        return Ok(cleaned);
     }
     folder.write_durably("summary.json", &summary(&state, inputs, &cleaned, started.elapsed().as_secs_f64()))?;
     folder.finish();

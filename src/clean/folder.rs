@@ -13,16 +13,17 @@
 
 use super::decisions::Counts;
 use super::inputs::{Inputs, OWN};
+use super::manifest::MANIFEST;
 use super::request::Cleaned;
 use crate::error::Error;
 use crate::index::Addition;
-use crate::replace::{Replacement, sync_folder};
+use crate::replace::{Links, Replacement, open_regular, sync_folder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The options that decide the output, by name.
@@ -139,6 +140,7 @@ impl Folder {
     pub fn open(root: &Path) -> Result<Self, Error> {
         let (root, own) = (root.to_path_buf(), root.join(OWN));
         let cannot = |error| cannot_write(&root, error);
+        refuse_links(&own)?;
         if !own.is_dir() {
             match fs::read_dir(&root).map(|mut entries| entries.next().is_some()) {
                 Ok(true) => return Err(not_ours(&root)),
@@ -151,8 +153,9 @@ impl Folder {
         let mut created: Vec<PathBuf> = own.ancestors().take_while(absent).map(Path::to_path_buf).collect();
         created.reverse();
         fs::create_dir_all(&own).map_err(cannot)?;
-        let mut options = OpenOptions::new();
-        let lock = options.create(true).truncate(false).write(true).open(own.join(".lock")).map_err(cannot)?;
+        let path = own.join(".lock");
+        let lock = open_regular(&path, File::options().create(true).truncate(false).write(true), Links::Refused);
+        let lock = lock.map_err(|error| cannot_write(&path, error))?;
         match lock.try_lock() {
             // Where files cannot be locked, users must see to it.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -212,11 +215,12 @@ impl Folder {
 
     fn parse<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>, Error> {
         let path = self.own.join(name);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let mut text = String::new();
+        match open_to_read(&path).and_then(|mut file| file.read_to_string(&mut text)) {
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::input(format!("cannot read {}", path.display()), error)),
-        };
+        }
         serde_json::from_str(&text).map(Some).map_err(|_| {
             Error::Usage(format!("{} is not what a run wrote: choose another output folder", path.display()))
         })
@@ -225,15 +229,24 @@ impl Folder {
     /// Refuses another request, and inputs that have changed.
     fn compare(&self, old: (&Request, &[InputRecord]), new: (&Request, &[InputRecord])) -> Result<(), Error> {
         let root = self.root.display();
-        let another = "choose another output folder, or remove this one";
+        let moved = self.listed_as_moved();
+        let refuse = |of_output: String, of_moved: String| {
+            Err(Error::Usage(match moved {
+                None => format!("{root} {of_output}: choose another output folder, or remove this one"),
+                Some(count) => {
+                    let files = if count == 1 { "1 file".into() } else { format!("{count} files") };
+                    format!(
+                        "{root} holds {files} that an earlier run moved ({of_moved}): use another folder, or first move {} back with `undo`",
+                        if count == 1 { "it" } else { "them" }
+                    )
+                }
+            }))
+        };
         let names = old.0.keys().chain(new.0.keys());
         if let Some(name) = names.filter(|name| old.0.get(*name) != new.0.get(*name)).min() {
             let shown = |request: &Request| request.get(name).map_or("nothing".to_string(), Value::to_string);
-            return Err(Error::Usage(format!(
-                "{root} is the output of a run with another {name}: {} there, {} now: {another}",
-                shown(old.0),
-                shown(new.0)
-            )));
+            let other = format!("with another {name}: {} there, {} now", shown(old.0), shown(new.0));
+            return refuse(format!("is the output of a run {other}"), other);
         }
         if old.1 == new.1 {
             return Ok(());
@@ -243,13 +256,40 @@ impl Folder {
         };
         let (before, after) = (of(old.1), of(new.1));
         let changed = before.keys().chain(after.keys()).filter(|file| before.get(*file) != after.get(*file)).min();
-        let what =
-            changed.map_or("the order of its inputs".to_string(), |file| match (before.get(file), after.get(file)) {
-                (Some(_), None) => format!("{file}, which is not an input now"),
-                (None, _) => format!("inputs without {file}"),
-                _ => format!("{file} before it changed"),
-            });
-        Err(Error::Usage(format!("{root} is the output of {what}: {another}")))
+        let Some(file) = changed else {
+            let what = "the order of its inputs";
+            return refuse(format!("is the output of {what}"), format!("{what} has changed since"));
+        };
+        match (before.get(file), after.get(file)) {
+            (Some(_), None) => refuse(
+                format!("is the output of {file}, which is not an input now"),
+                format!("{file} is not an input now"),
+            ),
+            (None, _) => refuse(
+                format!("is the output of inputs without {file}"),
+                format!("the input has changed since: {file} is new"),
+            ),
+            _ => {
+                let what = format!("{file} has changed since this run began");
+                refuse(format!("cannot be continued: {what}"), what)
+            }
+        }
+    }
+
+    /// The number of files in the list of those that moved, if there is one.
+    fn listed_as_moved(&self) -> Option<u64> {
+        let mut file = self.read(MANIFEST).ok()?;
+        let mut lines = 0;
+        loop {
+            match file.fill_buf() {
+                Ok([]) | Err(_) => return Some(lines),
+                Ok(block) => {
+                    lines += block.iter().filter(|&&byte| byte == b'\n').count() as u64;
+                    let length = block.len();
+                    file.consume(length);
+                }
+            }
+        }
     }
 
     /// Writes a file of its own whole.
@@ -342,13 +382,14 @@ impl Folder {
     /// It cannot be read.
     pub fn read(&self, name: &str) -> Result<BufReader<File>, Error> {
         let path = self.own.join(name);
-        let opened = File::open(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error));
+        let opened =
+            open_to_read(&path).map_err(|error| Error::input(format!("cannot read {}", path.display()), error));
         opened.map(BufReader::new)
     }
 
     /// The files that are done: the length of each by its number.
     pub fn done(&self) -> BTreeMap<usize, u64> {
-        let Ok(file) = File::open(self.own.join("done")) else { return BTreeMap::new() };
+        let Ok(file) = open_to_read(&self.own.join("done")) else { return BTreeMap::new() };
         let whole = BufReader::new(file).split(b'\n').map_while(Result::ok);
         let number = |line: Vec<u8>| {
             let line = String::from_utf8(line).ok()?;
@@ -364,8 +405,8 @@ impl Folder {
     /// It cannot be written.
     pub fn list_of_done(&self) -> Result<Done, Error> {
         let path = self.own.join("done");
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path).map_err(|error| cannot_write(&path, error))?;
+        let file = open_regular(&path, File::options().create(true).append(true), Links::Refused);
+        let file = file.map_err(|error| cannot_write(&path, error))?;
         Ok(Done { file, path })
     }
 
@@ -420,6 +461,34 @@ impl Done {
 
 /// The name of the file of what is added to an index.
 const ADDITION: &str = "remembered";
+
+/// Refuses a folder that describes the output, or files in it, that no run makes: a link would lead to files of someone
+/// else, a pipe could block, and a device may have no end.
+fn refuse_links(own: &Path) -> Result<(), Error> {
+    let refused = |path: &Path, what: &str| {
+        Err(Error::Usage(format!("{} is {what}, which no run makes: choose another output folder", path.display())))
+    };
+    if own.is_symlink() {
+        return refused(own, "a symbolic link");
+    }
+    let entries = match fs::read_dir(own) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(()),
+        Err(error) => return Err(cannot_write(own, error)),
+    };
+    for entry in entries.filter_map(Result::ok) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => return refused(&entry.path(), "a symbolic link"),
+            Ok(kind) if !kind.is_file() && !kind.is_dir() => return refused(&entry.path(), "not a regular file"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn open_to_read(path: &Path) -> io::Result<File> {
+    open_regular(path, File::options().read(true), Links::Refused)
+}
 
 fn not_ours(root: &Path) -> Error {
     let why = "it is not empty, and is not the output of a run: choose a new or an empty folder";

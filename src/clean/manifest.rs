@@ -1,13 +1,13 @@
 //! The manifest of files that move, `moved.jsonl`: written to the disk before the first one moves.
 
-use super::inputs::{File, Inputs, Stamp, Version};
+use super::inputs::{File, Inputs, OWN, Stamp, Version};
 use super::relocate::{Content, changed};
 use crate::error::Error;
 use crate::source::{Problem, ProblemKind, Severity, display_path, path_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// The name of the manifest, and its name when everything has moved back.
@@ -75,24 +75,58 @@ impl Line {
 /// A line with the text that it was read from or is written as.
 pub(super) type Written = (Line, String);
 
+/// The maximum length of a line in bytes: some paths, each character of which may be escaped.
+const MAX_LINE: u64 = 1 << 20;
+
 /// Reads a manifest.
 ///
 /// # Errors
 /// A line is not what a run wrote.
-pub(super) fn read(lines: impl BufRead, path: &Path) -> Result<Vec<Written>, Error> {
-    let is_below = |line: &Line| {
-        let (from, to) = (line.from(), line.to());
-        let is_plain = to.components().all(|part| matches!(part, Component::Normal(_)));
-        from.is_absolute() && is_plain && to.file_name().is_some() && from.file_name().is_some()
-    };
-    let parse = |(text, number): (io::Result<String>, u64)| {
+pub(super) fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<Written>, Error> {
+    let own = path.parent().and_then(|own| own.canonicalize().ok());
+    let mut read = Vec::new();
+    for number in 1.. {
         let cannot = |error| Error::input(format!("cannot read {}:{number}", path.display()), error);
-        let text = text.map_err(cannot)?;
-        let line = serde_json::from_str(&text).ok().filter(is_below);
-        let line = line.ok_or_else(|| cannot(io::Error::other("it is not a line that a run wrote")))?;
-        Ok((line, text + "\n"))
+        let Some(text) = next_line(&mut lines).map_err(cannot)? else { break };
+        let not_ours = |why: String| cannot(io::Error::other(format!("it is not a line that a run wrote{why}")));
+        let line: Line = serde_json::from_str(&text).map_err(|_| not_ours(String::new()))?;
+        if let Some((name, value)) = wrong_path(&line, own.as_deref()) {
+            return Err(not_ours(format!(": '{name}' is '{value}'")));
+        }
+        read.push((line, text + "\n"));
+    }
+    Ok(read)
+}
+
+fn next_line(lines: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    lines.take(MAX_LINE).read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if bytes.len() as u64 == MAX_LINE && !bytes.ends_with(b"\n") {
+        return Err(io::Error::other(format!("it is not a line that a run wrote: it is longer than {MAX_LINE} bytes")));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    Ok(Some(text.trim_end_matches(['\n', '\r']).to_string()))
+}
+
+/// The first path of a line that no run writes, with its name: one that leads out of the folder, or into that which
+/// describes it.
+fn wrong_path<'a>(line: &'a Line, own: Option<&Path>) -> Option<(&'static str, &'a str)> {
+    let (from, to) = (line.from(), line.to());
+    let is_own = |path: &Path| {
+        let real = path.parent().and_then(|folder| folder.canonicalize().ok());
+        real.zip(own).is_some_and(|(real, own)| real.starts_with(own))
     };
-    lines.lines().zip(1..).map(parse).collect()
+    let is_plain =
+        |path: &Path| !path.components().any(|part| part == Component::ParentDir) && path.file_name().is_some();
+    if !from.is_absolute() || !is_plain(&from) || is_own(&from) {
+        return Some(("from", &line.from));
+    }
+    let is_below = to.components().all(|part| matches!(part, Component::Normal(_))) && !to.starts_with(OWN);
+    let is_in_own = || own.and_then(Path::parent).is_some_and(|root| is_own(&root.join(&to)));
+    (!is_below || !is_plain(&to) || is_in_own()).then_some(("to", &line.to))
 }
 
 /// The files that can move, each with what it duplicates, and why others stay.

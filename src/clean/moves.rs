@@ -38,6 +38,7 @@ impl<'a> Mover<'a> {
     /// It stays.
     pub fn there(&mut self, line: &Line) -> io::Result<Moved> {
         let (from, to) = (line.from(), self.root.join(line.to()));
+        refuse_link_below(self.root, &line.to())?;
         let is_planned =
             |found: &Metadata| found.is_file() && is_seen(found, line.content.bytes, &line.modified, line.inode);
         match (found(&from)?, found(&to)?) {
@@ -66,8 +67,9 @@ impl<'a> Mover<'a> {
     /// It stays.
     pub fn back(&self, line: &Line) -> io::Result<Moved> {
         let (from, to) = (self.root.join(line.to()), line.from());
+        refuse_link_below(self.root, &line.to())?;
         if parent_leads_elsewhere(&to) {
-            return Err(io::Error::other(format!("a folder of {} is a symbolic link now", to.display())));
+            return Err(is_link_now(&to));
         }
         match (found(&from)?, found(&to)?) {
             (Some(here), None) if here.is_file() && line.content.is_in(&from)? => {
@@ -142,11 +144,23 @@ fn parent_leads_elsewhere(path: &Path) -> bool {
     existing.is_some_and(|(above, real)| above != real)
 }
 
+/// Refuses a path below a folder that leads through a symbolic link there, and so perhaps out of it.
+fn refuse_link_below(root: &Path, below: &Path) -> io::Result<()> {
+    let is_link = |above: &Path| fs::symlink_metadata(root.join(above)).is_ok_and(|found| found.is_symlink());
+    match below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).any(is_link) {
+        true => Err(is_link_now(&root.join(below))),
+        false => Ok(()),
+    }
+}
+
+fn is_link_now(path: &Path) -> io::Error {
+    io::Error::other(format!("a folder of {} is a symbolic link now", path.display()))
+}
+
 /// Removes the folders below one that have become empty, of these files.
 pub(super) fn remove_empty<'a>(root: &Path, files: impl Iterator<Item = &'a Line>) {
     let mut folders: Vec<PathBuf> = Vec::new();
-    for line in files {
-        let to = line.to();
+    for to in files.map(Line::to).filter(|to| refuse_link_below(root, to).is_ok()) {
         folders
             .extend(to.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).map(|above| root.join(above)));
     }

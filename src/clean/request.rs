@@ -133,6 +133,9 @@ pub struct Cleaned {
     pub failed: u64,
     /// Files that are not kept and stay where they are, for any reason; 0 if nothing should move.
     pub stayed: u64,
+    /// Of these, the ones that the same call tries to move again, because the system refused, for example for lack of space.
+    #[serde(skip)]
+    pub to_retry: u64,
     /// Whether the output was whole already, and nothing was done.
     pub was_complete: bool,
 }

@@ -417,11 +417,10 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         return;
     };
     if cleaned.was_complete {
-        let what = match request.target {
-            Target::Output(_) => "is the whole output of this run already",
-            Target::Moved(_) => "has all files that this run moves already",
-        };
-        terminal.line(&format!("{folder} {what}: nothing to do"));
+        terminal.line(&match request.target {
+            Target::Output(_) => format!("{folder} is the whole output of this run already: nothing to do"),
+            Target::Moved(_) => format!("nothing to do: {folder} has all files of this run already"),
+        });
         return;
     }
     let not_kept = if matches!(request.target, Target::Output(_)) { "left out" } else { "not kept" };
@@ -445,7 +444,11 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
     };
     terminal.line(&format!("{what}{continued}, {seconds:.2} s; {folder}/_dedup/{list}"));
     if failed > 0 {
-        terminal.line(&format!("{} failed", count(failed)));
+        let again = match cleaned.to_retry {
+            0 => String::new(),
+            n => format!(": the same command tries again to move {} of them", count(n)),
+        };
+        terminal.line(&format!("{} failed{again}", count(failed)));
     }
 }
 

@@ -301,7 +301,7 @@ fn hostile_trees() {
     let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
     assert_eq!(inode(folder.join("out/h1")), inode(folder.join("out/z/h2")));
     let again = shell.dedup("clean in --move-duplicates out --threshold 0.9");
-    assert!(again.stderr.contains("has all files that this run moves already"), "{}", again.stderr);
+    assert!(again.stderr.contains("nothing to do: out has all files of this run already"), "{}", again.stderr);
     shell.dedup("clean --undo out -q").done();
     assert_eq!(tree(&folder.join("in")), before);
     assert_eq!(tree(&folder.join("outside")), outside);
@@ -507,12 +507,169 @@ fn a_manifest_leads_nowhere_else() {
     clean(&input, &output, &());
     let path = output.join("_dedup/moved.jsonl");
     let manifest = fs::read_to_string(&path).unwrap();
-    for to in ["../in/a0", "/etc/passwd", "", ".", "a/../../in/a0"] {
-        fs::write(&path, manifest.replace("\"to\":\"a1\"", &format!("\"to\":\"{to}\""))).unwrap();
+    let refused = |manifest: String, name: &str, value: &str| {
+        fs::write(&path, &manifest).unwrap();
         let error = undo(&output, &()).unwrap_err().to_string();
-        assert!(error.contains("moved.jsonl:1: it is not a line that a run wrote"), "{error}");
+        let expected = format!("moved.jsonl:1: it is not a line that a run wrote: '{name}' is '{value}'");
+        assert!(error.contains(&expected), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), manifest);
+        assert_eq!(files(&output).len(), 4);
+        let (output, input) = (output.clone(), input.clone());
+        assert_eq!([output.join("_dedup/undone.jsonl"), input.join("a1")].map(|path| path.exists()), [false; 2]);
+    };
+    for to in ["../in/a0", "/etc/passwd", "", ".", "a/../../in/a0", "_dedup/moved.jsonl", "_dedup/x/y", "_dedup"] {
+        refused(manifest.replace("\"to\":\"a1\"", &format!("\"to\":\"{to}\"")), "to", to);
     }
-    assert_eq!(files(&output).len(), 4);
+    let from = manifest.split("\"from\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let root = output.canonicalize().unwrap();
+    symlink("out/_dedup", folder.path().join("link")).unwrap();
+    let above = folder.path().canonicalize().unwrap();
+    for to in [
+        root.join("_dedup/undone.jsonl"),
+        root.join("_dedup/new"),
+        root.join("x/../_dedup/undone.jsonl"),
+        above.join("link/undone.jsonl"),
+        "in/a1".into(),
+        "/".into(),
+    ] {
+        let to = to.to_str().unwrap();
+        refused(manifest.replacen(&format!("\"from\":\"{from}\""), &format!("\"from\":\"{to}\""), 1), "from", to);
+    }
+    // A line without an end takes no memory.
+    fs::write(&path, " ".repeat(2 << 20)).unwrap();
+    assert!(undo(&output, &()).unwrap_err().to_string().contains("it is longer than 1048576 bytes"));
+    fs::write(&path, manifest).unwrap();
+    assert_eq!(undo(&output, &()).unwrap().moved, 4);
+}
+
+/// A link in the folder leads to files of someone else.
+#[test]
+fn links_in_the_folder_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+    clean(&input, &output, &());
+    let victim = folder.path().join("victim");
+    fs::create_dir_all(victim.join("empty")).unwrap();
+    fs::rename(output.join("a1"), victim.join("s.txt")).unwrap();
+    symlink("../victim", output.join("ln")).unwrap();
+    let path = output.join("_dedup/moved.jsonl");
+    let manifest = fs::read_to_string(&path).unwrap();
+    for to in ["ln/s.txt", "ln/empty/s.txt"] {
+        fs::write(&path, manifest.replace("\"to\":\"a1\"", &format!("\"to\":\"{to}\""))).unwrap();
+        let watch = meddler(|_| {});
+        let undone = undo(&output, &watch).unwrap();
+        let problems = watch.problems.into_inner().unwrap().join("\n");
+        assert_eq!(undone.failed, 1, "{problems}");
+        assert!(problems.contains(" is a symbolic link now"), "{problems}");
+        assert!(victim.join("s.txt").exists() && victim.join("empty").exists() && !input.join("a1").exists());
+    }
+}
+
+/// What somebody else put where a run describes its output.
+#[test]
+fn files_of_the_folder_that_are_none_are_refused() {
+    let shell = Shell::new();
+    two_groups(shell.folder());
+    let run = |line: &str| shell.sh(&format!("ulimit -v 4000000; timeout 20 dedup {line}"));
+    let moves = "clean in --move-duplicates out --shingle 3 --threshold 0.9 -q";
+    run(moves).done();
+    shell.sh("cp -a out moved; touch victim").done();
+    for name in [".lock", "moved.jsonl", "state.json", "summary.json", "done", "undone.jsonl"] {
+        for make in ["ln -s /dev/zero", "mkfifo", "ln -s ../../victim", "ln -s ../../made"] {
+            shell.sh(&format!("rm -rf out; cp -a moved out; rm -f out/_dedup/{name}; {make} out/_dedup/{name}")).done();
+            for line in ["clean --undo out -q", moves, "clean in --output out -q"] {
+                let run = run(line);
+                assert_eq!(run.status, 2, "{name}, {make}, {line}: {}", run.stderr);
+                assert!(run.stderr.contains(&format!("out/_dedup/{name} is ")), "{}", run.stderr);
+            }
+            assert_eq!(files(&shell.folder().join("out")).len(), 4);
+            assert_eq!(fs::read_to_string(shell.folder().join("victim")).unwrap(), "");
+            assert!(!shell.folder().join("made").exists());
+        }
+    }
+    shell.sh("rm -rf out; cp -a moved out; mv out/_dedup own; ln -s ../own out/_dedup").done();
+    let refused = run("clean --undo out -q");
+    assert!(refused.status == 2 && refused.stderr.contains("out/_dedup is a symbolic link"), "{}", refused.stderr);
+}
+
+/// The advice when a folder cannot be continued must not lose what moved there.
+#[test]
+fn nobody_is_advised_to_remove_what_moved() {
+    let shell = Shell::new();
+    two_groups(shell.folder());
+    shell.dedup("clean in --move-duplicates out --shingle 3 -q").done();
+    let advised = |arguments: &str, why: &str| {
+        let run = shell.dedup(arguments);
+        let expected = format!(
+            "out holds 4 files that an earlier run moved ({why}): use another folder, or first move them back with --undo"
+        );
+        assert!(run.status == 2 && run.stderr.contains(&expected), "{}", run.stderr);
+        assert!(!run.stderr.contains("remove"), "{}", run.stderr);
+    };
+    advised("clean in --move-duplicates out --shingle 4", "with another shingle: 3 there, 4 now");
+    advised("clean in --output out --shingle 3", "with another source of moved files: [\"in\"] there, nothing now");
+    shell.write("in/new.txt", "a text that is new");
+    advised("clean in --move-duplicates out --shingle 3", "the input has changed since: in/new.txt is new");
+    shell.sh("rm in/new.txt; echo more >> in/a0").done();
+    advised("clean in --move-duplicates out --shingle 3", "in/a0 has changed since this run began");
+    shell.sh("rm in/a0").done();
+    advised("clean in --move-duplicates out --shingle 3", "in/a0 is not an input now");
+    assert_eq!(files(&shell.folder().join("out")).len(), 4);
+}
+
+/// A file that cannot move for now, here because a file is in the place of a folder, moves later.
+#[test]
+fn what_the_system_refused_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (flat, output) = (two_groups(folder.path()), folder.path().join("out"));
+    let input = folder.path().join("deep");
+    fs::create_dir_all(input.join("x")).unwrap();
+    fs::rename(flat, input.join("x/y")).unwrap();
+    let before = tree(&input);
+    let in_the_way = output.join("x");
+    for (round, change_too) in [false, true].into_iter().enumerate() {
+        let changed = input.join("x/y/b1");
+        let watch = meddler(|after| {
+            if after == 0 {
+                fs::write(&in_the_way, "in the way").unwrap();
+                if change_too {
+                    replace_by_equal(&changed);
+                    fs::rename(changed.with_extension("old"), folder.path().join("old")).unwrap();
+                }
+            }
+        });
+        let cleaned = clean(&input, &output, &watch);
+        let problems = watch.problems.into_inner().unwrap().join("\n");
+        let dropped = u64::from(change_too);
+        assert_eq!((cleaned.stayed, cleaned.failed, cleaned.to_retry), (4, 4, 4 - dropped), "{problems}");
+        assert_eq!(files(&output).len(), 1, "{problems}");
+        for _ in 0..2 {
+            let again = retried(&input, &output);
+            assert_eq!((again.stayed, again.to_retry, again.was_complete), (4, 4 - dropped, false), "round {round}");
+        }
+        fs::remove_file(&in_the_way).unwrap();
+        let again = retried(&input, &output);
+        assert_eq!((again.files_written, again.stayed, again.to_retry), (4 - dropped, dropped, 0));
+        assert!(retried(&input, &output).was_complete);
+        assert_eq!(files(&output).len() as u64, 4 - dropped);
+        let retired = undo(&output, &()).unwrap();
+        assert_eq!((retired.moved, retired.failed), (4 - dropped, 0));
+        if !change_too {
+            assert_eq!(tree(&input), before);
+        }
+    }
+}
+
+/// Runs again. A process that another test starts has our lock too until it runs its program.
+fn retried(input: &Path, output: &Path) -> Cleaned {
+    let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
+    for _ in 0..200 {
+        match move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), &()) {
+            Err(Error::Usage(why)) if why.contains("another run writes") => thread::sleep(Duration::from_millis(10)),
+            cleaned => return cleaned.unwrap(),
+        }
+    }
+    panic!("the folder is locked");
 }
 
 #[test]
