@@ -199,6 +199,7 @@ fn write(
     let total = Input::new(request.paths.clone(), request.options.source.clone()).total_bytes();
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
+    input::warn_of_globs(&terminal, &[&request.paths, &request.options.against], &request.options.source);
     let Request { paths, options, is_dry, .. } = request;
     let mut review = |outcome: &KeptOutcome| match page {
         Some(page) => write_page(page, outcome, request, &terminal),

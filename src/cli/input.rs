@@ -5,6 +5,7 @@ use super::arguments::keep::Keep;
 use super::arguments::{self, Run};
 use super::preparation::Tokenization;
 use super::status::usage_error;
+use super::terminal::Terminal;
 use crate::readable::{count, counted};
 use neardups::engine::Chosen;
 use neardups::source::{FieldPath, Format, Globs, PageText, Program, TextFields};
@@ -40,6 +41,13 @@ pub fn check_not_empty(
         }
     };
     Err(Error::Empty(format!("no document was read: {why} (use --allow-empty if that is expected)")))
+}
+
+/// Warns of globs that match no file.
+pub fn warn_of_globs(terminal: &Terminal, paths: &[&[PathBuf]], options: &source::ReadOptions) {
+    for (name, glob) in source::Input::new(paths.concat(), options.clone()).unmatched_globs() {
+        terminal.warning(&format!("--{name} '{glob}' matches no file"));
+    }
 }
 
 /// The typed paths, or standard input. `more` are other files that the command reads.

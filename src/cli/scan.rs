@@ -159,17 +159,14 @@ fn scan(
 ) -> Result<Status, Error> {
     check_reference(&request.against)?;
     let (mut input, mut reference) = inputs(request, page.is_some());
-    let total = |input: &Input| input.total_bytes();
-    let total = match &reference {
-        None => total(&input),
-        Some(reference) => total(&input).zip(total(reference)).map(|(a, b)| a + b),
-    };
+    let total = total_bytes(&input, reference.as_ref());
     let rejects = outputs.rejects(request.rejects.as_deref())?;
     let mut terminal = Terminal::new(request.quiet, total).with_rejects(rejects);
     if request.emit == Emit::Fingerprints && io::stdout().is_terminal() {
         // Records are written while the input is read.
         terminal = terminal.without_bar();
     }
+    input::warn_of_globs(&terminal, &[&request.paths, &request.against], &request.source);
     let against = side(&mut reference);
     let (report, written) = match request.emit {
         Emit::Fingerprints => {
@@ -246,6 +243,14 @@ fn inputs(request: &Request, is_read_again: bool) -> (Input, Option<Input>) {
         reference.iter_mut().for_each(Source::keep_for_second_read);
     }
     (input, reference)
+}
+
+/// The bytes of all files, if they are known.
+fn total_bytes(input: &Input, reference: Option<&Input>) -> Option<u64> {
+    match reference {
+        None => input.total_bytes(),
+        Some(reference) => input.total_bytes().zip(reference.total_bytes()).map(|(a, b)| a + b),
+    }
 }
 
 /// The reference, if there is one.

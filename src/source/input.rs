@@ -15,8 +15,8 @@ use super::identity::FileId;
 #[cfg(feature = "clean")]
 use super::rest::{OnDisk, Original};
 use super::rewind::Rewind;
-use super::walk::{Found, display_path, walk};
-use super::{Batch, Problem, ProblemKind, ReadOptions, Severity, Source};
+use super::walk::{Found, below, display_path, walk};
+use super::{Batch, Globs, Problem, ProblemKind, ReadOptions, Severity, Source};
 use crate::error::Error;
 
 /// The path that means standard input.
@@ -207,6 +207,39 @@ impl Input {
     pub fn with_stdin(mut self, stdin: Box<dyn Read + Send>) -> Self {
         self.stdin = Some(stdin);
         self
+    }
+
+    /// The globs of [`include`](ReadOptions::include), [`exclude`](ReadOptions::exclude) and
+    /// [`prefer`](super::Ranking::prefer) that match no file, with the name of their parameter: they may be mistyped. Takes a
+    /// walk through all folders, also those that are excluded, until each glob has matched.
+    pub fn unmatched_globs(&self) -> Vec<(&'static str, String)> {
+        let ReadOptions { include, exclude, ranking, .. } = &self.options;
+        let sets = [("include", include), ("exclude", exclude)].into_iter();
+        let sets = sets.chain(ranking.prefer.iter().map(|globs| ("prefer", globs)));
+        let each = sets.flat_map(|(name, globs)| globs.typed().iter().map(move |glob| (name, glob)));
+        let mut unmatched: Vec<(&'static str, &String, Globs)> = each
+            .filter_map(|(name, glob)| Some((name, glob, Globs::new(name, std::slice::from_ref(glob)).ok()?)))
+            .collect();
+        let all = ReadOptions { include: Globs::default(), exclude: Globs::default(), ..self.options.clone() };
+        for path in &self.paths {
+            if path.as_os_str() == STDIN {
+                unmatched.retain(|(name, _, glob)| *name != "prefer" || !glob.matches(STDIN));
+                continue;
+            }
+            let ended = walk(path, &all, &mut Counts::default(), &mut |found, _| {
+                if let Found::File(entry) = found {
+                    unmatched.retain(|(name, _, glob)| match *name {
+                        "prefer" => !glob.matches(display_path(entry.path())),
+                        _ => !glob.matches_below(entry.path(), below(path, &entry)),
+                    });
+                }
+                if unmatched.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            if ended.is_break() || unmatched.is_empty() {
+                return Vec::new();
+            }
+        }
+        unmatched.into_iter().map(|(name, glob, _)| (name, glob.clone())).collect()
     }
 
     /// The counts of the last reading.

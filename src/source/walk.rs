@@ -68,14 +68,18 @@ pub(super) fn walk(
 /// Whether globs leave out a file, or a folder with all that is in it. Standard input is not a file.
 fn is_excluded(root: &Path, entry: &DirEntry, options: &ReadOptions) -> bool {
     let is_folder = entry.file_type().is_dir();
-    let path = entry.path();
-    let below = match entry.depth() {
-        0 if is_folder => Path::new(""),
-        0 => Path::new(entry.file_name()),
-        _ => path.strip_prefix(root).unwrap_or(path),
-    };
+    let (path, below) = (entry.path(), below(root, entry));
     let is_included = is_folder || options.include.is_empty() || options.include.matches_below(path, below);
     !is_included || options.exclude.matches_below(path, below)
+}
+
+/// The path of an entry below the one that is walked; of a file that is walked itself, its name.
+pub(super) fn below<'e>(root: &Path, entry: &'e DirEntry) -> &'e Path {
+    match entry.depth() {
+        0 if entry.file_type().is_dir() => Path::new(""),
+        0 => Path::new(entry.file_name()),
+        _ => entry.path().strip_prefix(root).unwrap_or(entry.path()),
+    }
 }
 
 fn is_hidden(name: &OsStr) -> bool {

@@ -311,6 +311,32 @@ fn a_mistyped_field_ends_the_run() {
     );
 }
 
+#[test]
+fn a_glob_that_matches_nothing_is_reported() {
+    let shell = Shell::new();
+    shell.sh("mkdir -p in/deep ref; echo one text of words > in/a.txt; echo another one > in/deep/b.md; echo more > ref/c.rst").done();
+    let warnings = |arguments: &str| {
+        let run = shell.dedup(arguments);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let lines = run.stderr.lines().filter(|line| line.ends_with("matches no file"));
+        lines.map(|line| line.strip_prefix("dedup: warning: ").unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let typed = "--prefer nonsense/* --prefer deep/ --prefer deep/*.md --include *.txt --include *.md --include *.nosuch --exclude none";
+    let expected = [
+        "--include '*.nosuch' matches no file",
+        "--exclude 'none' matches no file",
+        "--prefer 'nonsense/*' matches no file",
+    ];
+    for command in ["clean in --dry-run", "scan in --emit verdicts"] {
+        assert_eq!(warnings(&format!("{command} {typed}")), expected);
+        // What is excluded matches, and so does what is in the reference.
+        assert_eq!(
+            warnings(&format!("{command} --exclude deep --include *.txt --include *.rst --against ref")),
+            [""; 0]
+        );
+    }
+}
+
 /// They have no records that can be read, but bytes.
 #[test]
 fn files_that_are_not_read_are_copied() {

@@ -25,6 +25,14 @@ fn documents(random: &mut Random, count: usize, side: &str) -> Vec<Text> {
 /// The documents of `a` with a near-duplicate on `b`, and the reverse, and all of each.
 type Row = (String, String, (u64, u64), (u64, u64));
 
+/// The pairs of documents on different hosts.
+fn pairs_across(outcome: &Outcome, references: usize, depth: usize) -> u64 {
+    let ids: Vec<&str> = outcome.documents().collect();
+    let host = |index: usize| host_of(ids[index], depth).map(|host| (index < references, host.into_owned()));
+    let hosts = outcome.pairs().filter_map(|pair| host(pair.indices.0).zip(host(pair.indices.1)));
+    hosts.filter(|(a, b)| a != b).count() as u64
+}
+
 /// From all pairs; the sides of a pair are kept apart with a reference.
 fn expected(outcome: &Outcome, references: usize, depth: usize) -> BTreeSet<Row> {
     let ids: Vec<&str> = outcome.documents().collect();
@@ -73,6 +81,8 @@ fn hosts_are_counted_as_all_pairs_say() {
             [(outcome(&texts, &factory), 0), (outcome_against(&reference, &texts, &factory), 60)]
         {
             for depth in [0, 1] {
+                let across = outcome.hosts(depth, 1 << 30).unwrap().document_pairs;
+                assert_eq!(across, pairs_across(&outcome, references, depth));
                 let found = found(&outcome, depth);
                 assert!(found.is_sorted_by_key(|(_, _, (a, b), _)| std::cmp::Reverse(a + b)), "most first");
                 assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), expected(&outcome, references, depth));
