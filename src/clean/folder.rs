@@ -340,7 +340,7 @@ impl Folder {
         let path = self.own.join(ADDITION);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(is_new).truncate(is_new);
-        options.open(&path).map_err(|error| cannot_write(&path, error))
+        open_regular(&path, &mut options, Links::Refused).map_err(|error| cannot_write(&path, error))
     }
 
     /// Synchronises the folders of these outputs with the disk, and where the system allows it the one above them.

@@ -159,7 +159,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     arguments.against.iter().try_for_each(|reference| outputs.reads(reference, "the reference"))?;
     outputs.reads_method(&arguments.signing.method)?;
     outputs.reads_decisions(&arguments.keep)?;
-    arguments.index.iter().try_for_each(|index| outputs.writes(index, "the index"))?;
+    arguments.index.iter().try_for_each(|index| outputs.writes_index(index))?;
     let page = Page::open(arguments.report.as_deref(), &mut outputs)?;
     let stats = outputs.stats(arguments.stats.as_deref())?;
     with_stats(stats, |stats| {

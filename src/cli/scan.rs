@@ -150,6 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     })
 }
 
+/// Long because each kind of output follows the same steps.
 fn scan(
     request: &Request,
     page: Option<&Page>,

@@ -80,7 +80,7 @@ fn beside_undo(given: &ArgMatches) -> Option<String> {
     Some(if other == "path" { "PATH".into() } else { format!("--{other}") })
 }
 
-/// `dedup clean`.
+/// `dedup clean`. Long because it is one list of arguments with their help.
 pub fn command() -> Command {
     Command::new("clean")
         .about("Writes a corpus without its near-duplicates")
@@ -143,7 +143,7 @@ pub fn command() -> Command {
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
-                .help("Write and move nothing; only report how many records would be left out, or files would move"),
+                .help("Write and move nothing; only report what would be left out"),
         )
         .arg(
             Arg::new("link")
@@ -180,14 +180,14 @@ pub fn command() -> Command {
         .arg(run::stats_arg("Write counts, resolved parameters, recall and timings to a file as one JSON object"))
 }
 
-/// The help heading of the flags of an index.
+/// The help heading of the flags of an index, beside that of the index itself.
 const INDEX_OPTIONS: &str = "Options of an index";
 
 /// The flags for an index that decides.
 fn index_args() -> impl Iterator<Item = Arg> {
     let [window, expire] = signing::forgetting_args();
     let index = file("index")
-        .help("Decide by this index of dedup filter, and remember in it what is kept; it is created if it does not exist")
+        .help("Decide by this index of dedup filter, and remember what is kept")
         .long_help(
             "Decide by this index, as dedup filter does with the same documents in their order, and remember in it what is kept: near-duplicates \
              of documents of earlier runs are left out, and those are not read again. The index is created if it does not exist; \
@@ -209,5 +209,5 @@ fn index_args() -> impl Iterator<Item = Arg> {
         signing::expect_arg(),
         signing::random_seed_arg(),
     ];
-    [index].into_iter().chain(of_index.map(|arg| arg.requires("index"))).map(|arg| arg.help_heading(INDEX_OPTIONS))
+    [index].into_iter().chain(of_index.map(|arg| arg.requires("index").help_heading(INDEX_OPTIONS)))
 }

@@ -125,6 +125,9 @@ const ADVANCED: &[&str] = &[
     "max-candidates",
 ];
 
+/// Those of streams, which `clean` has for `--index` alone: only its `--help-all` shows them.
+const ADVANCED_IN_CLEAN: &[&str] = &["window", "expire", "max-docs", "drop-known"];
+
 /// The options that show the help, for the program and each of its commands.
 pub const HELP: [&str; 2] = ["help", "help-all"];
 
@@ -156,8 +159,9 @@ impl Level {
         typed.unwrap_or(Level::Brief)
     }
 
-    fn shows(self, option: &str) -> bool {
+    fn shows(self, command: &str, option: &str) -> bool {
         match self {
+            Level::Brief | Level::Usual if command == "clean" && ADVANCED_IN_CLEAN.contains(&option) => false,
             Level::Brief => BRIEF.contains(&option),
             Level::Usual => !ADVANCED.contains(&option),
             Level::All => true,
@@ -184,7 +188,8 @@ pub fn at(level: Level, program: Command) -> Command {
 fn shown(level: Level, command: Command, before: &str) -> Command {
     let name = format!("{before}{}", command.get_name());
     let inner = format!("{name} ");
-    let is_hidden = |arg: &Arg| arg.get_long().is_some_and(|long| !HELP.contains(&long) && !level.shows(long));
+    let own = command.get_name().to_string();
+    let is_hidden = |arg: &Arg| arg.get_long().is_some_and(|long| !HELP.contains(&long) && !level.shows(&own, long));
     let hides = command.get_arguments().any(is_hidden);
     let show = |arg: Arg| {
         // The few options of a brief help need no groups.
@@ -278,8 +283,10 @@ mod tests {
                 let is_in = |help: &str| help.split([' ', ',', '\n']).any(|word| word.strip_prefix("--") == Some(long));
                 let entry = |help: &str| help.lines().any(|line| line.trim_start().starts_with('-') && is_in(line));
                 assert!(entry(&all), "{path:?}: --{long}");
-                assert_eq!(entry(&usual), !ADVANCED.contains(&long), "{path:?}: --{long}");
-                assert_eq!(entry(&brief), BRIEF.contains(&long), "{path:?}: --{long}");
+                let is_clean = path.last().is_some_and(|command| *command == "clean");
+                let is_advanced = ADVANCED.contains(&long) || is_clean && ADVANCED_IN_CLEAN.contains(&long);
+                assert_eq!(entry(&usual), !is_advanced, "{path:?}: --{long}");
+                assert_eq!(entry(&brief), BRIEF.contains(&long) && !is_advanced, "{path:?}: --{long}");
             }
             if !command.has_subcommands() && usual.lines().count() < all.lines().count() / 2 {
                 assert!(usual.contains("--help-all describes every option"), "{path:?}");
