@@ -304,7 +304,7 @@ impl Observer for Terminal {
 
     fn many_pairs(&self, most: u64) {
         self.line(&format!(
-            "up to {} near-duplicate pairs: --emit verdicts and --emit clusters do not look for all of them",
+            "up to {} pairs may be near-duplicates; --emit verdicts and --emit clusters do without most of them",
             count(most)
         ));
     }

@@ -211,8 +211,8 @@ impl AlgorithmFactory for KeylessFactory<'_> {
         let profile = algorithm.profile();
         if profile.jaccard.is_none() || profile.compare_on != CompareOn::Features {
             return Err(Error::Unsuitable(
-                "similarities are only sampled for algorithms that compare sets by their Jaccard similarity, such as \
-                 `algo minhash`"
+                "the similarities of documents are sampled for sets of shingles alone (`algo minhash`); for another algorithm, \
+                 plan without paths, for a number of documents"
                     .into(),
             ));
         }
