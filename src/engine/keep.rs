@@ -270,8 +270,8 @@ impl Choice<'_> {
     }
 }
 
-/// All pairs of fingerprints are looked for first while they are at most this many, and one for each text: 24 bytes each.
-/// Most keys that fingerprints share say nothing, so that the lists of what is kept under them take longer than comparing.
+/// Where fingerprints are compared, all pairs decide if there are at most this many, and one for each text, of 24 bytes each.
+/// Most fingerprints that share a key are not similar, so that lists of what is kept under each key take longer.
 const FEW_PAIRS: u64 = 1 << 16;
 
 impl Search<'_> {

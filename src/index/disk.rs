@@ -109,6 +109,16 @@ impl Disk {
             Folder::Kept(checkpoint) => checkpoint.clean(|_| true),
             Folder::Temporary(_) => 0,
         };
+        Self::empty(folder, next, false)
+    }
+
+    /// For tables that will take the place of these, in the same folder.
+    pub fn successor(&self) -> Self {
+        // Far above the numbers that are used meanwhile.
+        Self::empty(self.folder.clone(), self.next.saturating_add(1 << 24), self.is_checked)
+    }
+
+    fn empty(folder: Folder, next: u64, is_checked: bool) -> Self {
         Disk {
             folder,
             segments: Vec::new(),
@@ -121,27 +131,7 @@ impl Disk {
             manifest: None,
             is_behind: false,
             failure: None,
-            is_checked: false,
-            garbage: Vec::new(),
-        }
-    }
-
-    /// For tables that will take the place of these, in the same folder.
-    pub fn successor(&self) -> Self {
-        Disk {
-            folder: self.folder.clone(),
-            segments: Vec::new(),
-            foreign: 0,
-            // Far above the numbers that are used meanwhile.
-            next: self.next.saturating_add(1 << 24),
-            stop: Arc::default(),
-            flush: None,
-            merge: None,
-            saving: None,
-            manifest: None,
-            is_behind: false,
-            failure: None,
-            is_checked: self.is_checked,
+            is_checked,
             garbage: Vec::new(),
         }
     }

@@ -72,10 +72,11 @@ impl Renewal {
     }
 
     /// Takes the place of the old tables. No checkpoint of theirs may be being saved.
-    pub fn replace(mut self: Box<Self>, old: &mut Tables, remembered: &mut Remembered) {
-        swap(&mut self.tables, old);
+    pub fn replace(mut self: Box<Self>, tables: &mut Tables, remembered: &mut Remembered) {
+        swap(&mut self.tables, tables);
         swap(&mut self.remembered, remembered);
-        old.succeed(&mut self.tables);
+        // The old ones are in `self` now.
+        tables.succeed(&mut self.tables);
         // Freed beside decisions; here, if no thread starts.
         _ = thread::Builder::new().spawn(move || drop(self));
     }

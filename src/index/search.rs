@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of fingerprints after which those that are too far to be the nearest are known anew.
+/// The number of fingerprints that are compared with one bound, before it follows the nearest that were found.
 const PART: usize = 1 << 12;
 
 /// The bounds of a search.
