@@ -95,8 +95,7 @@ fn cannot_write(error: io::Error) -> Error {
 }
 
 fn stats(path: &Path) -> Result<Status, Error> {
-    let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } =
-        inspect(path, |_| Ok(()))?;
+    let Summary { header, version, documents, featureless, removed, times, bytes, torn, .. } = inspect(path)?;
     let distribution = index::distribution(path)?;
     let stats = Stats {
         r#type: "index",
@@ -116,7 +115,7 @@ fn stats(path: &Path) -> Result<Status, Error> {
 }
 
 fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
-    let Summary { bytes: whole, documents, torn, .. } = inspect(path, |_| Ok(()))?;
+    let Summary { bytes: whole, documents, torn, .. } = inspect(path)?;
     match torn.map_or(0, |torn| torn.bytes) {
         0 => {
             terminal.line(&format!(
@@ -138,15 +137,16 @@ fn verify(path: &Path, terminal: &Terminal) -> Result<Status, Error> {
 
 fn export(path: &Path, has_fingerprints: bool, terminal: &Terminal) -> Result<Status, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut write = |document: StoredDocument<'_>| {
-        let StoredDocument { id, time, .. } = document;
+    let documents = index::documents(path)?;
+    let mut documents = if has_fingerprints { documents.with_fingerprints() } else { documents };
+    for document in &mut documents {
+        let document = document?;
         let fingerprint = has_fingerprints.then(|| document.hex());
-        writeln!(out, "{}", json(&Document { r#type: "document", id, time, fingerprint })).map_err(cannot_write)
-    };
-    let summary = match has_fingerprints {
-        true => index::export(path, &mut write)?,
-        false => inspect(path, &mut write)?,
-    };
+        let StoredDocument { id, time, .. } = &document;
+        writeln!(out, "{}", json(&Document { r#type: "document", id, time: *time, fingerprint }))
+            .map_err(cannot_write)?;
+    }
+    let summary = documents.summary()?;
     out.flush().map_err(cannot_write)?;
     if let Some(torn) = summary.torn {
         stream::warn_of_torn(path, torn, terminal);

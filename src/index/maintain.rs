@@ -7,7 +7,7 @@ use super::header::Header;
 use super::log::Log;
 use super::repeat::{BEGIN, DIGEST, Past, Tail, name};
 use super::shape::{Kind, chooses_tables};
-use super::stored::{End, Repair, Stored};
+use super::stored::{End, Reading, Repair, Step, Stored};
 use crate::algorithm::FingerprintForm;
 use crate::error::Error;
 use crate::hamming::{Distribution, Layout};
@@ -42,81 +42,128 @@ pub struct Summary {
 /// A document of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct StoredDocument<'a> {
+pub struct StoredDocument {
     /// Its id.
-    pub id: &'a str,
+    pub id: String,
     /// When it passed, in seconds since 1970.
     pub time: u64,
-    /// What is compared: its fingerprint, or its features. Empty if it has too few features, and for [`inspect`].
-    pub words: &'a [u64],
+    /// What is compared: its fingerprint, or its features. Empty if it has too few features, or if only
+    /// [`StoredDocuments::with_fingerprints`] reads it.
+    pub words: Vec<u64>,
     /// What the words are.
     pub form: FingerprintForm,
 }
 
-impl StoredDocument<'_> {
+impl StoredDocument {
     /// What is compared, as text; `None` if there is nothing.
     pub fn hex(&self) -> Option<String> {
-        (!self.words.is_empty()).then(|| self.form.write(self.words))
+        (!self.words.is_empty()).then(|| self.form.write(&self.words))
     }
 }
 
-/// Reads an index from start to end, checks every checksum, and passes each document that was not removed to a
-/// function. The file is not changed, and may be written to at the same time.
+/// The documents of an index that were not removed, in the order in which they passed. The file is not changed, and may
+/// be written to at the same time. Every checksum is checked.
 ///
-/// # Errors
-/// The file cannot be read, is not an index, or is damaged; or what `each` returns.
-///
-/// # Cost
-/// The file is read twice. Memory: 8 bytes for each document that was removed.
-pub fn inspect(path: &Path, each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
-    read(path, true, each)
+/// The iterator ends after an error.
+pub struct StoredDocuments {
+    stored: Stored,
+    reading: Reading,
+    /// The places of removed documents.
+    gone: BTreeSet<u64>,
+    /// What was read so far; at the end, of the whole index.
+    summary: Summary,
+    has_ended: bool,
 }
 
-/// As [`inspect`], with what is compared of each document.
+/// The documents of an index.
 ///
 /// # Errors
-/// As for [`inspect`].
+/// The file cannot be read, is not an index, or is damaged.
 ///
 /// # Cost
-/// As for [`inspect`]; decoding features takes most of the time.
-pub fn export(path: &Path, each: impl FnMut(StoredDocument) -> Result<(), Error>) -> Result<Summary, Error> {
-    read(path, false, each)
-}
-
-fn read(
-    path: &Path,
-    skips_evidence: bool,
-    mut each: impl FnMut(StoredDocument) -> Result<(), Error>,
-) -> Result<Summary, Error> {
+/// The file is read once here, and once by the iterator. Memory: 8 bytes for each document that was removed.
+pub fn documents(path: &Path) -> Result<StoredDocuments, Error> {
     let mut stored = Stored::open(path)?;
     let header = Header::of(&stored)?;
     stored.reads.skips_evidence = true;
     let (gone, _) = removed(&mut stored, 0)?;
-    stored.reads.skips_evidence = skips_evidence;
-    let (mut documents, mut removed, mut featureless, mut times) = (0, 0, 0, None::<(u64, u64)>);
-    let End { at: bytes, torn, .. } = stored.each(|place, entry, _| {
-        let Entry::Document(record) = entry else { return Ok(()) };
-        featureless += u64::from(record.kind == Kind::Featureless);
-        let (first, last) = times.unwrap_or((record.time, record.time));
-        times = Some((first.min(record.time), last.max(record.time)));
-        if gone.contains(&place) {
-            removed += 1;
-            return Ok(());
+    let reading = stored.begin()?;
+    let (version, bytes) = (stored.version, stored.start().at);
+    let summary = Summary { header, version, documents: 0, featureless: 0, removed: 0, times: None, bytes, torn: None };
+    Ok(StoredDocuments { stored, reading, gone, summary, has_ended: false })
+}
+
+/// Reads an index from start to end, and checks every checksum.
+///
+/// # Errors
+/// As for [`documents`].
+///
+/// # Cost
+/// As for [`documents`].
+pub fn inspect(path: &Path) -> Result<Summary, Error> {
+    documents(path)?.summary()
+}
+
+impl StoredDocuments {
+    /// Also reads what is compared of each document. Decoding features takes most of the time.
+    pub fn with_fingerprints(mut self) -> Self {
+        self.stored.reads.skips_evidence = false;
+        self
+    }
+
+    /// Reads what is left, and returns what the index holds.
+    ///
+    /// # Errors
+    /// The first error of the iterator.
+    pub fn summary(mut self) -> Result<Summary, Error> {
+        self.by_ref().try_for_each(|document| document.map(drop))?;
+        Ok(self.summary)
+    }
+
+    fn read(&mut self) -> Result<Option<StoredDocument>, Error> {
+        let summary = &mut self.summary;
+        loop {
+            let (place, record) = match self.stored.step(&mut self.reading)? {
+                Step::Entry(place, Entry::Document(record)) => (place, record),
+                Step::Entry(..) => continue,
+                Step::End(End { at, torn, .. }) => {
+                    (summary.bytes, summary.torn) = (at, torn);
+                    return Ok(None);
+                }
+            };
+            let Record { id, time, kind, evidence: words, .. } = record;
+            summary.featureless += u64::from(kind == Kind::Featureless);
+            let (first, last) = summary.times.unwrap_or((time, time));
+            summary.times = Some((first.min(time), last.max(time)));
+            if self.gone.contains(&place) {
+                summary.removed += 1;
+                continue;
+            }
+            summary.documents += 1;
+            let form = if kind == Kind::Features { FingerprintForm::StoredElements } else { summary.header.form() };
+            return Ok(Some(StoredDocument { id, time, words, form }));
         }
-        documents += 1;
-        let Record { id, time, kind, evidence: words, .. } = &record;
-        let form = if *kind == Kind::Features { FingerprintForm::StoredElements } else { header.form() };
-        each(StoredDocument { id, time: *time, words, form })
-    })?;
-    let version = stored.version;
-    Ok(Summary { header, version, documents, featureless, removed, times, bytes, torn })
+    }
+}
+
+impl Iterator for StoredDocuments {
+    type Item = Result<StoredDocument, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        let next = self.read().transpose();
+        self.has_ended = !matches!(next, Some(Ok(_)));
+        next
+    }
 }
 
 /// How the fingerprints of an index are distributed over their bits and over the keys of its tables. `None` if it does not
 /// hold fingerprints of bits. Removed documents do not count.
 ///
 /// # Errors
-/// As for [`inspect`], except those of `each`.
+/// As for [`inspect`].
 ///
 /// # Cost
 /// The file is read twice; then a sort of all fingerprints for each table. Memory: the fingerprints, and 8 bytes for each.

@@ -71,7 +71,8 @@ pub use decision::{Decision, Pace};
 pub use file::FORMAT_VERSION;
 pub use header::{Header, header};
 pub use maintain::{
-    Compacted, Outdated, Removed, StoredDocument, Summary, compact, distribution, export, inspect, remove,
+    Compacted, Outdated, Removed, StoredDocument, StoredDocuments, Summary, compact, distribution, documents, inspect,
+    remove,
 };
 pub use nearest::{Nearest, Neighbour, Wanted};
 pub use options::{IndexOptions, Limits, Mode, Sync};

@@ -39,6 +39,42 @@ pub(super) struct End {
     pub has_marks: bool,
 }
 
+/// A reading from start to end: what was read last, and what is known of all before it.
+pub(super) struct Reading {
+    frame: Vec<u8>,
+    is_marked: bool,
+    damaged: u64,
+    digest: u64,
+    has_marks: bool,
+}
+
+/// What a reading comes to.
+pub(super) enum Step {
+    /// A record and its place.
+    Entry(u64, Entry),
+    End(End),
+}
+
+impl Reading {
+    /// The bytes of the last record.
+    pub fn bytes(&self) -> &[u8] {
+        &self.frame[..self.frame.len() - 8]
+    }
+
+    fn torn(&self, at: u64, bytes: u64) -> Step {
+        Step::End(self.end(at, Some(Repair { at, bytes })))
+    }
+
+    fn end(&self, at: u64, torn: Option<Repair>) -> End {
+        let Reading { is_marked, damaged, digest, has_marks, .. } = *self;
+        End { at, torn, is_marked, damaged, digest, has_marks }
+    }
+}
+
+fn cannot_read(path: &Path, error: io::Error) -> Error {
+    Error::io(format!("cannot read the index {}", path.display()), error)
+}
+
 /// A place where reading can begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
@@ -213,61 +249,92 @@ impl Stored {
     /// # Errors
     /// The file cannot be read, or is damaged other than at its end; or what `each` returns.
     pub fn each(&mut self, mut each: impl FnMut(u64, Entry, &[u8]) -> Result<(), Error>) -> Result<End, Error> {
-        let path = self.path.clone();
-        let failed = |error| Error::io(format!("cannot read the index {}", path.display()), error);
-        let (mut frame, mut is_marked, mut damaged) = (Vec::new(), false, 0);
-        let Start { at, mut digest, mut has_marks } = self.start;
+        let mut reading = self.begin()?;
+        loop {
+            match self.step(&mut reading)? {
+                Step::Entry(place, entry) => each(place, entry, reading.bytes())?,
+                Step::End(end) => return Ok(end),
+            }
+        }
+    }
+
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn begin(&mut self) -> Result<Reading, Error> {
+        let Start { at, digest, has_marks } = self.start;
         self.at = at;
         self.credit = CREDIT.0;
-        self.reader.seek(SeekFrom::Start(at)).map_err(failed)?;
+        self.reader.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
+        Ok(Reading { frame: Vec::new(), is_marked: false, damaged: 0, digest, has_marks })
+    }
+
+    /// Reads up to the next record.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged other than at its end.
+    pub fn step(&mut self, reading: &mut Reading) -> Result<Step, Error> {
         while self.at < self.length {
             let (place, left) = (self.at, self.length - self.at);
-            let torn = |is_marked, damaged| {
-                let torn = Some(Repair { at: place, bytes: left });
-                Ok(End { at: place, torn, is_marked, damaged, digest, has_marks })
-            };
             if left < FRAME_OVERHEAD {
-                return torn(is_marked, damaged);
+                return Ok(reading.torn(place, left));
             }
             let mut head = [0; 8];
-            self.reader.read_exact(&mut head).map_err(failed)?;
+            self.reader.read_exact(&mut head).map_err(|error| self.failed(error))?;
             let length = length_of(head, place).filter(|length| length + FRAME_OVERHEAD <= left);
             let is_whole = match length {
-                Some(length) => self.read_frame(length, place, &mut frame).map_err(failed)?,
+                Some(length) => {
+                    self.read_frame(length, place, &mut reading.frame).map_err(|error| self.failed(error))?
+                }
                 None => false,
             };
             if !is_whole {
                 if self.salvages {
                     match self.find_whole(place + 1)? {
                         Next::Whole(next, _) => {
-                            damaged += next - place;
+                            reading.damaged += next - place;
                             self.at = next;
-                            self.reader.seek(SeekFrom::Start(next)).map_err(failed)?;
+                            self.reader.seek(SeekFrom::Start(next)).map_err(|error| self.failed(error))?;
                             continue;
                         }
-                        Next::Nothing | Next::Unclear => return torn(is_marked, damaged),
+                        Next::Nothing | Next::Unclear => return Ok(reading.torn(place, left)),
                     }
                 }
-                if length.is_some_and(|length| length + FRAME_OVERHEAD == left) || self.is_torn(place, has_marks)? {
-                    return torn(is_marked, damaged);
+                if length.is_some_and(|length| length + FRAME_OVERHEAD == left)
+                    || self.is_torn(place, reading.has_marks)?
+                {
+                    return Ok(reading.torn(place, left));
                 }
                 return Err(self.damaged_at(place, "the bytes there are not a valid record"));
             }
-            let (bytes, check) = frame.split_last_chunk().expect("a frame ends with its checksum");
-            digest = digest_after(digest, u64::from_le_bytes(*check));
-            let is_possible = |entry: &Entry| !matches!(entry, Entry::Notes(words) if !are_before(words, place));
-            match Entry::parse(bytes, &self.reads).filter(is_possible) {
-                Some(Entry::Synced) => (has_marks, is_marked) = (true, true),
-                Some(entry) => {
-                    is_marked = false;
-                    each(place, entry, bytes)?;
-                }
-                None if self.salvages => damaged += frame.len() as u64 + 8,
-                None => return Err(self.damaged_at(place, "an index made like this one cannot hold the record there")),
+            self.at += reading.frame.len() as u64 + 8;
+            if let Some(entry) = self.entry(place, reading)? {
+                return Ok(Step::Entry(place, entry));
             }
-            self.at += frame.len() as u64 + 8;
         }
-        Ok(End { at: self.at, torn: None, is_marked, damaged, digest, has_marks })
+        Ok(Step::End(reading.end(self.at, None)))
+    }
+
+    /// The record of the whole frame that was read; `None` for a mark, and for a damaged one that is left out.
+    fn entry(&self, place: u64, reading: &mut Reading) -> Result<Option<Entry>, Error> {
+        let (bytes, check) = reading.frame.split_last_chunk().expect("a frame ends with its checksum");
+        reading.digest = digest_after(reading.digest, u64::from_le_bytes(*check));
+        let is_possible = |entry: &Entry| !matches!(entry, Entry::Notes(words) if !are_before(words, place));
+        match Entry::parse(bytes, &self.reads).filter(is_possible) {
+            Some(Entry::Synced) => (reading.has_marks, reading.is_marked) = (true, true),
+            Some(entry) => {
+                reading.is_marked = false;
+                return Ok(Some(entry));
+            }
+            None if self.salvages => reading.damaged += reading.frame.len() as u64 + 8,
+            None => return Err(self.damaged_at(place, "an index made like this one cannot hold the record there")),
+        }
+        Ok(None)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        cannot_read(&self.path, error)
     }
 
     fn damaged_at(&self, place: u64, what: &str) -> Error {
@@ -310,7 +377,8 @@ impl Stored {
     /// Cost: linear in the bytes passed. A head has a check of its own, so that a body is hashed in vain only where
     /// damage left a head intact, or where heads were crafted to waste time; that is bounded.
     fn find_whole(&mut self, mut from: u64) -> Result<Next, Error> {
-        let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
+        let path = &self.path;
+        let failed = |error| cannot_read(path, error);
         let (mut window, mut size, mut is_unclear) = (vec![0; WINDOW], 1 << 10, false);
         while from + FRAME_OVERHEAD <= self.length {
             let count = size.min((self.length - from) as usize);
@@ -350,8 +418,7 @@ impl Stored {
                 Next::Unclear => return Ok(false),
                 Next::Whole(at, length) => {
                     let mut kind = [0];
-                    let failed = |error| Error::io(format!("cannot read the index {}", self.path.display()), error);
-                    read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(failed)?;
+                    read_at(self.reader.get_ref(), &mut kind, at + 8).map_err(|error| self.failed(error))?;
                     if !has_marks || (length == 1 && kind == [SYNCED]) {
                         return Ok(false);
                     }

@@ -327,7 +327,7 @@ fn an_index_of_this_version_opens_and_goes_on() {
     for (algorithm, fresh) in [("minhash", 31), ("simhash", 32)] {
         let path = folder.path().join(algorithm);
         fs::copy(format!("fixtures/index/version-{FORMAT_VERSION}-{algorithm}.idx"), &path).unwrap();
-        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        let summary = index::inspect(&path).unwrap();
         assert_eq!((summary.version, summary.documents, summary.torn), (FORMAT_VERSION, fresh, None));
         let plan = plan(&factory(algorithm, &[]));
         let mut index = open(&path, &plan).unwrap().0;
@@ -342,7 +342,7 @@ fn an_index_of_this_version_opens_and_goes_on() {
         assert_eq!(index.decide("new", &signer.sign("a new text of eight words is here"), 0).unwrap(), Decision::Fresh);
         index.commit().unwrap();
         drop(index);
-        assert_eq!(index::inspect(&path, |_| Ok(())).unwrap().documents, fresh + 1);
+        assert_eq!(index::inspect(&path).unwrap().documents, fresh + 1);
     }
 }
 
@@ -356,7 +356,7 @@ fn indexes_of_older_versions_are_refused_with_advice() {
             let before = fs::read(&path).unwrap();
             let plan = plan(&factory(algorithm, &[]));
             let opened = open(&path, &plan).err().unwrap();
-            for error in [opened, index::inspect(&path, |_| Ok(())).unwrap_err(), index::header(&path).unwrap_err()] {
+            for error in [opened, index::inspect(&path).unwrap_err(), index::header(&path).unwrap_err()] {
                 let error = error.to_string();
                 assert!(error.contains(&format!("has format version {version}, and only version 3")), "{error}");
                 assert!(error.contains("make a new index"), "{error}");
@@ -430,7 +430,7 @@ proptest! {
         prop_assert!(which.is_empty() || compacted.bytes.1 < compacted.bytes.0);
         prop_assert_eq!(&feed(&path, rest, Mode::Query), &expected);
         prop_assert_eq!(feed(&path, &documents, Mode::Filter), feed(&other, &documents, Mode::Filter));
-        let summary = index::inspect(&path, |_| Ok(())).unwrap();
+        let summary = index::inspect(&path).unwrap();
         prop_assert_eq!((summary.removed, summary.torn), (0, None));
     }
 }
@@ -474,13 +474,7 @@ fn with_times(path: &Path, plan: &Plan, documents: u64) {
 }
 
 fn ids(path: &Path) -> Vec<u64> {
-    let mut ids = Vec::new();
-    index::inspect(path, |entry| {
-        ids.push(entry.id.parse().unwrap());
-        Ok(())
-    })
-    .unwrap();
-    ids
+    index::documents(path).unwrap().map(|document| document.unwrap().id.parse().unwrap()).collect()
 }
 
 #[test]
@@ -560,15 +554,10 @@ fn readers_see_the_file_that_they_opened() {
     with_times(&path, &plan, 20);
     index::remove(&path, ["0".to_string()].into()).unwrap();
     let mut reader = open_with(&path, &plan, &IndexOptions { mode: Mode::Query, ..IndexOptions::default() }).unwrap().0;
-    let mut seen = Vec::new();
-    index::inspect(&path, |entry| {
-        if seen.is_empty() {
-            index::compact(&path, Outdated::default()).unwrap();
-        }
-        seen.push(entry.id.to_string());
-        Ok(())
-    })
-    .unwrap();
+    let mut documents = index::documents(&path).unwrap();
+    let mut seen = vec![documents.next().unwrap().unwrap().id];
+    index::compact(&path, Outdated::default()).unwrap();
+    seen.extend(documents.map(|document| document.unwrap().id));
     assert_eq!(seen, (1..20).map(|number| number.to_string()).collect::<Vec<_>>());
     for number in 0..20 {
         let signature = signer(&plan).sign(&format!("some words of document number {number} and of no other {number}"));

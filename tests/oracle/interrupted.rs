@@ -137,12 +137,7 @@ fn cut_anywhere_and_fed_again_from_any_line_that_may_have_arrived() {
             let bytes = fs::read(&path).unwrap();
             for border in borders(&bytes) {
                 fs::write(&cut, &bytes[..border]).unwrap();
-                let mut stored = 0usize;
-                let count = |_: index::StoredDocument| {
-                    stored += 1;
-                    Ok(())
-                };
-                index::inspect(&cut, count).unwrap();
+                let stored = index::inspect(&cut).unwrap().documents as usize;
                 // Documents after the next remembered one cannot have been forgotten.
                 let mut fresh = (0..lines.len()).filter(|&at| is_fresh[at]);
                 let next = stored.checked_sub(1).map_or(0, |last| fresh.nth(last).unwrap() + 1);
@@ -222,7 +217,7 @@ fn what_arrives_is_the_same_however_often_it_is_killed_and_compacted() {
             }
             let expected: Vec<usize> = (0..lines.len()).filter(|&at| expected[at].is_none()).collect();
             assert_eq!(arrived, expected, "{limits:?}, seed {seed}");
-            let summary = index::inspect(&path, |_| Ok(())).unwrap();
+            let summary = index::inspect(&path).unwrap();
             assert_eq!(summary.removed, 0, "notes are no documents");
         }
     }
@@ -271,12 +266,9 @@ fn compacting_after_removing_changes_no_decision() {
         fs::copy(&removed, &compacted).unwrap();
         index::compact(&compacted, Outdated::default()).unwrap();
         // The plain list: what is left of the first run, in order.
-        let mut left: Vec<Line> = Vec::new();
-        index::inspect(&removed, |entry| {
-            left.extend(lines.iter().find(|line| line.id == entry.id).cloned());
-            Ok(())
-        })
-        .unwrap();
+        let documents = index::documents(&removed).unwrap().map(|document| document.unwrap());
+        let mut left: Vec<Line> =
+            documents.filter_map(|document| lines.iter().find(|line| line.id == document.id).cloned()).collect();
         let count = left.len();
         left.extend(lines[20..].iter().cloned());
         let mut expected = vec![];

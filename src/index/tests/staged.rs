@@ -15,12 +15,9 @@ fn stage(path: &Path, plan: &Plan, aside: &Path, ids: std::ops::Range<usize>) ->
 }
 
 fn remembered(path: &Path) -> Vec<String> {
-    let mut ids = Vec::new();
-    let each = |document: StoredDocument<'_>| {
-        ids.push(document.id.to_string());
-        Ok(())
-    };
-    assert_eq!(inspect(path, each).unwrap().torn, None);
+    let mut documents = documents(path).unwrap();
+    let ids = documents.by_ref().map(|document| document.unwrap().id).collect();
+    assert_eq!(documents.summary().unwrap().torn, None);
     ids
 }
 
@@ -95,13 +92,7 @@ fn it_is_added_wherever_it_was_interrupted() {
 
 /// Some bytes that are no frame may stay after what was there already.
 fn remembered_at_least(path: &Path) -> Vec<String> {
-    let mut ids = Vec::new();
-    let each = |document: StoredDocument<'_>| {
-        ids.push(document.id.to_string());
-        Ok(())
-    };
-    inspect(path, each).unwrap();
-    ids
+    documents(path).unwrap().map(|document| document.unwrap().id).collect()
 }
 
 #[test]
