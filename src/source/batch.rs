@@ -15,6 +15,8 @@ use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 #[cfg(feature = "files")]
 use super::fields::Joined;
+#[cfg(feature = "parquet")]
+use super::fields::joined_length;
 #[cfg(feature = "html")]
 use super::html;
 use super::lines::lines;
@@ -357,7 +359,9 @@ fn each_parquet_row(
     rows.visit(&mut |row| selection.next(Some(row)), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
         match read {
-            Ok(record) if record.texts.iter().map(|text| text.len()).sum::<usize>() > max_record => {
+            Ok(record)
+                if record.texts.iter().fold(0, |length, text| joined_length(length, text.len())) > max_record =>
+            {
                 each(number, Err(too_long(path, row, max_record)));
             }
             Ok(parquet::Record { id, rank, texts }) => {

@@ -72,6 +72,11 @@ impl FieldPath {
         &self.steps
     }
 
+    /// Whether it begins with these steps, and has further ones.
+    pub(super) fn leads_on_from(&self, steps: &[Step]) -> bool {
+        self.steps.len() > steps.len() && self.steps.starts_with(steps)
+    }
+
     /// A path of one step, which needs no parsing.
     pub(super) fn single(name: &str) -> Self {
         FieldPath { name: name.to_owned(), steps: vec![Step::Field(name.to_owned())] }
@@ -165,6 +170,17 @@ impl fmt::Display for TextFields {
     }
 }
 
+/// The place of the string at the end of one of the paths, among the texts of all of them. A path such as `content[].text`
+/// leads on from `content`, which may be a string in some records and an array in others: the string takes the place of the
+/// texts in the array, so that the elements of an array around them keep their order.
+pub(super) fn takes_place<P: std::borrow::Borrow<FieldPath>>(paths: &[P], mut at: usize) -> usize {
+    let leads_on = |other: &P, steps: &[Step]| other.borrow().leads_on_from(steps);
+    while let Some(next) = (0..paths.len()).find(|&next| leads_on(&paths[next], paths[at].borrow().steps())) {
+        at = next;
+    }
+    at
+}
+
 /// Names in quotation marks: `'title', 'abstract' or 'body'`.
 pub(super) fn quoted<'p>(paths: impl Iterator<Item = &'p FieldPath>) -> String {
     let names: Vec<String> = paths.map(|path| format!("'{path}'")).collect();
@@ -187,6 +203,13 @@ fn split(list: &str) -> Vec<String> {
         }
     }
     parts
+}
+
+/// The length of joined texts to which another one is added.
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "other records are measured before they are parsed"))]
+pub(super) fn joined_length(length: usize, text: usize) -> usize {
+    let separator = if length == 0 || text == 0 { 0 } else { SEPARATOR.len() };
+    length.saturating_add(separator).saturating_add(text)
 }
 
 /// The text of a record, from the texts of its fields.

@@ -9,7 +9,7 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{Joined, Step, quoted};
+use super::fields::{Joined, Step, quoted, takes_place};
 use super::{FieldPath, Number, PageText, ProblemKind, TextFields};
 
 mod flat;
@@ -48,7 +48,9 @@ impl Fields {
     pub fn new(texts: &TextFields, id: &FieldPath, number: Option<&FieldPath>, pages: Option<PageText>) -> Self {
         let texts: Vec<FieldPath> = texts.paths().cloned().collect();
         let mut wanted = Wanted::default();
-        texts.iter().enumerate().for_each(|(slot, path)| wanted.add(path.steps(), Some(slot)));
+        for (own, path) in texts.iter().enumerate() {
+            wanted.add(path.steps(), Some(TextSlots { own, strings: takes_place(&texts, own) }));
+        }
         wanted.add(id.steps(), None);
         let number = number.map(|path| {
             let mut wanted = Wanted::default();
@@ -109,11 +111,7 @@ impl Fields {
                 Slot::Text(text) => joined.push(text),
                 Slot::Texts(texts) => texts.into_iter().for_each(|text| joined.push(text)),
                 Slot::Kind("null") => null = null.or(Some(field)),
-                Slot::Number(_) => return Err(format!("text field '{field}' is a number, not a string")),
-                Slot::Kind(kind) => return Err(format!("text field '{field}' is {kind}, not a string")),
-                Slot::Misled(kind, expected) => {
-                    return Err(format!("text field '{field}' leads through {kind} where {expected} should be"));
-                }
+                slot @ (Slot::Number(_) | Slot::Kind(_) | Slot::Misled(..)) => return Err(wrong(field, &slot)),
             }
         }
         let text = joined.text.ok_or_else(|| match null {
@@ -134,6 +132,19 @@ impl Fields {
             Slot::Text(text) => Number::parse(&text),
             _ => None,
         }
+    }
+}
+
+/// Why the value of a text field is no text.
+fn wrong(field: &FieldPath, slot: &Slot) -> String {
+    match slot {
+        Slot::Misled(kind, expected) => format!("text field '{field}' leads through {kind} where {expected} should be"),
+        Slot::Kind("an array") => format!(
+            "text field '{field}' is an array, not a string: add '{field}[]' for strings in it, or a field of objects in it \
+             such as '{field}[].text'"
+        ),
+        Slot::Kind(kind) => format!("text field '{field}' is {kind}, not a string"),
+        _ => format!("text field '{field}' is a number, not a string"),
     }
 }
 
@@ -226,11 +237,19 @@ struct Found<'de> {
     id: Slot<'de>,
 }
 
+/// Where the text of a path goes.
+#[derive(Clone, Copy, Debug)]
+struct TextSlots {
+    own: usize,
+    /// The slot of a string. It is another one if the path of that one leads on from here.
+    strings: usize,
+}
+
 /// What is wanted of a value: the value itself, or fields within it.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
-    /// The slots of the texts that the value is.
-    texts: Vec<usize>,
+    /// The slots of the text that the value is.
+    text: Option<TextSlots>,
     is_id: bool,
     within: Vec<(String, Wanted)>,
     /// What is wanted of each element of an array.
@@ -238,10 +257,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Adds a path, of the text for this slot or else of the id.
-    fn add(&mut self, path: &[Step], slot: Option<usize>) {
+    /// Adds a path, of the text for these slots or else of the id. Each path of a text comes once.
+    fn add(&mut self, path: &[Step], slot: Option<TextSlots>) {
         match (path.split_first(), slot) {
-            (None, Some(slot)) => self.texts.push(slot),
+            (None, Some(slots)) => self.text = Some(slots),
             (None, None) => self.is_id = true,
             (Some((Step::Elements, rest)), _) => self.elements.get_or_insert_default().add(rest, slot),
             (Some((Step::Field(name), rest)), _) => {
@@ -254,12 +273,41 @@ impl Wanted {
         }
     }
 
+    /// Whether the value, or something within it, is a text.
+    fn has_texts(&self) -> bool {
+        self.text.is_some() || self.has_texts_in_object() || self.has_texts_in_array()
+    }
+
+    fn has_texts_in_object(&self) -> bool {
+        self.within.iter().any(|(_, wanted)| wanted.has_texts())
+    }
+
+    fn has_texts_in_array(&self) -> bool {
+        self.elements.as_ref().is_some_and(|wanted| wanted.has_texts())
+    }
+
+    /// Whether a path of a text takes this value, or leads on from it. Then the others that come this way are without a
+    /// text here: a value may be a string in one record and an array in another.
+    fn fits(&self, json: &str) -> bool {
+        match json.as_bytes().first() {
+            Some(b'"') => self.text.is_some(),
+            Some(b'{') => self.has_texts_in_object(),
+            Some(b'[') => self.has_texts_in_array(),
+            _ => false,
+        }
+    }
+
+    /// Passes on the own slots of the texts that the value is, or that are within it.
+    fn each_slot(&self, each: &mut dyn FnMut(usize)) {
+        self.text.iter().for_each(|slots| each(slots.own));
+        self.each_slot_below(each);
+    }
+
     /// Passes on the slots of the texts within fields and elements of the value.
     fn each_slot_below(&self, each: &mut dyn FnMut(usize)) {
         let below = self.within.iter().map(|(_, wanted)| wanted).chain(self.elements.as_deref());
         for wanted in below {
-            wanted.texts.iter().for_each(|&slot| each(slot));
-            wanted.each_slot_below(each);
+            wanted.each_slot(each);
         }
     }
 }
@@ -292,10 +340,8 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                     map.next_value::<IgnoredAny>()?;
                 }
                 // By far the most common field; checking it first saves a comparison.
-                Some(Wanted { texts, is_id: false, within, elements: None })
-                    if within.is_empty() && texts.len() == 1 =>
-                {
-                    self.found.texts[texts[0]] = map.next_value_seed(Text)?;
+                Some(Wanted { text: Some(slots), is_id: false, within, elements: None }) if within.is_empty() => {
+                    self.found.texts[slots.own] = map.next_value_seed(Text)?;
                 }
                 Some(wanted) => look_into(map.next_value()?, wanted, self.found).map_err(M::Error::custom)?,
             }
@@ -342,16 +388,18 @@ impl<'de> Visitor<'de> for Elements<'_, '_, 'de> {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
         let Elements { wanted, found } = self;
-        let mut slots = wanted.texts.clone();
-        wanted.each_slot_below(&mut |slot| slots.push(slot));
+        let mut slots = Vec::new();
+        wanted.each_slot(&mut |slot| slots.push(slot));
         // What an element holds is found apart, so that a name that it repeats counts once.
         let mut element = Found { texts: vec![Slot::Missing; found.texts.len()], id: Slot::Missing };
         while let Some(value) = seq.next_element::<&RawValue>()? {
             let is_object_or_null = value.get().starts_with(['{', 'n']);
-            if !is_object_or_null && let Some((_, first)) = wanted.within.first() {
+            if !is_object_or_null
+                && !wanted.fits(value.get())
+                && let Some((_, first)) = wanted.within.first()
+            {
                 let misled = Slot::Misled(kind(value.get()), "an object");
-                first.texts.iter().for_each(|&slot| element.texts[slot] = misled.clone());
-                first.each_slot_below(&mut |slot| element.texts[slot] = misled.clone());
+                first.each_slot(&mut |slot| element.texts[slot] = misled.clone());
             }
             look_into(value, wanted, &mut element).map_err(S::Error::custom)?;
             slots.iter().for_each(|&slot| found.texts[slot].append(std::mem::take(&mut element.texts[slot])));
@@ -382,26 +430,45 @@ fn look_into<'de>(value: &'de RawValue, wanted: &Wanted, found: &mut Found<'de>)
             kind => Slot::Kind(kind),
         })
     };
-    for &slot in &wanted.texts {
-        found.texts[slot] = here()?;
-    }
     if wanted.is_id {
         found.id = here()?;
     }
-    if json.starts_with('{') && !wanted.within.is_empty() {
-        Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
+    if let Some(TextSlots { own, strings }) = wanted.text {
+        // The last of equal names counts.
+        wanted.each_slot(&mut |at| found.texts[at] = Slot::Missing);
+        if !wanted.fits(json) {
+            found.texts[own] = here()?;
+            return look_within_object(json, wanted, found);
+        }
+        if json.starts_with('"') {
+            found.texts[strings] = here()?;
+            return Ok(());
+        }
     }
+    look_within(json, wanted, found)
+}
+
+/// The wanted fields and elements within a value.
+fn look_within<'de>(json: &'de str, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
+    look_within_object(json, wanted, found)?;
     if let Some(each) = &wanted.elements {
         // The last of equal names counts.
-        let slot = match json.starts_with(['[', 'n']) {
+        let slot = match json.starts_with(['[', 'n']) || wanted.fits(json) {
             true => Slot::Missing,
             false => Slot::Misled(kind(json), "an array"),
         };
-        each.texts.iter().for_each(|&at| found.texts[at] = slot.clone());
-        each.each_slot_below(&mut |at| found.texts[at] = slot.clone());
+        each.each_slot(&mut |at| found.texts[at] = slot.clone());
         if json.starts_with('[') {
             serde_json::Deserializer::from_str(json).deserialize_seq(Elements { wanted: each, found })?;
         }
+    }
+    Ok(())
+}
+
+/// The wanted fields of a value, if it is an object.
+fn look_within_object<'de>(json: &'de str, wanted: &Wanted, found: &mut Found<'de>) -> Result<(), serde_json::Error> {
+    if json.starts_with('{') && !wanted.within.is_empty() {
+        Object { wanted, found }.deserialize(&mut serde_json::Deserializer::from_str(json))?;
     }
     Ok(())
 }
@@ -561,7 +628,8 @@ mod tests {
             ),
             (
                 r#"{"a":"x","b":{"c":[]}}"#,
-                "text field 'b.c' is an array, not a string (fields here: a, b; choose with `text-field`)",
+                "text field 'b.c' is an array, not a string: add 'b.c[]' for strings in it, or a field of objects in it such as \
+                 'b.c[].text' (fields here: a, b; choose with `text-field`)",
             ),
         ] {
             assert_eq!(with(line, "a,b.c,d", "id").unwrap_err().message, message);
@@ -598,7 +666,11 @@ mod tests {
             (r#"{"m":[{"c":null},null]}"#, missing),
             (r#"{"m":[{"c":"a"}],"m":null}"#, missing),
             (r#"{"m":[{"c":"x"},{"c":7}]}"#, "text field 'm[].c' is a number, not a string"),
-            (r#"{"m":[{"c":["x"]},{"c":"y"}]}"#, "text field 'm[].c' is an array, not a string"),
+            (
+                r#"{"m":[{"c":["x"]},{"c":"y"}]}"#,
+                "text field 'm[].c' is an array, not a string: add 'm[].c[]' for strings in it, or a field of objects in it such \
+                 as 'm[].c[].text'",
+            ),
             (r#"{"m":{"c":"x"}}"#, "text field 'm[].c' leads through an object where an array should be"),
             (r#"{"m":["x",{"c":"y"}]}"#, "text field 'm[].c' leads through a string where an object should be"),
             (r#"{"m":[[{"c":"y"}]]}"#, "text field 'm[].c' leads through an array where an object should be"),
@@ -611,6 +683,54 @@ mod tests {
         }
         let message = with(r#"{"m":[{"c":"#, "m[].c", "id").unwrap_err().message;
         assert!(message.starts_with("malformed JSON: EOF"), "{message}");
+    }
+
+    /// As in chats: a string in one message, and an array of parts in the next one.
+    #[test]
+    fn a_value_that_several_paths_lead_to_must_fit_one_of_them() {
+        let parts = "m[].c,m[].c[].t";
+        for (line, paths, text) in [
+            (r#"{"m":[{"c":"a"},{"c":"b"}]}"#, parts, "a\n\nb"),
+            (r#"{"m":[{"c":[{"t":"a"},{"url":1},{"t":"b"}]},{"c":"c"}]}"#, parts, "a\n\nb\n\nc"),
+            (r#"{"m":[{"c":[{"t":"a"}]},{"c":"b"},{"c":[{"t":"c"}]}]}"#, parts, "a\n\nb\n\nc"),
+            (r#"{"m":[{"c":[{"t":"a"}]},{"c":"b"}]}"#, "m[].c[].t,m[].c", "a\n\nb"),
+            (r#"{"m":[{"c":null},{"c":[]},{"c":[null]},{},{"c":"b"}]}"#, parts, "b"),
+            (r#"{"m":[{"c":["a",{"t":"b"}]},{"c":"c"}]}"#, "m[].c,m[].c[],m[].c[].t", "a\n\nb\n\nc"),
+            (
+                r#"{"m":[{"c":[{"t":"a","u":"b"},{"u":"c"}]},{"c":"d"}]}"#,
+                "m[].c,m[].c[].t,m[].c[].u",
+                "a\n\nd\n\nb\n\nc",
+            ),
+            (r#"{"c":"a","x":"b"}"#, "c,x,c[].t", "b\n\na"),
+            (r#"{"c":"a"}"#, "c,c[].t", "a"),
+            (r#"{"c":[{"t":"a"}]}"#, "c,c[].t", "a"),
+            (r#"{"c":{"t":"a"}}"#, "c,c.t", "a"),
+            (r#"{"c":{"t":"a"}}"#, "c.t,c[].t", "a"),
+            (r#"{"c":[{"t":"a"}]}"#, "c.t,c[].t", "a"),
+            (r#"{"c":[["a"],{"t":"b"}]}"#, "c[][],c[].t", "a\n\nb"),
+            // The last of equal names counts.
+            (r#"{"c":"a","c":[{"t":"b"}]}"#, "c,c[].t", "b"),
+            (r#"{"c":[{"t":"a"}],"c":"b"}"#, "c,c[].t", "b"),
+            (r#"{"x":1,"c":[{"t":"a"}],"c":"b"}"#, "c.t,c[].t,c", "b"),
+        ] {
+            check_with(line, paths, "id", text, None);
+        }
+        check_with(r#"{"c":{"t":"a","id":7}}"#, "c,c.t", "c.id", "a", Some("7"));
+        for (line, paths, wrong) in [
+            (r#"{"m":[{"c":"a"},{"c":1}]}"#, parts, "text field 'm[].c' is a number, not a string"),
+            (r#"{"m":[{"c":{"t":"a"}}]}"#, parts, "text field 'm[].c' is an object, not a string"),
+            (r#"{"m":[{"c":[{"t":1}]}]}"#, parts, "text field 'm[].c[].t' is a number, not a string"),
+            (
+                r#"{"m":[{"c":["a"]}]}"#,
+                parts,
+                "text field 'm[].c[].t' leads through a string where an object should be",
+            ),
+            (r#"{"m":[{"c":[]}]}"#, parts, "no text field 'm[].c' or 'm[].c[].t'"),
+            (r#"{"c":7}"#, "c.t,c[].t", "text field 'c[].t' leads through a number where an array should be"),
+        ] {
+            let message = with(line, paths, "id").unwrap_err().message;
+            assert_eq!(message.split(" (fields here").next(), Some(wrong), "{line}");
+        }
     }
 
     #[test]
@@ -642,13 +762,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_none() {
-        for (value, kind) in [
-            ("null", "null"),
-            ("7", "a number"),
-            ("-1.5", "a number"),
-            ("[{}]", "an array"),
-            ("{\"a\":1}", "an object"),
-        ] {
+        for (value, kind) in [("null", "null"), ("7", "a number"), ("-1.5", "a number"), ("{\"a\":1}", "an object")] {
             let message =
                 format!("text field 'text' is {kind}, not a string (fields here: text; choose with `text-field`)");
             check_error(&format!("{{\"text\":{value}}}"), &message);

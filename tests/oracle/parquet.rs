@@ -7,7 +7,7 @@ use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use neardups::source::{FieldPath, Format, Input, ProblemKind, ReadOptions, Severity, Source};
+use neardups::source::{FieldPath, Format, Input, ProblemKind, ReadOptions, Severity, Source, TextFields};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Cursor;
@@ -455,12 +455,20 @@ fn columns_that_are_not_read() {
         ("double", "a floating-point number"),
         ("decimal", "a decimal number"),
         ("zoned", "a date or time"),
-        ("list", "a list (lists are not read)"),
-        ("messages.content", "a list (lists are not read)"),
+        ("list", "a list"),
+        ("messages.content", "a list"),
         ("map.key", "a map"),
+        ("lists", "a list"),
     ] {
+        let hint = match column {
+            "list" => " (strings in it: list[])",
+            "messages.content" => " (strings in it: messages[].role, messages[].content)",
+            "map.key" => " (strings in it: map[].key)",
+            "lists" => " (no strings are in it)",
+            _ => "",
+        };
         let found = read(&types, &with_fields(column, "text")).0;
-        assert_eq!(found, [format!("0!text column '{column}' is {kind}, not a string {here}")]);
+        assert_eq!(found, [format!("0!text column '{column}' is {kind}, not a string{hint} {here}")]);
         if column != "id" {
             let found = read(&types, &with_fields("text", column)).0;
             let message = format!("0!id column '{column}' is {kind}, not a string or an integer");
@@ -472,4 +480,344 @@ fn columns_that_are_not_read() {
     }
     // An id column that does not exist is like one without values.
     assert_eq!(read(&types, &with_fields("text", "nothing")).0[0], "1|F:1|text 0");
+}
+
+/// The strings of a list in a list, each of which may be null.
+type Lists = Option<Vec<Option<Vec<Option<String>>>>>;
+
+/// The values of a column in two lists, of three levels each, with their definition and repetition levels.
+fn levels(rows: &[Lists]) -> (Vec<&str>, Vec<i16>, Vec<i16>) {
+    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+    let mut level = |defined: i16, repeats: i16| {
+        definition.push(defined);
+        repetition.push(repeats);
+    };
+    for row in rows {
+        match row.as_deref() {
+            None => level(0, 0),
+            Some([]) => level(1, 0),
+            Some(lists) => {
+                for (outer, list) in lists.iter().enumerate() {
+                    let first = i16::from(outer > 0);
+                    match list.as_deref() {
+                        None => level(2, first),
+                        Some([]) => level(3, first),
+                        Some(strings) => {
+                            for (inner, string) in strings.iter().enumerate() {
+                                level(4 + i16::from(string.is_some()), if inner > 0 { 2 } else { first });
+                                values.extend(string.as_deref());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (values, definition, repetition)
+}
+
+/// A file whose only column is that of [`levels`].
+fn written_lists(rows: &[Lists], properties: WriterProperties) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(NESTED).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let (values, definition, repetition) = levels(rows);
+    let values: Vec<ByteArray> = values.into_iter().map(ByteArray::from).collect();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&values, Some(&definition), Some(&repetition)).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// A structure in the compact protocol of Thrift, of fields in ascending order.
+#[derive(Default)]
+struct Thrift {
+    bytes: Vec<u8>,
+    last: u8,
+}
+
+impl Thrift {
+    fn varint(bytes: &mut Vec<u8>, mut value: u64) {
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+    }
+
+    fn field(mut self, number: u8, kind: u8, content: &[u8]) -> Self {
+        self.bytes.push((number - self.last) << 4 | kind);
+        self.bytes.extend(content);
+        self.last = number;
+        self
+    }
+
+    /// A number that is not negative.
+    fn int(self, number: u8, value: usize) -> Self {
+        let mut content = Vec::new();
+        Self::varint(&mut content, 2 * value as u64);
+        self.field(number, 6, &content)
+    }
+
+    fn text(self, number: u8, text: &str) -> Self {
+        let mut content = Vec::new();
+        Self::varint(&mut content, text.len() as u64);
+        content.extend(text.as_bytes());
+        self.field(number, 8, &content)
+    }
+
+    fn structure(self, number: u8, inner: Thrift) -> Self {
+        self.field(number, 12, &inner.end())
+    }
+
+    fn list(self, number: u8, elements: Vec<Thrift>) -> Self {
+        let mut content = vec![(elements.len() as u8) << 4 | 12];
+        elements.into_iter().for_each(|element| content.extend(element.end()));
+        self.field(number, 9, &content)
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.bytes.push(0);
+        self.bytes
+    }
+}
+
+/// As [`written_lists`], with pages that end after these numbers of values, also within rows: as writers may do it in the first
+/// version of pages, and the crate does not.
+fn written_in_pages(rows: &[Lists], ends: &[usize]) -> Vec<u8> {
+    let (values, definition, repetition) = levels(rows);
+    let (mut values, mut file, mut start) = (values.into_iter(), b"PAR1".to_vec(), 0);
+    for end in ends.iter().copied().filter(|&end| end < definition.len()).chain([definition.len()]) {
+        let mut page = Vec::new();
+        for levels in [&repetition[start..end], &definition[start..end]] {
+            // Runs of one level each.
+            page.extend((2 * levels.len() as u32).to_le_bytes());
+            levels.iter().for_each(|&level| page.extend([2, level as u8]));
+        }
+        for value in definition[start..end].iter().filter(|&&level| level == 5).map(|_| values.next().unwrap()) {
+            page.extend((value.len() as u32).to_le_bytes());
+            page.extend(value.as_bytes());
+        }
+        let data = Thrift::default().int(1, end - start).int(2, 0).int(3, 3).int(4, 3);
+        let header = Thrift::default().int(1, 0).int(2, page.len()).int(3, page.len()).structure(5, data);
+        file.extend(header.end());
+        file.extend(page);
+        start = end;
+    }
+    let (group, optional, repeated) = (Thrift::default, 1, 2);
+    let schema = vec![
+        group().text(4, "m").int(5, 1),
+        group().int(3, optional).text(4, "x").int(5, 1).int(6, 3),
+        group().int(3, repeated).text(4, "list").int(5, 1),
+        group().int(3, optional).text(4, "element").int(5, 1).int(6, 3),
+        group().int(3, repeated).text(4, "list").int(5, 1),
+        Thrift::default().int(1, 6).int(3, optional).text(4, "element").int(6, 0),
+    ];
+    let column = Thrift::default().int(1, 6).int(4, 0).int(5, definition.len()).int(7, file.len() - 4).int(9, 4);
+    let row_group = Thrift::default().list(1, vec![Thrift::default().structure(3, column)]).int(3, rows.len());
+    let metadata = Thrift::default().int(1, 1).list(2, schema).int(3, rows.len()).list(4, vec![row_group]).end();
+    file.extend(&metadata);
+    file.extend((metadata.len() as u32).to_le_bytes());
+    file.extend(b"PAR1");
+    file
+}
+
+const NESTED: &str = "message m { optional group x (LIST) { repeated group list { optional group element (LIST) {
+    repeated group list { optional binary element (UTF8); } } } } }";
+
+fn any_lists() -> impl Strategy<Value = Lists> {
+    let string = proptest::option::weighted(0.8, prop_oneof![4 => "[a-cé]{0,9}", 1 => "[ab]{150}"]);
+    let list = proptest::option::weighted(0.8, proptest::collection::vec(string, 0..6));
+    proptest::option::weighted(0.8, proptest::collection::vec(list, 0..5))
+}
+
+/// What is read of rows of lists, by the plain rule.
+fn expected_lists(rows: &[Lists], path: &str, here: &str) -> Vec<String> {
+    let shown = |(at, row): (usize, &Lists)| {
+        let strings: Vec<&str> = row.iter().flatten().flatten().flatten().flatten().map(|string| &**string).collect();
+        let row = at + 1;
+        if strings.is_empty() {
+            let columns = format!("(columns here: {here}; choose with `text-field`)");
+            return format!("{row}!text column '{path}' is null, not a string {columns}");
+        }
+        let strings: Vec<&str> = strings.into_iter().filter(|string| !string.is_empty()).collect();
+        format!("{row}|F:{row}|{}", strings.join("\n\n"))
+    };
+    rows.iter().enumerate().map(shown).collect()
+}
+
+fn with_texts(texts: &str, batch_bytes: usize) -> ReadOptions {
+    let text_fields = TextFields::parse("text-field", [texts]).unwrap();
+    ReadOptions { text_fields, batch_bytes, ..ReadOptions::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn lists_in_every_encoding_in_any_batches(
+        rows in proptest::collection::vec(any_lists(), 1..80),
+        properties in any_properties(),
+        batch_bytes in 1usize..3000,
+    ) {
+        let file = File::new(&written_lists(&rows, properties));
+        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]", "x[][]"));
+    }
+
+    #[test]
+    fn rows_go_on_in_further_pages(
+        rows in proptest::collection::vec(any_lists(), 1..30),
+        ends in proptest::collection::btree_set(1usize..200, 0..100),
+        batch_bytes in 1usize..1500,
+    ) {
+        let file = File::new(&written_in_pages(&rows, &Vec::from_iter(ends)));
+        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]", "x[][]"));
+    }
+
+    /// No panic, no document that is too long, and the same result twice.
+    #[test]
+    fn damaged_lists_are_reported(
+        seed in 0usize..4,
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0usize..3), 1..6),
+    ) {
+        let mut bytes = hostile_lists(seed);
+        for (at, byte, how) in changes {
+            let at = at.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes[at] ^= 1 << (byte % 8),
+                _ => bytes.insert(at, byte),
+            }
+        }
+        let options = ReadOptions { max_record: 1 << 12, ..with_texts("x[][],chat[].content", 500) };
+        let file = File::new(&bytes);
+        let found = file.read(&options);
+        prop_assert!(found.iter().all(|line| line.len() < (1 << 12) + 1000));
+        prop_assert_eq!(found, file.read(&options));
+    }
+}
+
+fn hostile_lists(which: usize) -> Vec<u8> {
+    let rows: Vec<Lists> = (0..40)
+        .map(|n| Some((0..n % 4).map(|k| Some(vec![Some(format!("{n} {k}")), None, Some("same".into())])).collect()))
+        .collect();
+    let builder = WriterProperties::builder().set_data_page_size_limit(100).set_write_batch_size(8);
+    match which {
+        0 => written_lists(&rows, builder.build()),
+        1 => written_lists(&rows, builder.set_writer_version(WriterVersion::PARQUET_2_0).build()),
+        // Rows that go on in further pages.
+        2 => written_in_pages(&rows, &(1..200).step_by(3).collect::<Vec<_>>()),
+        _ => fs::read(Path::new(FIXTURES).join("lists.parquet")).unwrap(),
+    }
+}
+
+/// Layouts of lists that writers have used, by the rules of the format.
+#[test]
+fn lists_of_old_writers() {
+    for (schema, path) in [
+        ("message m { repeated group x { repeated binary y (UTF8); } }", "x[].y[]"),
+        ("message m { required group x (LIST) { repeated group array { repeated binary y (UTF8); } } }", "x[].y[]"),
+        (
+            "message m { required group x (LIST) { repeated group x_tuple { required group y (LIST) { repeated binary z (UTF8); } } } }",
+            "x[].y[]",
+        ),
+        (
+            "message m { required group x (LIST) { repeated group array (LIST) { repeated binary array (UTF8); } } }",
+            "x[][]",
+        ),
+        (
+            "message m { required group x (LIST) { repeated group bag { required group element (LIST) { repeated group list { required binary e (UTF8); } } } } }",
+            "x[][]",
+        ),
+    ] {
+        let some = |text: &str| Some(text.to_string());
+        let rows: Vec<Lists> = vec![
+            Some(vec![Some(vec![some("a"), some("b")]), Some(vec![some("c")])]),
+            Some(vec![Some(vec![some("d")])]),
+        ];
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let values = ["a", "b", "c", "d"].map(ByteArray::from);
+        column.typed::<ByteArrayType>().write_batch(&values, Some(&[2; 4]), Some(&[0, 2, 1, 0])).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        let file = File::new(&writer.into_inner().unwrap());
+        assert_eq!(file.read(&with_texts(path, 1000)), expected_lists(&rows, path, path));
+        let message = file.read(&with_texts("x", 1000)).remove(0);
+        let expected =
+            format!("0!text column 'x' is a list, not a string (strings in it: {path}) (columns here: {path};");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}
+
+/// What `make.py` writes: lists of every kind, in small pages.
+#[test]
+fn lists_of_another_implementation() {
+    let lists = Path::new(FIXTURES).join("lists.parquet");
+    let lines = Path::new(FIXTURES).join("lists.jsonl");
+    for fields in [
+        "chat[].content",
+        "chat[].role,chat[].content",
+        "chat[].content,chat[].content[].text",
+        "parts[].content,parts[].content[].text",
+        "parts[].content[].text,parts[].content[].kind",
+        "tags[]",
+        "words[]",
+        "views[]",
+        "nested[][]",
+        "tags[],chat[].content,nested[][]",
+    ] {
+        let all = read(&lines, &with_texts(fields, 1 << 20)).0;
+        let all: Vec<&str> = all.iter().filter(|line| line.contains('|')).map(|line| &**line).collect();
+        assert!(all.len() > 20, "{fields}: {all:?}");
+        for batch_bytes in [1, 40, 300, 2000, 1 << 20] {
+            let found = read(&lists, &with_texts(fields, batch_bytes)).0;
+            let found: Vec<&str> = found.iter().filter(|line| line.contains('|')).map(|line| &**line).collect();
+            assert_eq!(found, all, "{fields} in batches of {batch_bytes} bytes");
+        }
+    }
+    let found = read(&lists, &with_texts("attributes[].value", 100)).0;
+    assert!(found.contains(&"3|id2|value 0 of 2\n\nvalue 1 of 2".to_string()), "{found:?}");
+}
+
+#[test]
+fn a_broken_page_of_lists_breaks_the_rows_that_are_in_it() {
+    let some = |text: &str| Some(text.to_string());
+    let rows: Vec<Lists> =
+        (0..6).map(|n| Some(vec![Some(vec![some(&format!("{n}a")), some(&format!("{n}b"))])])).collect();
+    // The pages: 0a, 0b 1a 1b 2a, 2b 3a, 3b 4a 4b 5a, 5b.
+    let mut bytes = written_in_pages(&rows, &[1, 5, 7, 11]);
+    let at = bytes.windows(2).position(|window| window == b"2b").unwrap();
+    bytes[at - 1] = 0x7f;
+    let found = File::new(&bytes).read(&with_texts("x[][]", 1 << 20));
+    let message = "rows 3 to 4 cannot be read: damaged Parquet file: a page holds fewer values than it claims";
+    assert_eq!(
+        found,
+        ["1|F:1|0a\n\n0b", "2|F:2|1a\n\n1b", &format!("3!{message}"), "5|F:5|4a\n\n4b", "6|F:6|5a\n\n5b"]
+    );
+    // Levels that cannot be counted hide where rows begin, and so all that follow the last one that is known to be complete.
+    let mut bytes = written_in_pages(&rows, &[1, 5, 7, 11]);
+    let page = bytes.windows(2).position(|window| window == b"2b").unwrap() - 4 - 2 * 8;
+    bytes[page..page + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let found = File::new(&bytes).read(&with_texts("x[][]", 1 << 20));
+    assert_eq!((found.len(), &*found[1]), (3, "2|F:2|1a\n\n1b"), "{found:?}");
+    assert!(found[2].starts_with("3!rows 3 to 6 cannot be read: damaged Parquet file"), "{found:?}");
+}
+
+#[test]
+fn a_row_of_lists_is_bounded() {
+    let long: Vec<Lists> =
+        vec![Some(vec![Some(vec![Some("x".repeat(1000)); 3000])]), Some(vec![Some(vec![Some("y".into())])])];
+    let ends: Vec<usize> = (1..3000).step_by(100).collect();
+    let bytes = written_in_pages(&long, &ends);
+    let limits = |max_record| ReadOptions { max_record, ..with_texts("x[][]", 1 << 20) };
+    let found = File::new(&bytes).read(&limits(3_100_000));
+    assert_eq!((found.len(), found[0].len(), &*found[1]), (2, 3000 * 1002 + 4, "2|F:2|y"));
+    let found = File::new(&bytes).read(&limits(2_900_000));
+    assert_eq!(found, ["1!record longer than 2900000 bytes (allow more with `max-record`)", "2|F:2|y"]);
+    let found = File::new(&bytes).read(&limits(100_000));
+    assert_eq!(found, ["1!rows 1 to 2 cannot be read: a row is in too many pages (allow more with `max-record`)"]);
 }

@@ -79,9 +79,8 @@ impl Column {
     /// Checks a page, and counts its rows.
     fn check(&self, page: &Page, dictionary: Option<&Page>) -> Result<u64, Damage> {
         let content = page.levels_and_values(self.max_repetition, self.max_definition)?;
-        let levels = |bytes, max: u32| Runs::new(bytes, u32::BITS - max.leading_zeros());
-        let mut repetition = levels(content.repetition, self.max_repetition)?;
-        let mut definition = levels(content.definition, self.max_definition)?;
+        let mut repetition = Runs::of_levels(content.repetition, self.max_repetition)?;
+        let mut definition = Runs::of_levels(content.definition, self.max_definition)?;
         let (mut rows, mut present) = (0, 0);
         for _ in 0..page.rows() {
             let repeats = if self.max_repetition == 0 { 0 } else { repetition.next()? };

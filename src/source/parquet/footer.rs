@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
-use crate::source::fields::{Step, quoted};
+use crate::source::fields::{Step, quoted, takes_place};
 use crate::source::jsonl::display_names;
 use crate::source::{FieldPath, ProblemKind, RankBy, ReadOptions};
 
@@ -51,6 +51,8 @@ pub(super) struct Column {
     pub physical: Physical,
     /// The definition level of a value that is not null.
     pub max_level: u32,
+    /// The repetition level of a further value of the innermost list; 0 if the column is in none.
+    pub max_repetition: u32,
 }
 
 /// What is read of a file.
@@ -183,7 +185,12 @@ fn group(thrift: &mut Thrift, columns: &Columns) -> Result<Group, Damage> {
     let (Some(texts), true) = (texts.into_iter().collect::<Option<Vec<Chunk>>>(), has_all) else {
         return Err("a column of a row group is missing, in another file, or encrypted".into());
     };
-    if texts.iter().chain(&id).chain(&rank).any(|chunk| chunk.values != rows) {
+    // A list has any number of values, and at least one, null or not, in each row.
+    let is_wrong = |(chunk, column): (&Chunk, &Column)| match column.max_repetition {
+        0 => chunk.values != rows,
+        _ => chunk.values < rows,
+    };
+    if texts.iter().zip(&columns.texts).any(is_wrong) || id.iter().chain(&rank).any(|chunk| chunk.values != rows) {
         return Err("a column has more or fewer values than its row group has rows".into());
     }
     Ok(Group { rows, texts, id, rank })
@@ -310,22 +317,42 @@ impl<'a> Schema<'a> {
     }
 
     /// The element of this path, or the list on the way to it. A name with dots in it counts as a whole, too.
-    fn find(&self, path: &FieldPath) -> Option<&Element<'a>> {
-        let child = |parent, name: &str| self.within(parent).find(|(_, element)| element.name == name);
-        if let Some((_, element)) = child(0, path.name()) {
-            return Some(element);
+    fn find(&self, path: &FieldPath) -> Option<Node<'_, 'a>> {
+        let child = |parent, name: &str| {
+            let found = self.within(parent).find(|(_, element)| element.name == name);
+            found.map(|(index, element)| Node { index, element, is_entered: false })
+        };
+        if let Some(node) = child(0, path.name()) {
+            return Some(node);
         }
-        let mut found = (0, &self.0[0]);
+        let mut found = Node { index: 0, element: &self.0[0], is_entered: true };
         for step in path.steps() {
-            if found.1.is_list() {
-                break;
-            }
             found = match step {
-                Step::Field(name) => child(found.0, name)?,
-                Step::Elements => return None,
+                Step::Field(_) if found.is_list() => break,
+                Step::Field(name) => child(found.index, name)?,
+                Step::Elements => self.elements_of(found)?,
             };
         }
-        Some(found.1)
+        Some(found)
+    }
+
+    /// The elements of a list, or the entries of a map.
+    fn elements_of<'s>(&'s self, list: Node<'s, 'a>) -> Option<Node<'s, 'a>> {
+        if list.element.is_repeated && !list.is_entered {
+            return Some(Node { is_entered: true, ..list });
+        }
+        let (index, repeated) = self.within(list.index).next().filter(|(_, element)| element.is_repeated)?;
+        let repeated = Node { index, element: repeated, is_entered: true };
+        match list.element.annotation {
+            Annotation::List => {}
+            Annotation::Map => return Some(repeated),
+            _ => return None,
+        }
+        let only = self.within(index).next().filter(|(_, element)| !element.is_repeated);
+        match only.filter(|_| repeated.element.wraps_elements_of(list.element)) {
+            Some((index, element)) => Some(Node { index, element, is_entered: false }),
+            None => Some(repeated),
+        }
     }
 
     /// The element itself and the groups around it, without the root.
@@ -336,7 +363,12 @@ impl<'a> Schema<'a> {
 
     /// The definition level of a value of a column.
     fn level(&self, element: &Element<'a>) -> u32 {
-        self.around(element).map(|element| u32::from(element.is_optional)).sum()
+        self.around(element).map(|element| u32::from(element.is_optional || element.is_repeated)).sum()
+    }
+
+    /// The repetition level of a value of a column in the innermost list.
+    fn repetition(&self, element: &Element<'a>) -> u32 {
+        self.around(element).map(|element| u32::from(element.is_repeated)).sum()
     }
 
     fn column(&self, element: &Element<'a>) -> Option<Column> {
@@ -347,38 +379,32 @@ impl<'a> Schema<'a> {
             (7, 16) => Physical::Fixed(16),
             _ => return None,
         };
-        Some(Column { ordinal: element.ordinal?, physical, max_level: self.level(element) })
+        let (max_level, max_repetition) = (self.level(element), self.repetition(element));
+        Some(Column { ordinal: element.ordinal?, physical, max_level, max_repetition })
     }
 
     /// The text column and the id column. An id column need not exist.
     fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
-        let here = self.names();
+        let here = self.names(|_| true);
         let refused = |kind, message: String| Fault { kind, message };
         let advice = format!("(columns here: {here}; choose with `text-field`)");
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
-        let (mut texts, mut missing) = (Vec::new(), Vec::new());
-        for path in &wanted {
-            match self.find(path).map(|element| (element.kind(), self.column(element))) {
-                None => missing.push(path.to_string()),
-                Some((Ok(IdKind::Text), Some(column))) => texts.push(column),
-                Some((kind, _)) => {
-                    let kind = kind.map_or_else(|kind| kind, |_| "a number");
-                    let message = format!("text column '{path}' is {kind}, not a string {advice}");
-                    return Err(refused(ProblemKind::Header, message));
-                }
-            }
-        }
+        let (texts, missing) = self.texts(&wanted).map_err(|(path, node)| {
+            let message =
+                format!("text column '{path}' is {}, not a string{} {advice}", node.type_name(), self.hint(node));
+            refused(ProblemKind::Header, message)
+        })?;
         let names = quoted(wanted.into_iter());
         if texts.is_empty() {
             return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
         }
         let path = &options.id_field;
-        let id = match self.find(path).map(|element| (element.kind(), self.column(element))) {
+        let id = match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
             None => None,
-            Some((Ok(kind), Some(column))) => Some((column, kind)),
-            Some((kind, _)) => {
-                let kind = kind.map_or_else(|kind| kind, |_| "of another type");
+            Some((_, Ok(kind), Some(column))) => Some((column, kind)),
+            Some((node, ..)) => {
+                let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
                 let message = format!(
                     "id column '{path}' is {kind}, not a string or an integer (columns here: {here}; choose with `id-field`)"
                 );
@@ -388,10 +414,10 @@ impl<'a> Schema<'a> {
         let rank_by = options.ranking.by.clone();
         let rank = match rank_by.field().and_then(|path| self.find(path).map(|found| (path, found))) {
             None => None,
-            Some((path, element)) => match element.number_kind().zip(self.column(element)) {
+            Some((path, node)) => match node.number_kind().zip(self.column(node.element)) {
                 Some((kind, column)) => Some((column, kind)),
                 None => {
-                    let kind = element.kind().map_or_else(|kind| kind, |_| "of another type");
+                    let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
                     let message =
                         format!("column '{path}' ranks rows, but is {kind}, not a number (columns here: {here})");
                     return Err(refused(ProblemKind::Header, message));
@@ -402,30 +428,109 @@ impl<'a> Schema<'a> {
         Ok(Columns { texts, missing, id, rank, rank_by, null })
     }
 
-    /// The paths of columns and lists, for a message.
-    fn names(&self) -> String {
-        let shown = |element: &&Element<'a>| {
-            let is_within_list = self.around(element).skip(1).any(Element::is_list);
-            (element.ordinal.is_some() || element.is_list()) && !is_within_list
+    /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
+    /// or a path that leads to something else, in which no other one finds a text. That the place of a text has no further
+    /// levels is no lack either.
+    fn texts<'s>(&'s self, wanted: &[&'s FieldPath]) -> Result<Texts, (&'s FieldPath, Node<'s, 'a>)> {
+        let (mut texts, mut missing) = (Vec::new(), Vec::new());
+        for (at, &path) in wanted.iter().enumerate() {
+            match self.find(path).map(|node| (node, node.kind(), self.column(node.element))) {
+                None => missing.push(path),
+                Some((_, Ok(IdKind::Text), Some(column))) => texts.push((takes_place(wanted, at), path, column)),
+                Some((node, ..)) => {
+                    if !wanted.iter().any(|other| self.has_text(other, node)) {
+                        return Err((path, node));
+                    }
+                }
+            }
+        }
+        missing.retain(|missing| !texts.iter().any(|(_, path, _)| missing.leads_on_from(path.steps())));
+        texts.sort_by_key(|(place, ..)| *place);
+        let texts = texts.into_iter().map(|(.., column)| column).collect();
+        Ok((texts, missing.into_iter().map(FieldPath::to_string).collect()))
+    }
+
+    /// Whether the path leads to a text in this list or group.
+    fn has_text(&self, path: &FieldPath, group: Node) -> bool {
+        let text = self.find(path).filter(|node| matches!(node.kind(), Ok(IdKind::Text)));
+        text.is_some_and(|text| self.around(text.element).skip(1).any(|around| std::ptr::eq(around, group.element)))
+    }
+
+    /// Which texts are in a list, for a message.
+    fn hint(&self, node: Node) -> String {
+        if !node.is_list() {
+            return String::new();
+        }
+        let is_text_here = |element: &Element<'a>| {
+            let text = Node { index: 0, element, is_entered: true };
+            matches!(text.kind(), Ok(IdKind::Text))
+                && self.around(element).any(|around| std::ptr::eq(around, node.element))
         };
-        let path = |element: &Element<'a>| {
-            let mut steps: Vec<&str> = self.around(element).map(|element| &*element.name).collect();
-            steps.reverse();
-            Cow::Owned(steps.join("."))
-        };
-        let elements = || self.0.iter().skip(1).filter(shown);
-        display_names(elements().map(path), elements().count())
+        match &*self.names(is_text_here) {
+            "none" => " (no strings are in it)".to_owned(),
+            names => format!(" (strings in it: {names})"),
+        }
+    }
+
+    /// The paths of some columns, for a message.
+    fn names(&self, is_shown: impl Fn(&Element<'a>) -> bool) -> String {
+        let columns = || self.0.iter().skip(1).filter(|element| element.ordinal.is_some() && is_shown(element));
+        display_names(columns().map(|element| Cow::Owned(self.path(element))), columns().count())
+    }
+
+    /// The path of a column, as [`find`](Self::find) takes it.
+    fn path(&self, column: &Element<'a>) -> String {
+        let mut steps: Vec<&Element> = self.around(column).collect();
+        steps.reverse();
+        let (mut path, mut list, mut is_wrapped) = (String::new(), None, false);
+        for (at, &element) in steps.iter().enumerate() {
+            match list {
+                Some(list) if element.is_repeated => {
+                    path.push_str("[]");
+                    is_wrapped =
+                        element.wraps_elements_of(list) && !steps.get(at + 1).is_some_and(|next| next.is_repeated);
+                    if is_wrapped {
+                        continue;
+                    }
+                }
+                // The element of the list, which has a name that is part of no path.
+                _ if is_wrapped => is_wrapped = false,
+                _ => {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    path.extend([dot, &element.name, if element.is_repeated { "[]" } else { "" }]);
+                }
+            }
+            list = matches!(element.annotation, Annotation::List | Annotation::Map).then_some(element);
+        }
+        path
     }
 }
 
-impl Element<'_> {
-    fn is_list(&self) -> bool {
-        self.is_repeated || matches!(self.annotation, Annotation::List | Annotation::Map)
+/// The columns of texts, and the paths of those that do not exist.
+type Texts = (Vec<Column>, Vec<String>);
+
+/// An element to which a path leads.
+#[derive(Clone, Copy)]
+struct Node<'s, 'a> {
+    index: usize,
+    element: &'s Element<'a>,
+    /// Whether the path leads to each of the values, if the element is repeated.
+    is_entered: bool,
+}
+
+impl Node<'_, '_> {
+    fn is_list(self) -> bool {
+        match self.element.annotation {
+            Annotation::List => true,
+            // Some writers annotate the repeated entries.
+            Annotation::Map if !self.element.is_repeated => true,
+            _ => self.element.is_repeated && !self.is_entered,
+        }
     }
 
     /// How its values are written, if they are numbers, times, or texts that may hold numbers.
-    fn number_kind(&self) -> Option<NumberKind> {
-        match (self.kind(), self.annotation, self.physical) {
+    fn number_kind(self) -> Option<NumberKind> {
+        match (self.kind(), self.element.annotation, self.element.physical) {
             (Ok(IdKind::Text), ..) => Some(NumberKind::Text),
             (Ok(IdKind::Signed), ..) | (Err(_), Annotation::Time, 1 | 2) => Some(NumberKind::Signed),
             (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
@@ -434,22 +539,37 @@ impl Element<'_> {
         }
     }
 
+    /// The type of a column that is no text, for a message.
+    fn type_name(self) -> &'static str {
+        self.kind().map_or_else(|kind| kind, |_| "a number")
+    }
+
     /// How its values are written as ids, or what it is instead.
-    fn kind(&self) -> Result<IdKind, &'static str> {
-        match (self.annotation, self.physical) {
-            _ if self.is_list() && self.annotation == Annotation::Map => Err("a map"),
-            _ if self.is_list() => Err("a list (lists are not read)"),
-            _ if self.ordinal.is_none() => Err("a struct"),
+    fn kind(self) -> Result<IdKind, &'static str> {
+        let element = self.element;
+        match (element.annotation, element.physical) {
+            _ if self.is_list() && element.annotation == Annotation::Map => Err("a map"),
+            _ if self.is_list() => Err("a list"),
+            _ if element.ordinal.is_none() => Err("a struct"),
             (Annotation::None | Annotation::Text, 6) => Ok(IdKind::Text),
             (Annotation::None | Annotation::Signed, 1 | 2) => Ok(IdKind::Signed),
             (Annotation::Unsigned, 1 | 2) => Ok(IdKind::Unsigned),
-            (Annotation::Uuid, 7) if self.length == 16 => Ok(IdKind::Uuid),
+            (Annotation::Uuid, 7) if element.length == 16 => Ok(IdKind::Uuid),
             (Annotation::Decimal, _) => Err("a decimal number"),
             (Annotation::Time, _) | (_, 3) => Err("a date or time"),
             (_, 0) => Err("a boolean"),
             (_, 4 | 5) => Err("a floating-point number"),
             _ => Err("of another type"),
         }
+    }
+}
+
+impl Element<'_> {
+    /// Whether this repeated group only holds the elements of the list around it. Old writers repeat the elements themselves.
+    fn wraps_elements_of(&self, list: &Element) -> bool {
+        let is_element = self.name == "array" || self.name.strip_suffix("_tuple") == Some(&list.name);
+        let is_plain = self.annotation == Annotation::None && list.annotation == Annotation::List;
+        is_plain && self.ordinal.is_none() && self.children == 1 && !is_element
     }
 }
 

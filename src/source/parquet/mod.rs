@@ -1,9 +1,9 @@
 //! Parquet: the texts and ids of a file, read with random access, without its other columns.
 //!
 //! The reading thread walks the headers of the pages of two columns, and hands out ranges of rows with their pages, which
-//! are not unpacked yet ([`File::next`]). Any thread unpacks and decodes them ([`Rows::visit`]). No column has a value
-//! more or less than there are rows, because columns in lists are not read; so ranges are cut without decoding, also
-//! within a page.
+//! are not unpacked yet ([`File::next`]). Any thread unpacks and decodes them ([`Rows::visit`]). A column that is in no list has
+//! as many values as there are rows, so ranges are cut without decoding, also within a page. Of a column in lists, a row
+//! has any number of values, also across pages: the reading thread unpacks its pages, to count the rows that begin in them.
 //!
 //! Files are untrusted, and a decoder that panics on a damaged file would end the program. Therefore this is our own
 //! decoder, of what columns of texts and integers need: it allocates no size that was not checked, and every value that
@@ -17,10 +17,13 @@
 //! | `page` | headers of pages; their bytes |
 //! | `codec` | their compression |
 //! | `values` | the encodings of values |
+//! | `cells` | the values of a column in a range of rows |
 //! | `rows` | a range of rows: ids and texts |
+//! | `lists` | the texts of a row in a column in lists |
 //! | `check` | every page of a column, before another decoder reads it |
 //! | `copy` | a file without some of its rows |
 
+mod cells;
 #[cfg_attr(not(feature = "clean"), allow(dead_code, reason = "for copies"))]
 mod check;
 mod codec;
@@ -28,6 +31,7 @@ mod codec;
 mod copy;
 mod fault;
 mod footer;
+mod lists;
 mod page;
 mod rows;
 mod thrift;
@@ -39,11 +43,11 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
+use cells::{Limits, Slice};
 use fault::Damage;
 pub(super) use fault::Fault;
-use footer::{Columns, Footer, Group};
-use page::{Expansion, Page, Pages};
-use rows::{Limits, Slice};
+use footer::{Chunk, Columns, Footer, Group};
+use page::{Expansion, Page, Pages, Starts, max_page};
 pub(super) use rows::{Record, Refused, Rows};
 
 use super::options::PARQUET_MAGIC as MAGIC;
@@ -146,7 +150,7 @@ impl<'f> File<'f> {
             self.check(&group)?;
             let rows = self.rows.checked_add(group.rows).filter(|&rows| rows < u64::MAX);
             self.rows = rows.ok_or("its row groups have too many rows")?;
-            Open::new(self.file, &group, first)
+            Open::new(self.file, &group, &self.columns, first)
         });
         Some(opened.map_err(|damage| {
             self.footer.end();
@@ -237,17 +241,27 @@ type Range = (u64, Vec<Slice>, Option<Slice>, Option<Slice>);
 /// A column of a row group that is being read.
 struct Cursor<'f> {
     pages: Pages<'f>,
-    /// The page with the next row, and the number of its rows that were handed out.
-    page: Option<(Arc<Page>, u64)>,
-    /// The number of rows that are in no page so far.
+    /// The page with the next row, the number of rows that begin in it, and the number of these that were handed out.
+    page: Option<(Arc<Page>, u64, u64)>,
+    /// The number of values that are in no page so far, null or not.
     left: u64,
+    /// The number of rows that begin in no page so far.
+    rows: u64,
+    /// 0 unless the column is in lists.
+    max_repetition: u32,
 }
 
 impl<'f> Open<'f> {
-    fn new(file: &'f fs::File, group: &Group, first: u64) -> Result<Self, Damage> {
-        let cursor = |chunk| Ok::<_, Damage>(Cursor { pages: Pages::new(file, chunk)?, page: None, left: group.rows });
-        let texts = group.texts.iter().copied().map(cursor).collect::<Result<_, Damage>>()?;
-        let (id, rank) = (group.id.map(cursor).transpose()?, group.rank.map(cursor).transpose()?);
+    fn new(file: &'f fs::File, group: &Group, columns: &Columns, first: u64) -> Result<Self, Damage> {
+        let cursor = |chunk: Chunk, max_repetition| {
+            let (pages, left) = (Pages::new(file, chunk)?, chunk.values);
+            Ok::<_, Damage>(Cursor { pages, page: None, left, rows: group.rows, max_repetition })
+        };
+        let texts = group.texts.iter().zip(&columns.texts);
+        let texts =
+            texts.map(|(&chunk, column)| cursor(chunk, column.max_repetition)).collect::<Result<_, Damage>>()?;
+        let flat = |chunk: Option<Chunk>| chunk.map(|chunk| cursor(chunk, 0)).transpose();
+        let (id, rank) = (flat(group.id)?, flat(group.rank)?);
         let longest = (0..group.texts.len()).max_by_key(|&at| group.texts[at].length).unwrap_or(0);
         Ok(Open { first, rows: group.rows, done: 0, texts, longest, id, rank, fault: None })
     }
@@ -296,23 +310,50 @@ impl Cursor<'_> {
         bytes: u64,
         (expansion, options): (&mut Expansion, &ReadOptions),
     ) -> Result<(), Fault> {
-        let (page, used) = match self.page.take() {
+        let (page, rows, used) = match self.page.take() {
             Some(page) => page,
             None => {
-                let page = self.pages.next(expansion, options)?;
-                let Some(left) = self.left.checked_sub(page.rows()) else {
-                    return Err(Damage::from("a column has more values than its row group has rows").into());
-                };
-                self.left = left;
-                (page, 0)
+                let (page, starts) = self.next_page(expansion, options)?;
+                if starts.goes_on {
+                    return Err(Damage::from("a column begins within a row").into());
+                }
+                (page, starts.rows, 0)
             }
         };
-        let available = page.rows() - used;
-        let fitting = bytes.saturating_sub(slice.bytes()).saturating_mul(page.rows()) / page.size().max(1);
+        let available = rows - used;
+        let fitting = bytes.saturating_sub(slice.bytes()).saturating_mul(rows) / page.size().max(1);
         let count = available.min(most - slice.rows()).min(fitting.max(1));
-        slice.push(&page, used, count, self.pages.dictionary.as_ref());
+        slice.push(&page, rows, used..used + count, self.pages.dictionary.as_ref());
         if count < available {
-            self.page = Some((page, used + count));
+            self.page = Some((page, rows, used + count));
+        } else if self.max_repetition > 0 {
+            self.finish_row(slice, expansion, options).inspect_err(|_| slice.pop())?;
+        }
+        Ok(())
+    }
+
+    fn next_page(&mut self, expansion: &mut Expansion, options: &ReadOptions) -> Result<(Arc<Page>, Starts), Fault> {
+        let page = self.pages.next(expansion, options)?;
+        let starts = page.starts(self.max_repetition)?;
+        let left = self.left.checked_sub(page.rows()).zip(self.rows.checked_sub(starts.rows));
+        (self.left, self.rows) = left.ok_or(Damage::from("a column has more values than its row group has rows"))?;
+        Ok((page, starts))
+    }
+
+    /// Adds the pages in which the last row of a slice goes on, and reads the page after them.
+    fn finish_row(&mut self, slice: &mut Slice, expansion: &mut Expansion, options: &ReadOptions) -> Result<(), Fault> {
+        let mut left = max_page(options);
+        while self.page.is_none() && self.left > 0 {
+            let (page, starts) = self.next_page(expansion, options)?;
+            if starts.goes_on {
+                let Some(less) = left.checked_sub(page.size()) else {
+                    let message = "a row is in too many pages (allow more with `max-record`)".into();
+                    return Err(Fault { kind: ProblemKind::TooLong, message });
+                };
+                left = less;
+                slice.push_rest(&page);
+            }
+            self.page = (starts.rows > 0).then_some((page, starts.rows, 0));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::codec::{self, Codec};
 use super::fault::{Damage, Fault};
 use super::footer::{Chunk, Physical};
 use super::thrift::{Kind, Thrift};
-use super::values::{Dictionary, length};
+use super::values::{Dictionary, Runs, length};
 use crate::readable::display_size;
 use crate::source::{ProblemKind, ReadOptions};
 
@@ -21,6 +21,11 @@ const MAX_HEADER: usize = 64 << 20;
 /// The maximum size of a page, as a multiple of that of a record. Writers end a page after some number of rows.
 const RECORDS_PER_PAGE: u64 = 4;
 
+/// The maximum size of a page, in bytes.
+pub(super) fn max_page(options: &ReadOptions) -> u64 {
+    RECORDS_PER_PAGE.saturating_mul(options.max_record as u64).max(BLOCK as u64)
+}
+
 /// A page, as it is in the file. It is unpacked once, by the first thread that needs its values.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -28,7 +33,17 @@ pub(super) struct Page {
     codec: Codec,
     header: Header,
     unpacked: OnceLock<Result<Vec<u8>, Damage>>,
+    starts: OnceLock<Result<Starts, Damage>>,
     dictionary: OnceLock<Result<Dictionary, Damage>>,
+}
+
+/// Where rows begin in a page of a column in lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Starts {
+    /// The number of rows that begin in it.
+    pub rows: u64,
+    /// Whether its first value belongs to the last row of the page before it.
+    pub goes_on: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,6 +218,25 @@ impl Page {
         Ok(Content { repetition, definition, values: rest })
     }
 
+    /// Where rows begin in it, in a column with at most this repetition level. Of a column in lists it unpacks the page.
+    pub fn starts(&self, max_repetition: u32) -> Result<Starts, Damage> {
+        if max_repetition == 0 {
+            return Ok(Starts { rows: self.rows(), goes_on: false });
+        }
+        let count = || {
+            let content = self.levels_and_values(max_repetition, 0)?;
+            let mut levels = Runs::of_levels(content.repetition, max_repetition)?;
+            let mut starts = Starts { rows: 0, goes_on: false };
+            for at in 0..self.rows() {
+                let begins = levels.next()? == 0;
+                starts.rows += u64::from(begins);
+                starts.goes_on |= at == 0 && !begins;
+            }
+            Ok(starts)
+        };
+        self.starts.get_or_init(count).clone()
+    }
+
     /// Checks the numbers of rows and of nulls, if the page says how many.
     pub fn check_counts(&self, rows: u64, nulls: u64) -> Result<(), Damage> {
         match self.header.counts {
@@ -235,8 +269,7 @@ impl Expansion {
     /// Counts a page. Each row counts as a byte more: runs make any number of them from a few bytes.
     fn check(&mut self, header: &Header, length: usize, options: &ReadOptions) -> Result<(), Fault> {
         let too_long = |message: String| Fault { kind: ProblemKind::TooLong, message };
-        let most = RECORDS_PER_PAGE.saturating_mul(options.max_record as u64).max(BLOCK as u64);
-        if header.packed.max(header.size) as u64 > most {
+        if header.packed.max(header.size) as u64 > max_page(options) {
             let size = display_size(header.packed.max(header.size));
             return Err(too_long(format!("a page is {size} long (allow more with `max-record`)")));
         }
@@ -291,8 +324,8 @@ impl<'f> Pages<'f> {
             return Err(Damage::from("a page ends behind its column").into());
         }
         let bytes = self.take(header.packed)?;
-        let (unpacked, dictionary) = Default::default();
-        let page = Arc::new(Page { bytes, codec: self.codec, header, unpacked, dictionary });
+        let (unpacked, starts, dictionary) = Default::default();
+        let page = Arc::new(Page { bytes, codec: self.codec, header, unpacked, starts, dictionary });
         let encoding = header.encoding;
         match header.kind {
             Header::DATA | Header::DATA_2 if header.values > 0 => return Ok(Some(page)),

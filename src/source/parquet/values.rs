@@ -61,6 +61,11 @@ enum Run<'a> {
 }
 
 impl<'a> Runs<'a> {
+    /// Levels up to this one.
+    pub fn of_levels(bytes: &'a [u8], max: u32) -> Result<Self, Damage> {
+        Runs::new(bytes, u32::BITS - max.leading_zeros())
+    }
+
     /// Numbers of `width` bits.
     pub fn new(bytes: &'a [u8], width: u32) -> Result<Self, Damage> {
         if width > 32 {

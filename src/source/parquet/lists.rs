@@ -1,0 +1,194 @@
+//! The texts of a row in a column in lists: any number of values, also across pages.
+//!
+//! A value with the repetition level 0 is the first of a row. An empty list, or one that is null, is a value that is null.
+
+use super::cells::{Broken, Limits, PageCells, Slice};
+use super::fault::Damage;
+use super::footer::Column;
+use super::page::Page;
+use super::values::Runs;
+use crate::source::fields::joined_length;
+use std::sync::Arc;
+
+/// The values of a slice.
+pub(super) struct ListCells<'p> {
+    slice: &'p Slice,
+    column: &'p Column,
+    limits: Limits,
+    /// The number of pages so far, with the rows that begin in the last one, counted from the first of the first page.
+    pages: usize,
+    start: u64,
+    end: u64,
+    page: Option<ListPage<'p>>,
+    row: Row,
+}
+
+/// The texts of a row, one after the other.
+#[derive(Default)]
+struct Row {
+    texts: Vec<u8>,
+    ends: Vec<u32>,
+    /// The length of the texts when they are joined.
+    length: usize,
+    max_record: u64,
+}
+
+impl Row {
+    fn clear(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+        self.length = 0;
+    }
+
+    /// Adds a text. Those after the maximum length of a record are left out, because the record is refused. Empty ones are
+    /// left out as well, but for the first: so memory is bounded by that length.
+    fn push(&mut self, text: &[u8]) {
+        if self.length as u64 > self.max_record || text.is_empty() && !self.ends.is_empty() {
+            return;
+        }
+        self.length = joined_length(self.length, text.len());
+        self.texts.extend_from_slice(text);
+        self.ends.push(self.texts.len() as u32);
+    }
+}
+
+impl<'p> ListCells<'p> {
+    pub fn new(slice: &'p Slice, column: &'p Column, limits: Limits) -> Self {
+        let row = Row { max_record: limits.max_record, ..Row::default() };
+        ListCells { slice, column, limits, pages: 0, start: 0, end: 0, page: None, row }
+    }
+
+    /// Reads the texts in a row of the range. Rows come in ascending order; after a broken one, those of its page are not
+    /// asked for.
+    pub fn read(&mut self, row: u64) -> Result<(), Broken> {
+        let row = row + self.slice.skipped();
+        self.row.clear();
+        while row >= self.end {
+            if !self.next_page(row)? {
+                let damage = "a column has fewer values than its row group has rows".into();
+                return Err(Broken { damage, last: u64::MAX });
+            }
+        }
+        let at = row - self.start;
+        self.in_page(row, |page, _| page.skip_to(at))?;
+        self.in_page(row, ListPage::take)?;
+        while self.page.as_ref().is_some_and(|page| page.next.is_none()) && self.goes_on() {
+            self.next_page(row)?;
+            self.in_page(row, ListPage::take_rest)?;
+        }
+        Ok(())
+    }
+
+    /// The texts of the row that was read.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.row.ends.iter().copied());
+        starts.zip(&self.row.ends).map(|(start, &end)| &self.row.texts[start as usize..end as usize])
+    }
+
+    /// Whether the next page begins within a row.
+    fn goes_on(&self) -> bool {
+        let starts = self.slice.page(self.pages).map(|(page, _)| page.starts(self.column.max_repetition));
+        starts.is_some_and(|starts| starts.is_ok_and(|starts| starts.goes_on))
+    }
+
+    /// Goes on to the next page, if there is one.
+    fn next_page(&mut self, row: u64) -> Result<bool, Broken> {
+        let Some((page, _)) = self.slice.page(self.pages) else { return Ok(false) };
+        self.page = None;
+        self.pages += 1;
+        let starts = page.starts(self.column.max_repetition).map_err(|damage| self.broken(row, damage))?;
+        (self.start, self.end) = (self.end, self.end + starts.rows);
+        Ok(true)
+    }
+
+    /// Does something with the page, which it opens before.
+    fn in_page(
+        &mut self,
+        row: u64,
+        read: impl FnOnce(&mut ListPage<'p>, &mut Row) -> Result<(), Damage>,
+    ) -> Result<(), Broken> {
+        let opened = match self.page.take() {
+            Some(page) => Ok(page),
+            None => match self.slice.page(self.pages - 1) {
+                Some((page, dictionary)) => ListPage::new(page, dictionary, self.column, self.limits),
+                None => Err("a column has fewer values than its row group has rows".into()),
+            },
+        };
+        let done = opened.and_then(|mut page| {
+            read(&mut page, &mut self.row)?;
+            Ok(page)
+        });
+        self.page = Some(done.map_err(|damage| self.broken(row, damage))?);
+        Ok(())
+    }
+
+    /// This row is broken, and all that begin in the page.
+    fn broken(&self, row: u64, damage: Damage) -> Broken {
+        Broken { damage, last: self.end.max(row + 1) - 1 - self.slice.skipped() }
+    }
+}
+
+/// The values of a page.
+struct ListPage<'p> {
+    repetition: Runs<'p>,
+    /// The number of levels after the next one.
+    left: u64,
+    /// The repetition level of the next value; `None` at the end.
+    next: Option<u32>,
+    /// The number of rows that began before the next value.
+    begun: u64,
+    cells: PageCells<'p>,
+}
+
+impl<'p> ListPage<'p> {
+    fn new(page: &'p Page, dictionary: Option<&'p Arc<Page>>, column: &Column, limits: Limits) -> Result<Self, Damage> {
+        let levels = page.levels_and_values(column.max_repetition, column.max_level)?.repetition;
+        let (repetition, cells) =
+            (Runs::of_levels(levels, column.max_repetition)?, PageCells::new(page, dictionary, column, limits)?);
+        let mut page = ListPage { repetition, left: page.rows(), next: None, begun: 0, cells };
+        page.look_ahead()?;
+        Ok(page)
+    }
+
+    fn look_ahead(&mut self) -> Result<(), Damage> {
+        self.next = match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Some(self.repetition.next()?)
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Passes one value, to which something is done.
+    fn pass(&mut self, value: impl FnOnce(&[u8])) -> Result<(), Damage> {
+        self.begun += u64::from(self.next == Some(0));
+        if let Some(text) = self.cells.next()? {
+            value(text);
+        }
+        self.look_ahead()
+    }
+
+    /// Passes the values before the first of the row with this number, counted in the page.
+    fn skip_to(&mut self, row: u64) -> Result<(), Damage> {
+        while self.next.is_some_and(|level| level > 0 || self.begun < row) {
+            self.pass(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Takes the row that begins here, up to the end of the page.
+    fn take(&mut self, row: &mut Row) -> Result<(), Damage> {
+        self.pass(|text| row.push(text))?;
+        self.take_rest(row)
+    }
+
+    /// Takes the values of the row that began before.
+    fn take_rest(&mut self, row: &mut Row) -> Result<(), Damage> {
+        while self.next.is_some_and(|level| level > 0) {
+            self.pass(|text| row.push(text))?;
+        }
+        Ok(())
+    }
+}
