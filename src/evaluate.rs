@@ -8,7 +8,7 @@ use crate::algorithm::parameter::{Settings, Values};
 use crate::algorithm::{Entry, Odds, parameter::Parameter};
 use crate::engine::Outcome;
 use crate::error::Error;
-use crate::similarity::Threshold;
+use crate::similarity::{Similarity, Threshold};
 use crate::source::{Place, Severity, Source};
 use crate::union_find::UnionFind;
 use serde_json::value::RawValue;
@@ -409,6 +409,82 @@ fn each_pair(outcome: &Outcome, numbers: &HashMap<&str, u32>, mut each: impl FnM
     }
 }
 
+/// How an outcome and the truth disagree about a pair. Exhaustive: there is no third way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disagreement {
+    /// It was found, and is not labelled.
+    Wrong,
+    /// It is labelled, and was not found.
+    Missed,
+}
+
+/// A pair on which an outcome and the truth disagree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mistake {
+    /// The numbers of the two documents, the smaller one first.
+    pub documents: (u32, u32),
+    /// What is wrong.
+    pub disagreement: Disagreement,
+    /// The similarity: of a pair that was found by the measure of the outcome, of a missed one by that of
+    /// [`Outcome::odds_measure`]. `None` if it is not known.
+    pub similarity: Option<Similarity>,
+    /// The number of differing bits, for measures that have one.
+    pub distance: Option<u32>,
+}
+
+/// Passes each wrong and each missed pair to a function, in the order of the documents, until it fails. `odds` are those
+/// that [`bins`] takes, or empty if the algorithm has none.
+///
+/// # Cost
+/// One pass over the pairs. They are not collected.
+pub fn mistakes<E>(
+    outcome: &Outcome,
+    truth: &Truth,
+    odds: &[Option<Odds>],
+    each: impl FnMut(Mistake) -> Result<(), E>,
+) -> Result<(), E> {
+    let found = outcome.pairs().map(|pair| {
+        let documents = (pair.indices.0 as u32, pair.indices.1 as u32);
+        Mistake {
+            documents,
+            disagreement: Disagreement::Wrong,
+            similarity: Some(pair.similarity),
+            distance: pair.distance,
+        }
+    });
+    mistakes_of(found, truth, odds, each)
+}
+
+/// The mistakes among these found pairs, which are ascending.
+fn mistakes_of<E>(
+    found: impl Iterator<Item = Mistake>,
+    truth: &Truth,
+    odds: &[Option<Odds>],
+    mut each: impl FnMut(Mistake) -> Result<(), E>,
+) -> Result<(), E> {
+    let odds = odds.iter().copied().chain(std::iter::repeat(None));
+    let missed = truth.pairs.iter().zip(odds).map(|(documents, odds)| Mistake {
+        documents,
+        disagreement: Disagreement::Missed,
+        similarity: odds.map(|odds| odds.similarity),
+        distance: None,
+    });
+    let mut missed = missed.peekable();
+    for pair in found {
+        while let Some(earlier) = missed.next_if(|missed| missed.documents < pair.documents) {
+            each(earlier)?;
+        }
+        let (a, b) = pair.documents;
+        match truth.kind(a, b) {
+            Kind::Right => _ = missed.next(),
+            Kind::Wrong => each(pair)?,
+            Kind::Ignored => {}
+        }
+    }
+    missed.try_for_each(each)
+}
+
 /// Labelled pairs of about the same similarity, and the number of them that were found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -606,7 +682,6 @@ pub fn best(points: &[(f64, Scores)]) -> Option<(f64, Scores)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::Similarity;
     use crate::source::Documents;
     use proptest::prelude::*;
 
@@ -614,6 +689,33 @@ mod tests {
     fn labels(lines: &[&str]) -> Result<Labels, String> {
         let lines = lines.iter().enumerate().map(|(at, line)| (format!("truth:{}", at + 1), line.to_string()));
         Labels::read(&mut Documents::new(lines)).map_err(|error| error.to_string())
+    }
+
+    proptest! {
+        /// Against the plain rule, pair by pair.
+        #[test]
+        fn mistakes_are_what_the_sets_differ_in(
+            found in proptest::collection::vec((0u32..8, 0u32..8), 0..20),
+            labelled in proptest::collection::vec((0u32..8, 0u32..8), 0..20),
+            ignored in proptest::collection::vec((0u32..8, 0u32..8), 0..8),
+        ) {
+            let found = PairSet::new(found);
+            let truth = Truth::new(PairSet::new(labelled), &PairSet::new(ignored));
+            let pair = |documents, disagreement| Mistake { documents, disagreement, similarity: None, distance: None };
+            let mut expected = Vec::new();
+            for (a, b) in (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b))) {
+                match (found.contains(a, b), truth.pairs.contains(a, b), truth.ignored.contains(a, b)) {
+                    (true, false, false) => expected.push(pair((a, b), Disagreement::Wrong)),
+                    (false, true, _) => expected.push(pair((a, b), Disagreement::Missed)),
+                    _ => {}
+                }
+            }
+            let mut mistakes = Vec::new();
+            let pairs = found.iter().map(|documents| pair(documents, Disagreement::Wrong));
+            let each = |mistake| { mistakes.push(mistake); Ok::<(), ()>(()) };
+            mistakes_of(pairs, &truth, &[], each).unwrap();
+            prop_assert_eq!(mistakes, expected);
+        }
     }
 
     fn numbered(ids: &str) -> HashMap<&str, u32> {

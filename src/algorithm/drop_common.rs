@@ -196,6 +196,10 @@ impl Explain for WithoutCommon {
         self.inner.odds(a, b)
     }
 
+    fn odds_measure(&self) -> Option<&'static str> {
+        Some(self.inner.odds_measure())
+    }
+
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         Some(self.inner.agreement(a, b))
     }

@@ -98,6 +98,11 @@ pub trait Explain {
         Some(Odds { similarity, found: if reported { self.pair_found_with(a, b).unwrap_or(1.0) } else { 0.0 } })
     }
 
+    /// Returns what the similarity of [`odds`](Self::odds) measures; `None`, the default, if it is the same as in results.
+    fn odds_measure(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns how far two fingerprints agree, by the parts that they consist of. `None`, the default, compares their
     /// keys instead.
     fn agreement(&self, _a: &[u64], _b: &[u64]) -> Option<Vec<Agreement>> {

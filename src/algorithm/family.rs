@@ -201,6 +201,11 @@ impl dyn Algorithm + '_ {
         explain.odds(a, b, reported)
     }
 
+    /// What the similarity of `odds` measures; see [`Explain::odds_measure`].
+    pub fn odds_measure(&self) -> &'static str {
+        self.explain().and_then(|explain| explain.odds_measure()).unwrap_or(self.measure())
+    }
+
     /// See [`Explain::agreement`].
     pub fn agreement(&self, a: &[u64], b: &[u64]) -> Vec<Agreement> {
         if let Some(agreement) = self.explain().and_then(|explain| explain.agreement(a, b)) {

@@ -14,15 +14,17 @@ use super::stats::end_programs_on_signals;
 use super::status::{Status, usage_error};
 use super::terminal::{self, Terminal, count, counted};
 use neardups::Error;
-use neardups::algorithm::Value;
-use neardups::algorithm::{ALGORITHMS, Entry, TableFactory};
+use neardups::algorithm::{ALGORITHMS, Entry, Odds, TableFactory, Value};
 use neardups::engine::{self, Counts, Observer, Outcome, Stage};
-use neardups::evaluate::{self, Bin, Bins, Evaluation, Labels, PairSet, Scores, Sweep, Swept, Truth};
+use neardups::evaluate::{
+    self, Bin, Bins, Disagreement, Evaluation, Labels, Mistake, PairSet, Scores, Sweep, Swept, Truth,
+};
+use neardups::similarity::Similarity;
 use neardups::source::{self, Format, Input, Source};
 use serde::Serialize;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// An algorithm with its factory, or with the reason why there is none.
@@ -63,6 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     outputs.reads_method(&arguments.method)?;
     labels_read.iter().try_for_each(|labels| outputs.reads(labels, "the labels"))?;
     let plot = arguments.plot.as_ref().map(|plot| outputs.file(plot, "--plot")).transpose()?;
+    let errors = arguments.errors.as_ref().map(|errors| outputs.file(errors, "--errors")).transpose()?;
 
     // Errors in options are reported before anything is read.
     let method = Method::resolve(&arguments.method)?;
@@ -88,7 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Runs::Sweep(factory, swept) => run_sweep(&mut input, &factory, swept, &request, plot, &mut out)?,
         Runs::Each(runs) => {
             input.keep_for_second_read();
-            run_each(&mut input, &runs, &request, &mut out)?
+            match errors {
+                Some(file) => file.stream(|errors| run_each(&mut input, &runs, &request, &mut out, Some(errors)))?,
+                None => run_each(&mut input, &runs, &request, &mut out, None)?,
+            }
         }
     };
     out.flush().map_err(cannot_write)?;
@@ -200,22 +206,20 @@ fn scan(
     (terminal, checked)
 }
 
+/// The columns of the table.
+const HEADINGS: [&str; 11] =
+    ["algorithm", "found", "right", "wrong", "missed", "ignored", "precision", "recall", "F1", "ARI", "accuracy"];
+
 /// Runs each algorithm and measures it. Returns whether some documents could not be read.
-fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl Write) -> Result<bool, Error> {
+fn run_each(
+    input: &mut Input,
+    runs: &[Run],
+    request: &Request,
+    out: &mut impl Write,
+    mut errors: Option<&mut dyn Write>,
+) -> Result<bool, Error> {
     let mut failed = false;
-    let mut table = Table::new(&[
-        "algorithm",
-        "found",
-        "right",
-        "wrong",
-        "missed",
-        "ignored",
-        "precision",
-        "recall",
-        "F1",
-        "ARI",
-        "accuracy",
-    ]);
+    let mut table = Table::new(&HEADINGS);
     let mut by_similarity = Vec::new();
     let (mut spread, mut ran) = (Vec::new(), Vec::new());
     let mut summary = None;
@@ -242,8 +246,11 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         }
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
         let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
-        let bins =
-            outcome.odds(input, &request.engine, &pairs).map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
+        let odds = outcome.odds(input, &request.engine, &pairs);
+        if let Some(errors) = &mut errors {
+            write_mistakes(&outcome, &truth, odds.as_deref().unwrap_or_default(), errors)?;
+        }
+        let bins = odds.map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
         if runs.len() == 1 {
             by_similarity = table_of(&bins);
@@ -273,6 +280,41 @@ fn run_each(input: &mut Input, runs: &[Run], request: &Request, out: &mut impl W
         .chain(&ran)
         .for_each(|line| terminal.line(line));
     Ok(failed)
+}
+
+/// Writes the pairs on which the outcome and the labels disagree.
+fn write_mistakes(
+    outcome: &Outcome,
+    truth: &Truth,
+    odds: &[Option<Odds>],
+    mut out: &mut dyn Write,
+) -> Result<(), Error> {
+    let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
+    evaluate::mistakes(
+        outcome,
+        truth,
+        odds,
+        |Mistake { documents: (a, b), disagreement, similarity, distance, .. }| {
+            let (error, measure) = match disagreement {
+                Disagreement::Wrong => ("wrong", report.measure),
+                Disagreement::Missed => ("missed", outcome.odds_measure()),
+            };
+            let record = MistakeRecord {
+                r#type: "error",
+                error,
+                a: ids[a as usize],
+                b: ids[b as usize],
+                similarity: similarity.map(Similarity::value),
+                measure: similarity.map(|_| measure),
+                algo: report.algorithm,
+                distance,
+                a_at: outcome.place(a as usize).to_string(),
+                b_at: outcome.place(b as usize).to_string(),
+            };
+            let written = serde_json::to_writer(&mut out, &record).map_err(io::Error::from);
+            written.and_then(|()| out.write_all(b"\n")).map_err(|error| Error::output("cannot write --errors", error))
+        },
+    )
 }
 
 /// The labelled pairs by similarity, as a table.
@@ -472,6 +514,24 @@ impl BinRecord {
     }
 }
 
+/// A pair on which an outcome and the labels disagree.
+#[derive(Serialize)]
+struct MistakeRecord<'a> {
+    r#type: &'static str,
+    error: &'static str,
+    a: &'a str,
+    b: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<&'a str>,
+    algo: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    a_at: String,
+    b_at: String,
+}
+
 /// Replaces a [`Record`] for an algorithm that refuses these documents.
 #[derive(Serialize)]
 struct Refusal<'a> {
@@ -529,7 +589,7 @@ fn line(out: &mut impl Write, record: &impl Serialize) -> Result<(), Error> {
     out.write_all(b"\n").map_err(cannot_write)
 }
 
-fn cannot_write(error: std::io::Error) -> Error {
+fn cannot_write(error: io::Error) -> Error {
     Error::output("cannot write results", error)
 }
 

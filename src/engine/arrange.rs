@@ -204,6 +204,20 @@ impl Outcome {
         self.corpus.documents_read().map(|document| self.corpus.id(document))
     }
 
+    /// The location of a document, by its index in [`documents`](Self::documents).
+    ///
+    /// # Panics
+    /// If there are fewer documents.
+    pub fn place(&self, index: usize) -> At<'_> {
+        assert!(index < self.corpus.documents_read().len(), "there is no document {index}");
+        self.corpus.at(index as u32)
+    }
+
+    /// What the similarity of [`odds`](Self::odds) measures. It may be another measure than that of the pairs.
+    pub fn odds_measure(&self) -> &'static str {
+        self.prepared.algorithm.odds_measure()
+    }
+
     /// Every pair, sorted by the input order of its documents.
     ///
     /// Pairs of copies are generated on demand: memory is that of the partners of one document.

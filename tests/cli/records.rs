@@ -699,6 +699,33 @@ pub struct Comparison {
     pub passages: Vec<Passage>,
 }
 
+/// A pair on which a result and the labels disagree.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mistake {
+    r#type: String,
+    error: String,
+    a: String,
+    b: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<String>,
+    algo: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    a_at: String,
+    b_at: String,
+}
+
+impl Mistake {
+    fn check(&self) -> bool {
+        ["wrong", "missed"].contains(&&*self.error)
+            && self.a != self.b
+            && self.similarity.is_some() == self.measure.is_some()
+    }
+}
+
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct ComparedDocument {
@@ -861,6 +888,8 @@ pub enum Record {
     Rejected(Rejected),
     Removed(Removed),
     Moved(Moved),
+    #[expect(dead_code, reason = "only checked")]
+    Mistake(Mistake),
     Stats(Stats),
 }
 
@@ -888,6 +917,7 @@ pub fn parse(line: &str) -> Record {
         "rejected" => Record::Rejected(checked(line, |rejected: &Rejected| !rejected.error.is_empty())),
         "removed" => Record::Removed(checked(line, Removed::check)),
         "moved" => Record::Moved(checked(line, Moved::check)),
+        "error" => Record::Mistake(checked(line, Mistake::check)),
         "stats" => Record::Stats(checked(line, Stats::check)),
         other => panic!("a record of type {other}: {line}"),
     }

@@ -124,6 +124,10 @@ impl Explain for Supershingles {
         Some(Odds { similarity: jaccard(a, b), found })
     }
 
+    fn odds_measure(&self) -> Option<&'static str> {
+        Some("jaccard")
+    }
+
     fn agreement(&self, a: &[u64], b: &[u64]) -> Option<Vec<Agreement>> {
         Some(vec![Agreement::of_parts("supershingles", a.iter().zip(b))])
     }

@@ -22,6 +22,8 @@ pub struct Arguments {
     pub sweep: bool,
     /// `--plot`.
     pub plot: Option<PathBuf>,
+    /// `--errors`.
+    pub errors: Option<PathBuf>,
     /// Options of the input.
     pub input: Input,
     /// Options of the run.
@@ -38,6 +40,7 @@ impl Arguments {
             method: Method::new(given),
             sweep: switch(given, "sweep"),
             plot: path(given, "plot"),
+            errors: path(given, "errors"),
             input: Input::new(given),
             run: Run::new(given),
         }
@@ -88,6 +91,16 @@ pub fn command() -> Command {
                 ),
         )
         .arg(file("plot").help("Write a plot of the sweep (SVG): precision, recall and F1 against the threshold").requires("sweep"))
+        .arg(
+            file("errors")
+                .conflicts_with("sweep")
+                .help("Write the wrong and the missed pairs, as JSON lines")
+                .long_help(
+                    "Write the pairs on which the result and the labels disagree, as JSON lines: those found that are not labelled \
+                     (wrong), and labelled ones that were not found (missed), with the similarity if the algorithm knows it, in the order \
+                     of the documents. dedup compare shows the texts of a pair by its places.",
+                ),
+        )
         .args(tokens::args())
         .args(method::parameters())
         .args(input::args())
