@@ -1,4 +1,5 @@
-//! `dedup compare`: compares two documents with every algorithm, and lists the passages that they share.
+//! `dedup compare`: compares two documents with every algorithm, and lists the passages that they share and the words in which
+//! they differ.
 
 use super::arguments::compare::Arguments;
 use super::excerpt::excerpt;
@@ -15,6 +16,7 @@ use neardups::algorithm::{ALGORITHMS, Agreement, AlgorithmFactory, Entry, TableF
 use neardups::compare::{Comparison, CountVectors, CountedTerms, Evidence, Verdict, compare};
 use neardups::engine::Observer;
 use neardups::passages::{CommonRuns, FREQUENT, Overlap, Run, common_runs};
+use neardups::review::{Differences, Piece};
 use neardups::similarity::Similarity;
 use neardups::source::{self, Input, NoRecord, Place as RecordPlace, Problem, Record as SourceRecord};
 use neardups::tokenizer::{CharNgram, TokenDetail, Tokenizer, Tokens};
@@ -25,7 +27,12 @@ use std::path::{Path, PathBuf};
 /// Reads both documents, compares them, and prints the results.
 pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let addresses = arguments.sides.each_ref().map(|typed| Address::of(typed));
-    if addresses.iter().all(|address| address.path.as_os_str() == "-") {
+    let named = if arguments.within.is_empty() {
+        addresses.each_ref().map(|address| &*address.path).to_vec()
+    } else {
+        arguments.within.iter().map(|path| &**path).collect()
+    };
+    if named.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(usage_error("standard input (-) can be read only once"));
     }
     let method = Method::resolve(&arguments.method)?;
@@ -36,9 +43,12 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     let options = input::source_options(&arguments.input, None)?;
     end_programs_on_signals(&options)?;
     let terminal = Terminal::new(arguments.run.quiet, None);
-    let read = |address| read(address, &options, &*method.tokens.tokenizer, engine.seed, &terminal);
-    let [a, b] = &addresses;
-    let documents = [read(a)?, read(b)?];
+    let [a, b] = match arguments.within.is_empty() {
+        true => [read(&addresses[0], &options)?, read(&addresses[1], &options)?],
+        false => read_ids(arguments, &options)?,
+    };
+    let document = |(record, at)| Document::new(record, at, (&*method.tokens.tokenizer, engine.seed), &terminal);
+    let documents = [a, b].map(document);
 
     let texts = documents.each_ref().map(|document| &*document.text);
     let (tokenizer, seed) = (&*engine.tokenizer, engine.seed);
@@ -62,6 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         overlaps: overlaps(&compare(texts, &shingles, tokenizer, seed)?, Overlap::of_shingles(a, b, 3)),
         counts: CountVectors::of(a, b),
         passages: runs.passages(),
+        differences: Differences::between(texts[0], texts[1]),
         documents,
         comparisons,
         min_run,
@@ -215,28 +226,66 @@ struct Document {
     line_ends: Vec<usize>,
 }
 
+/// A record, and whether its place is shown.
+type Read = (SourceRecord, bool);
+
 /// Reads one document.
-fn read(
-    address: &Address,
-    options: &source::ReadOptions,
-    tokenizer: &dyn Tokenizer,
-    seed: u64,
-    terminal: &Terminal,
-) -> Result<Document, Error> {
+fn read(address: &Address, options: &source::ReadOptions) -> Result<Read, Error> {
     if address.path.is_dir() {
-        return Err(usage_error(format!("{} is a folder: name two files", address.file())));
+        return Err(usage_error(format!("{} is a folder: name two files, or two ids with --in", address.file())));
     }
     let mut input = Input::new(vec![address.path.clone()], options.clone());
-    let read = SourceRecord::read(&mut input, address.record).map_err(|why| address.refusal(why))?;
-    read.changes.iter().for_each(|problem: &Problem| terminal.problem(problem));
-    let SourceRecord { id, text, place, .. } = read;
-    let mut tokens = Tokens::new(TokenDetail::Everything, seed);
-    tokenizer.tokenize(&text, &mut tokens);
-    let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
-    Ok(Document { id, at: address.record.map(|_| place), text, tokens, line_ends })
+    let record = SourceRecord::read(&mut input, address.record).map_err(|why| address.refusal(why))?;
+    Ok((record, address.record.is_some()))
+}
+
+/// Reads the documents with the typed ids.
+fn read_ids(arguments: &Arguments, options: &source::ReadOptions) -> Result<[Read; 2], Error> {
+    let ids = arguments.sides.each_ref().map(|id| id.to_string_lossy());
+    let mut input = Input::new(arguments.within.clone(), options.clone());
+    let [a, b] = SourceRecord::with_ids(&mut input, ids.each_ref().map(|id| &**id));
+    let paths: Vec<_> = arguments.within.iter().map(|path| terminal::escaped(&path.to_string_lossy())).collect();
+    let refusal = |id: &str, why| {
+        let id = terminal::escaped(id);
+        let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
+        match why {
+            NoRecord::Repeated(places) => {
+                let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
+                usage_error(format!(
+                    "'{id}' is the id of several documents, among them {first} and {second}: name them by their places, without --in"
+                ))
+            }
+            NoRecord::Unreadable(problem) => {
+                let place = terminal::escaped(&problem.place.to_string());
+                cannot(format!("{place}: {}", terminal::escaped(&spelling::of_problem(&problem))))
+            }
+            NoRecord::Absent { records, .. } => cannot(format!(
+                "none of {} in {} has this id (--id-field names the field)",
+                counted(records, "document"),
+                paths.join(", ")
+            )),
+            _ => cannot("the record holds no document".into()),
+        }
+    };
+    let record = |record: Result<_, _>, id: &str| Ok::<_, Error>((record.map_err(|why| refusal(id, why))?, true));
+    Ok([record(a, &ids[0])?, record(b, &ids[1])?])
 }
 
 impl Document {
+    fn new(
+        record: SourceRecord,
+        is_placed: bool,
+        (tokenizer, seed): (&dyn Tokenizer, u64),
+        terminal: &Terminal,
+    ) -> Self {
+        record.changes.iter().for_each(|problem: &Problem| terminal.problem(problem));
+        let SourceRecord { id, text, place, .. } = record;
+        let mut tokens = Tokens::new(TokenDetail::Everything, seed);
+        tokenizer.tokenize(&text, &mut tokens);
+        let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
+        Document { id, at: is_placed.then_some(place), text, tokens, line_ends }
+    }
+
     /// The id, with the location unless the id says as much.
     fn name(&self) -> String {
         let id = terminal::escaped(&self.id);
@@ -293,6 +342,7 @@ struct Report<'a> {
     min_run: usize,
     runs: CommonRuns,
     passages: Vec<Run>,
+    differences: Differences,
 }
 
 /// The verdict in one word.
@@ -378,6 +428,7 @@ impl Report<'_> {
             out += &format!("{name}  {}\n   {}\n", document.name(), sizes.join(", "));
         }
         self.passages_as_text(&mut out);
+        self.differences_as_text(&mut out);
         if all {
             self.evidence_as_text(&mut out, width);
         }
@@ -447,6 +498,27 @@ impl Report<'_> {
         }
     }
 
+    /// The differences, marked as in `git diff --word-diff`.
+    fn differences_as_text(&self, out: &mut String) {
+        let Differences { a, b, shown, more, is_cut, .. } = &self.differences;
+        let count = if *shown == 0 { "no words differ".into() } else { counted(*shown as u64, "difference") };
+        let more = if *more == 0 { String::new() } else { format!(", {} more", terminal::count(*more as u64)) };
+        let of = if *is_cut { " (only the beginnings of the texts were compared)" } else { "" };
+        *out += &format!("\n{count}{more}{of}\n");
+        if *shown == 0 {
+            return;
+        }
+        for (name, pieces, [before, after]) in [("a", a, ["[-", "-]"]), ("b", b, ["{+", "+}"])] {
+            let piece = |piece: &Piece| match piece {
+                Piece::Shared(text) => text.clone(),
+                Piece::Own(text) => format!("{before}{text}{after}"),
+                Piece::Omitted(_) => " … ".into(),
+            };
+            let line: String = pieces.iter().map(piece).collect();
+            *out += &format!("  {name}  {}\n", line.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+
     fn as_json(&self) -> String {
         let [a, b] = &self.documents;
         let document = |document: &Document| {
@@ -488,6 +560,7 @@ impl Report<'_> {
                     PassageRecord { tokens: run.tokens, a: place, b: b.place(run.b, run.tokens), text }
                 })
                 .collect(),
+            differences: DifferencesRecord::new(&self.differences),
         };
         json(&record)
     }
@@ -587,6 +660,38 @@ struct Record<'a> {
     covered: [usize; 2],
     complete: bool,
     passages: Vec<PassageRecord<'a>>,
+    differences: DifferencesRecord<'a>,
+}
+
+/// The words in which the texts differ.
+#[derive(Serialize)]
+struct DifferencesRecord<'a> {
+    shown: usize,
+    more: usize,
+    complete: bool,
+    a: Vec<PieceRecord<'a>>,
+    b: Vec<PieceRecord<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PieceRecord<'a> {
+    Shared(&'a str),
+    Own(&'a str),
+    Omitted(usize),
+}
+
+impl<'a> DifferencesRecord<'a> {
+    fn new(differences: &'a Differences) -> Self {
+        let Differences { a, b, shown, more, is_cut, .. } = differences;
+        let piece = |piece: &'a Piece| match piece {
+            Piece::Shared(text) => PieceRecord::Shared(text),
+            Piece::Own(text) => PieceRecord::Own(text),
+            Piece::Omitted(words) => PieceRecord::Omitted(*words),
+        };
+        let [a, b] = [a, b].map(|pieces| pieces.iter().map(piece).collect());
+        DifferencesRecord { shown: *shown, more: *more, complete: !is_cut, a, b }
+    }
 }
 
 #[derive(Serialize)]

@@ -19,13 +19,16 @@ const MAX_SHOWN: usize = 1000;
 /// The maximum number of bytes of one piece.
 const MAX_PIECE: usize = 600;
 
+/// The maximum number of bytes of a text that [`Differences::between`] compares.
+const MAX_TEXT: usize = 1 << 20;
+
 /// The maximum number of words that are aligned, after those that both texts begin with. The cost is their square, divided
 /// by 64.
 const MAX_ALIGNED: usize = 2000;
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub enum Piece {
     /// Words that both texts have.
     Shared(String),
     /// Words that only this text has.
@@ -45,15 +48,26 @@ impl Serialize for Piece {
     }
 }
 
-/// What two texts do not share.
+/// The words in which two texts differ, with some words around each difference. What is shown of a text is bounded.
+///
+/// ```
+/// use neardups::review::{Differences, Piece};
+/// let found = Differences::between("one two three", "one 2 three");
+/// let piece = |own: &str| [Piece::Shared("one ".into()), Piece::Own(own.into()), Piece::Shared(" three".into())];
+/// assert_eq!((found.a, found.b, found.shown), (piece("two").into(), piece("2").into(), 1));
+/// ```
 #[derive(Debug, Serialize)]
-pub(super) struct Differences {
-    /// The kept text.
-    pub kept: Vec<Piece>,
-    /// The other text.
-    pub own: Vec<Piece>,
-    /// The number of differences that are shown, and of others.
+#[non_exhaustive]
+pub struct Differences {
+    /// The first text, on a page the kept one.
+    #[serde(rename = "kept")]
+    pub a: Vec<Piece>,
+    /// The second text.
+    #[serde(rename = "own")]
+    pub b: Vec<Piece>,
+    /// The number of differences that are shown.
     pub shown: usize,
+    /// The number of further differences.
     pub more: usize,
     /// Whether only the beginnings of the texts were compared.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -135,12 +149,21 @@ impl Side {
 }
 
 impl Differences {
+    /// Compares two texts: of long ones the first MiB, and no more than some thousand words after those that both begin with.
+    ///
+    /// # Cost
+    /// Linear in what is compared, and a square of at most two thousand words. Memory: some MiB.
+    pub fn between(a: &str, b: &str) -> Self {
+        let [(a, a_is_cut), (b, b_is_cut)] = [a, b].map(beginning);
+        Differences::new(a, b, a_is_cut || b_is_cut, &mut Lcs::default())
+    }
+
     /// Compares the beginnings of two texts, of which some may be cut.
     ///
     /// # Cost
     /// Linear in the texts, and a square of at most [`MAX_ALIGNED`] words.
-    pub fn new(kept: &str, own: &str, is_cut: bool, lcs: &mut Lcs) -> Self {
-        let texts = [Words::new(kept), Words::new(own)];
+    pub(super) fn new(a: &str, b: &str, is_cut: bool, lcs: &mut Lcs) -> Self {
+        let texts = [Words::new(a), Words::new(b)];
         let (runs, ends) = align(&texts, lcs);
         let is_cut = is_cut || (0..2).any(|side| ends[side] < texts[side].hashes.len());
         let mut sides = [Side::default(), Side::default()];
@@ -170,9 +193,19 @@ impl Differences {
             }
             at = [run.a + run.tokens, run.b + run.tokens];
         }
-        let [kept, own] = sides.map(|side| side.pieces);
-        Differences { kept, own, shown, more, is_cut }
+        let [a, b] = sides.map(|side| side.pieces);
+        Differences { a, b, shown, more, is_cut }
     }
+}
+
+/// The beginning of a text, up to the end of a word if there is one near, and whether the text goes on.
+fn beginning(text: &str) -> (&str, bool) {
+    if text.len() <= MAX_TEXT {
+        return (text, false);
+    }
+    let (start, end) = (text.floor_char_boundary(MAX_TEXT - MAX_PIECE), text.floor_char_boundary(MAX_TEXT));
+    let word_end = text[start..end].rfind(char::is_whitespace).map_or(end, |space| start + space);
+    (&text[..word_end], true)
 }
 
 /// The runs of words that both texts have, in order, the last one empty and at the end of what was aligned; and these ends.
@@ -201,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(kept: &str, own: &str) -> String {
-        let Differences { kept, own, shown, more, is_cut } = Differences::new(kept, own, false, &mut Lcs::default());
+        let Differences { a: kept, b: own, shown, more, is_cut } = Differences::between(kept, own);
         let side = |pieces: Vec<Piece>| -> String {
             let piece = |piece| match piece {
                 Piece::Shared(text) => text,
@@ -239,10 +272,21 @@ mod tests {
     }
 
     #[test]
+    fn only_the_beginnings_of_huge_texts_are_compared() {
+        let huge = "word ".repeat(1 << 20);
+        let found = Differences::between(&huge, &format!("{huge}another end"));
+        assert_eq!((found.shown, found.more, found.is_cut), (0, 0, true));
+        let found = Differences::between(&huge, &format!("new {huge}"));
+        assert_eq!((found.shown, found.is_cut), (1, true), "{found:?}");
+        let found = Differences::between(&"é".repeat(1 << 20), "é");
+        assert!(found.is_cut && found.shown == 1, "{found:?}");
+    }
+
+    #[test]
     fn pieces_are_bounded() {
         let long = "x".repeat(100_000);
         let found = Differences::new(&long, "y", false, &mut Lcs::default());
-        assert_eq!(found.kept, [Piece::Own(format!("{}…", "x".repeat(MAX_PIECE)))]);
+        assert_eq!(found.a, [Piece::Own(format!("{}…", "x".repeat(MAX_PIECE)))]);
         let changed: String = (0..4000).map(|n| if n % 3 == 0 { format!("a{n} ") } else { "same ".into() }).collect();
         let kept = "same ".repeat(4000);
         let found = Differences::new(&kept, &changed, false, &mut Lcs::default());
@@ -254,7 +298,7 @@ mod tests {
         #[test]
         fn nothing_of_a_short_text_is_lost(a in "([ab.é漢] ?){0,12}", b in "([ab.é漢] ?){0,12}") {
             let found = Differences::new(&a, &b, false, &mut Lcs::default());
-            for (pieces, text) in [(&found.kept, &a), (&found.own, &b)] {
+            for (pieces, text) in [(&found.a, &a), (&found.b, &b)] {
                 let shown: String = pieces.iter().map(|piece| match piece {
                     Piece::Shared(text) | Piece::Own(text) => text.as_str(),
                     Piece::Omitted(_) => "?",
@@ -268,7 +312,7 @@ mod tests {
                 });
                 shared.collect()
             };
-            prop_assert_eq!(shared(&found.kept), shared(&found.own));
+            prop_assert_eq!(shared(&found.a), shared(&found.b));
         }
     }
 }

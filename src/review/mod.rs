@@ -16,5 +16,6 @@ mod differences;
 mod page;
 mod select;
 
+pub use differences::{Differences, Piece};
 pub use page::{MAX_BYTES, Review, write};
 pub use select::{MAX_CLUSTERS, MAX_MEMBERS, MAX_TEXTS};

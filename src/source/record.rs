@@ -27,6 +27,8 @@ pub enum NoRecord {
     Whole,
     /// It, or the file, cannot be read.
     Unreadable(Problem),
+    /// Several documents have this id: the places of two of them.
+    Repeated([Place; 2]),
     /// The record of this number holds no document, as the first record of many archives.
     Textless,
     /// There is no such record, or no document at all.
@@ -65,10 +67,75 @@ impl Record {
         }
     }
 
+    /// Reads the records with these ids from a source.
+    ///
+    /// # Errors
+    /// Of each that is not there, that several documents have, or that cannot be read. If a part of the source cannot be read,
+    /// this is the error of those that are not elsewhere.
+    ///
+    /// # Cost
+    /// Reads everything. Memory: a batch, and the records.
+    ///
+    /// ```
+    /// use neardups::source::{Documents, Record};
+    ///
+    /// let mut source = Documents::new([("x", "one"), ("y", "two")].map(|(id, text)| (id.to_string(), text.to_string())));
+    /// let [y, z] = Record::with_ids(&mut source, ["y", "z"]);
+    /// assert_eq!(y.unwrap().text, "two");
+    /// assert!(z.is_err());
+    /// ```
+    pub fn with_ids<const N: usize>(source: &mut dyn Source, ids: [&str; N]) -> [Result<Record, NoRecord>; N] {
+        let mut found = ids.map(|_| None);
+        let (mut records, mut of_file, mut changes) = (0, None, Vec::new());
+        source.read(&mut |batch| {
+            batch.documents(&mut |read| match read {
+                Ok(document) => {
+                    records += 1;
+                    changes.retain(|problem: &Problem| problem.place == document.place);
+                    let places = ids.iter().zip(&mut found).filter(|(id, _)| **id == document.id);
+                    places.for_each(|(_, slot)| add(slot, &document, &changes));
+                    changes.clear();
+                }
+                Err(problem) if is_fatal(&problem) => {
+                    let has_id = |id: &str| problem.id.as_deref() == Some(id);
+                    ids.iter().zip(&mut found).filter(|(id, _)| has_id(id)).for_each(|(_, slot)| {
+                        slot.get_or_insert_with(|| Err(NoRecord::Unreadable(problem.clone())));
+                    });
+                    let ends_file = matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable);
+                    if problem.place.line.is_none() || ends_file {
+                        of_file.get_or_insert(problem);
+                    }
+                }
+                Err(problem) => changes.push(problem),
+            });
+            ControlFlow::Continue(())
+        });
+        let absent = || match &of_file {
+            Some(problem) => NoRecord::Unreadable(problem.clone()),
+            None => NoRecord::Absent { records, numbers: None },
+        };
+        found.map(|slot| slot.unwrap_or_else(|| Err(absent())))
+    }
+
     fn new(document: super::Document<'_>) -> Self {
         let (id, text) = (document.id.into_owned(), document.text.into_owned());
         Record { id, text, place: document.place, changes: Vec::new() }
     }
+}
+
+/// Adds a document with the id of a slot.
+fn add(slot: &mut Option<Result<Record, NoRecord>>, document: &super::Document<'_>, changes: &[Problem]) {
+    let place = document.place.clone();
+    *slot = Some(match slot.take() {
+        Some(Ok(first)) => Err(NoRecord::Repeated([first.place, place])),
+        Some(repeated @ Err(NoRecord::Repeated(_))) => repeated,
+        _ => Ok(Record {
+            id: document.id.to_string(),
+            text: document.text.to_string(),
+            place,
+            changes: changes.to_vec(),
+        }),
+    });
 }
 
 /// Whether a problem means that there is no document, rather than that it was changed.
@@ -204,6 +271,22 @@ mod tests {
                 assert_eq!(Record::read(&mut input(bytes, format), Some(number)), expected, "{bytes} {number}");
             }
         }
+    }
+
+    #[test]
+    fn records_by_their_ids() {
+        let lines = "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":5}\n{\"id\":\"c\",\"text\":\"\"}\nno json\n\
+                     {\"id\":\"c\",\"text\":\"x\"}\n{\"text\":\"two\"}\n";
+        let ids = ["a", "b", "c", "-:6", "d", "a"];
+        let [a, b, c, by_place, d, again] = Record::with_ids(&mut input(lines, Format::Jsonl), ids);
+        assert_eq!(a.as_ref().unwrap().text, "one");
+        assert_eq!(a, again);
+        assert!(matches!(b, Err(NoRecord::Unreadable(problem)) if problem.place.line == Some(2)));
+        assert!(
+            matches!(c, Err(NoRecord::Repeated(places)) if places.each_ref().map(|place| place.line) == [Some(3), Some(5)])
+        );
+        assert_eq!(by_place.unwrap().text, "two");
+        assert_eq!(d, Err(NoRecord::Absent { records: 4, numbers: None }));
     }
 
     #[test]

@@ -697,6 +697,25 @@ pub struct Comparison {
     covered: [usize; 2],
     pub complete: bool,
     pub passages: Vec<Passage>,
+    differences: ComparedWords,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ComparedWords {
+    shown: usize,
+    more: usize,
+    complete: bool,
+    a: Vec<Words>,
+    b: Vec<Words>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Words {
+    Shared(String),
+    Own(String),
+    Omitted(usize),
 }
 
 /// A pair on which a result and the labels disagree.

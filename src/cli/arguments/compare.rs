@@ -10,8 +10,10 @@ use std::path::PathBuf;
 
 /// The parsed arguments.
 pub struct Arguments {
-    /// The two files or records, as typed.
+    /// The two files or records, as typed, or with `--in` two ids.
     pub sides: [PathBuf; 2],
+    /// `--in`.
+    pub within: Vec<PathBuf>,
     /// Algorithm, parameters and tokens.
     pub method: Method,
     /// `--min-run`.
@@ -31,6 +33,7 @@ impl Arguments {
     pub fn new(given: &ArgMatches) -> Self {
         Arguments {
             sides: ["A", "B"].map(|name| path(given, name).expect("required")),
+            within: given.get_many("in").into_iter().flatten().cloned().collect(),
             method: Method::new(given),
             min_run: *value::<u64>(given, "min-run").expect("has a default") as usize,
             all: switch(given, "all"),
@@ -50,22 +53,36 @@ pub fn command() -> Command {
     let input_args =
         input::args().into_iter().filter(|arg| !matches!(arg.get_id().as_str(), "hidden" | "include" | "exclude"));
     Command::new("compare")
-        .about("Compares two documents: the result of each algorithm, and the passages they share")
+        .about("Compares two documents: the result of each algorithm, the passages they share, and the words that differ")
         .long_about(
             "Compares two documents. First whether a scan of the two would report them, by each algorithm: the similarity by its \
-             measure, and if they are not reported, why. Then the passages that both share, with lines and bytes. With --all also the \
+             measure, and if they are not reported, why. Then the passages that both share, with lines and bytes, and the words in \
+             which they differ. With --all also the \
              features and fingerprints, and how much of each document the other contains.\n\n\
              A document is a file in any encoding, compression and format that dedup scan reads, or a record of one: FILE:RECORD, with \
              the line, the row of Parquet, or the number of the record of an archive, as in ids and messages. A file whose name ends so \
-             is taken as a file.",
+             is taken as a file. With --in PATH, A and B are the ids of two documents there.",
         )
         .after_help(
             "Examples:\n  dedup compare old.txt new.txt\n  dedup compare old.txt new.txt --algo minhash --threshold 0.6\n  \
              dedup compare corpus.jsonl:17 corpus.jsonl:912 --text-field body\n  \
+             dedup compare --in shards/ doc-17 doc-912\n  \
              curl -s https://example.com/page.txt | dedup compare - copy.txt --json",
         )
         .arg(file("A", "A file, or a record of it as FILE:RECORD; - is standard input"))
         .arg(file("B", "The other one"))
+        .arg(
+            Arg::new("in")
+                .long("in")
+                .value_name("PATH")
+                .action(ArgAction::Append)
+                .value_parser(value_parser!(PathBuf))
+                .help("Take A and B as the ids of documents in this file or folder; may be repeated")
+                .long_help(
+                    "Take A and B as the ids of documents in this file or folder, as in the results of dedup scan; may be repeated, and - is \
+                     standard input. All of it is read, to see whether an id is that of several documents.",
+                ),
+        )
         .arg(
             method::algorithm_or_all()
                 .default_value(method::ALL)
