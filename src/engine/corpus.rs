@@ -283,7 +283,7 @@ impl Corpus {
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()
         {
-            return Err(Error::Usage(format!("`keep`: no document has a number in the field '{field}'")));
+            return Err(Error::Usage(format!("`keep`: no document has a number or a time in the field '{field}'")));
         }
         let has_records =
             || self.documents_read().any(|document| !self.is_reference(document) && self.at(document).line.is_some());
@@ -297,7 +297,7 @@ impl Corpus {
 
     /// The warning about documents without the value that ranks them, if any. `field` is where it should be.
     pub fn unranked(&self, field: Option<&str>) -> Option<String> {
-        let value = field.map_or("value".to_string(), |field| format!("number in the field '{field}'"));
+        let value = field.map_or("value".to_string(), |field| format!("number or time in the field '{field}'"));
         match self.unranked {
             0 => None,
             1 => Some(format!("1 document has no {value} that `keep` goes by: it comes last")),

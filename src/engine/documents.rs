@@ -160,6 +160,33 @@ impl Documents {
         }
     }
 
+    /// Makes all ranks numbers, or all times, as that of the first document with a value is. Those of the other kind become
+    /// the last, and each is a problem.
+    #[cfg(feature = "files")]
+    pub fn rank_by_one_kind(&mut self, field: &str) -> Vec<Problem> {
+        let has_value = |rank: &Rank| *rank != Rank::default() && !rank.is_last();
+        let Some(first) = self.ranks.iter().position(has_value) else { return Vec::new() };
+        let (kind, shown) = (self.ranks[first].is_time(), self.ranks[first].display_value());
+        let is_other = |rank: &Rank| has_value(rank) && rank.is_time() != kind;
+        let others: Vec<usize> =
+            (first..self.ranks.len()).filter(|&document| is_other(&self.ranks[document])).collect();
+        let name = |is_time| if is_time { "time" } else { "number" };
+        let mut problem = |document: usize| {
+            let (rank, At { path, line }) = (self.ranks[document], self.places.at(document as u32));
+            let message = format!(
+                "field '{field}' is {}, a {}, and that of {} is {shown}, a {}: it comes last in the choice",
+                rank.display_value(),
+                name(!kind),
+                self.places.at(first as u32),
+                name(kind)
+            );
+            let place = Place { path: path.into(), line };
+            self.ranks[document] = rank.last();
+            Problem::at(place, Severity::Failed, ProblemKind::Rank, message)
+        };
+        others.into_iter().map(&mut problem).collect()
+    }
+
     /// Adds the documents of the next part, with their features if these are to be retained.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ use super::parquet;
 use super::program::{Fault, Job};
 #[cfg(feature = "warc")]
 use super::warc::{self, Record, Trouble};
-use super::{Document, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
+use super::{Document, FieldPath, Place, Problem, ProblemKind, Rank, RankBy, ReadOptions, Severity, jsonl};
 use crate::readable::display_size;
 
 /// The overhead of a part in addition to its bytes. It bounds the number of empty parts in one batch.
@@ -125,6 +125,7 @@ pub(super) struct Records {
 pub(super) struct JsonFields {
     pub fields: jsonl::Fields,
     /// What ranks records; only fields matter.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
     pub rank_by: RankBy,
     /// Whether the first record is the first of input that may be lines of text: no format was given.
     pub may_be_text: bool,
@@ -137,6 +138,21 @@ impl JsonFields {
         let fields =
             jsonl::Fields::new(&options.text_fields, &options.id_field, rank_by.field(), options.field_pages());
         JsonFields { fields, rank_by, may_be_text: false }
+    }
+
+    /// The rank of a line that is JSON. A value that cannot be used is passed on, with its field.
+    #[cfg(feature = "files")]
+    fn rank(&self, line: &str, refuse: &mut dyn FnMut(&FieldPath, &str)) -> Rank {
+        match self.rank_by.field() {
+            Some(_) => self.rank_by.rank_or_last(self.fields.number(line), refuse),
+            None => Rank::default(),
+        }
+    }
+
+    /// Records that are in no file are not ranked.
+    #[cfg(not(feature = "files"))]
+    fn rank(&self, _: &str, _: &mut dyn FnMut(&FieldPath, &str)) -> Rank {
+        Rank::default()
     }
 }
 
@@ -364,8 +380,11 @@ fn each_parquet_row(
             {
                 each(number, Err(too_long(path, row, max_record)));
             }
-            Ok(parquet::Record { id, rank, texts }) => {
+            Ok(parquet::Record { id, value, rank_by, texts }) => {
                 let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
+                let rank = rank_by.rank_or_last(value, &mut |field, value| {
+                    each(number, Err(unranked(place.clone(), field, value)));
+                });
                 let (mut joined, mut repair) = (Joined::new(pages), None);
                 for text in texts {
                     let decoded = decode::utf8_value(text);
@@ -384,6 +403,12 @@ fn each_parquet_row(
             }
         }
     });
+}
+
+/// The problem of a record whose value does not rank it.
+fn unranked(place: Place, field: &FieldPath, value: &str) -> Problem {
+    let message = format!("field '{field}' is {value}, neither a number nor a time: it comes last in the choice");
+    Problem::at(place, Severity::Failed, ProblemKind::Rank, message)
 }
 
 /// The id of a record without one.
@@ -431,10 +456,9 @@ impl Records {
                     if record.fell_back {
                         each(number, Err(without_main_text(self.place(line))));
                     }
-                    let rank = match fields.rank_by.field() {
-                        Some(_) => fields.rank_by.rank(fields.fields.number(&json.text)),
-                        None => Rank::default(),
-                    };
+                    let rank = fields.rank(&json.text, &mut |field, value| {
+                        each(number, Err(unranked(self.place(line), field, value)));
+                    });
                     let decoded = Decoded { text: record.text, repair: json.repair };
                     emit(number, each, self.place(line), (id, rank), decoded);
                 }
@@ -488,8 +512,11 @@ impl Records {
                 continue;
             }
             let id = id.map_or_else(|| self.name(line, &mut name), |id| decode::fragment(id).text);
-            let value = || Number::parse(&decode::fragment(fields.get(columns.rank?)?).text);
-            let rank = if columns.rank_by.field().is_some() { columns.rank_by.rank(value()) } else { Rank::default() };
+            let value = columns.rank.and_then(|rank| fields.get(rank));
+            let value = value.map_or(Ok(None), |value| Number::of_field(&decode::fragment(value).text));
+            let rank = columns.rank_by.rank_or_last(value, &mut |field, value| {
+                each(number, Err(unranked(self.place(line), field, value)));
+            });
             if joined.fell_back {
                 each(number, Err(without_main_text(self.place(line))));
             }

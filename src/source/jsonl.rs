@@ -9,8 +9,10 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+#[cfg(feature = "files")]
+use super::Number;
 use super::fields::{Joined, Step, quoted, takes_place};
-use super::{FieldPath, Number, PageText, ProblemKind, TextFields};
+use super::{FieldPath, PageText, ProblemKind, TextFields};
 
 mod flat;
 
@@ -40,6 +42,7 @@ pub(super) struct Fields {
     /// What is read of the texts, if they are pages.
     pages: Option<PageText>,
     /// The field that ranks records, as if it were an id.
+    #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
     number: Option<Wanted>,
 }
 
@@ -121,16 +124,22 @@ impl Fields {
         Ok((text, joined.fell_back))
     }
 
-    /// The number in its field of a line that is JSON, if it is one; a string may hold it.
-    pub fn number(&self, line: &str) -> Option<Number> {
+    /// The value that ranks a line that is JSON: a number or a time, which may be a string; `None` if it has none, or null.
+    ///
+    /// # Errors
+    /// What the value is, for a message, if it is something else.
+    #[cfg(feature = "files")]
+    pub fn number(&self, line: &str) -> Result<Option<Number>, String> {
         let mut found = Found { texts: Vec::new(), id: Slot::Missing };
-        let wanted = self.number.as_ref()?;
+        let Some(wanted) = self.number.as_ref() else { return Ok(None) };
         let mut json = serde_json::Deserializer::from_str(line);
-        Object { wanted, found: &mut found }.deserialize(&mut json).ok()?;
+        // The line was parsed before.
+        let _parsed = Object { wanted, found: &mut found }.deserialize(&mut json);
         match found.id {
-            Slot::Number(number) => Number::parse(number),
-            Slot::Text(text) => Number::parse(&text),
-            _ => None,
+            Slot::Number(number) => Number::of_field(number),
+            Slot::Text(text) => Number::of_field(&text),
+            Slot::Kind(kind) if kind != "null" => Err(kind.to_owned()),
+            _ => Ok(None),
         }
     }
 }

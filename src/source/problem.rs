@@ -13,7 +13,7 @@ pub enum Severity {
     Repaired,
     /// Left out by rule: a binary file, a symbolic link that leads back to itself.
     Skipped,
-    /// An unreadable file or record. It affects the exit status.
+    /// An unreadable file or record, or a value that cannot be used. It affects the exit status.
     Failed,
 }
 
@@ -61,6 +61,9 @@ pub enum ProblemKind {
     MissingColumn,
     /// No main text was found in a page.
     MainText,
+    /// The value that ranks a record is neither a number nor a time, or not what it is in other records. The record is read
+    /// nevertheless.
+    Rank,
 }
 
 impl ProblemKind {
@@ -87,6 +90,7 @@ impl ProblemKind {
             ProblemKind::Replaced => "replaced",
             ProblemKind::MissingColumn => "missing-column",
             ProblemKind::MainText => "main-text",
+            ProblemKind::Rank => "rank",
         }
     }
 
@@ -112,7 +116,8 @@ impl ProblemKind {
             | ProblemKind::Decoded
             | ProblemKind::Replaced
             | ProblemKind::MissingColumn
-            | ProblemKind::MainText => false,
+            | ProblemKind::MainText
+            | ProblemKind::Rank => false,
         }
     }
 }

@@ -279,8 +279,8 @@ fn a_mistyped_field_ends_the_run() {
             "--text-field txet",
             "empty: no record has a text field: in/a.jsonl:1: no text field 'txet' (fields here: id, text, score; choose with --text-field)",
         ),
-        ("--keep max:nosuch", "usage: --keep: no document has a number in the field 'nosuch'"),
-        ("--keep min:no.such", "usage: --keep: no document has a number in the field 'no.such'"),
+        ("--keep max:nosuch", "usage: --keep: no document has a number or a time in the field 'nosuch'"),
+        ("--keep min:no.such", "usage: --keep: no document has a number or a time in the field 'no.such'"),
     ];
     for (options, message) in cases {
         for command in ["clean in --output out", "clean in --dry-run", "scan in --emit verdicts"] {
@@ -305,7 +305,7 @@ fn a_mistyped_field_ends_the_run() {
     shell.write("in/d.jsonl", "{\"text\":\"words\",\"score\":2}\n{\"text\":\"other words\"}\n");
     let run = shell.dedup("scan in/d.jsonl --emit clusters --keep max:score");
     assert!(
-        run.stderr.contains("1 document has no number in the field 'score' that --keep goes by: it comes last"),
+        run.stderr.contains("1 document has no number or time in the field 'score' that --keep goes by: it comes last"),
         "{}",
         run.stderr
     );

@@ -103,12 +103,12 @@ pub fn report_arg() -> Arg {
 pub fn args(help: &'static str) -> [Arg; 3] {
     let rows = KEEP_POLICIES.iter().map(|row| (row.0, row.2)).chain(BY_TIME.iter().map(|row| (row.0, row.2)));
     let rows = rows.chain([
-        ("max:FIELD", "the one with the largest number in this field of JSON, CSV or Parquet"),
-        ("min:FIELD", "the one with the smallest number in it"),
+        ("max:FIELD", "the one with the largest number, or the latest time, in this field of JSON, CSV or Parquet"),
+        ("min:FIELD", "the one with the smallest number, or the earliest time, in it"),
     ]);
     let rows: String = rows.map(|(name, what)| format!("\n- {name}: {what}")).collect();
     let keep = Arg::new("keep").long("keep").value_name("WHICH").value_parser(parse).help(format!("{help} [default: first]")).long_help(format!(
-        "{help}; by default the first:{rows}\n\nAmong equal ones the earliest is kept. Records without a number come last, and so does standard input for newest and oldest."
+        "{help}; by default the first:{rows}\n\nAmong equal ones the earliest is kept. Times are dates such as 2024-05-01, or with a time of day as in RFC 3339. A field has either numbers or times. Records without one come last, and so does standard input for newest and oldest."
     ));
     let prefer = Arg::new("prefer")
         .long("prefer")

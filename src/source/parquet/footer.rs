@@ -41,6 +41,10 @@ pub(super) enum NumberKind {
     Signed,
     Unsigned,
     Float,
+    /// A date, or a point in time, since the beginning of 1970, in units of this many nanoseconds.
+    Time {
+        unit: u64,
+    },
 }
 
 /// A column that is read.
@@ -268,7 +272,13 @@ enum Annotation {
     List,
     Map,
     Decimal,
+    /// Of the day.
     Time,
+    Date,
+    /// In units of this many nanoseconds.
+    Timestamp {
+        unit: u64,
+    },
     Other,
 }
 
@@ -532,6 +542,9 @@ impl Node<'_, '_> {
     fn number_kind(self) -> Option<NumberKind> {
         match (self.kind(), self.element.annotation, self.element.physical) {
             (Ok(IdKind::Text), ..) => Some(NumberKind::Text),
+            (_, Annotation::Date | Annotation::Timestamp { .. }, _) if self.is_list() => None,
+            (_, Annotation::Date, 1) => Some(NumberKind::Time { unit: 86_400_000_000_000 }),
+            (_, Annotation::Timestamp { unit }, 2) => Some(NumberKind::Time { unit }),
             (Ok(IdKind::Signed), ..) | (Err(_), Annotation::Time, 1 | 2) => Some(NumberKind::Signed),
             (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
             (Err(_), Annotation::None, 4 | 5) if !self.is_list() => Some(NumberKind::Float),
@@ -556,7 +569,7 @@ impl Node<'_, '_> {
             (Annotation::Unsigned, 1 | 2) => Ok(IdKind::Unsigned),
             (Annotation::Uuid, 7) if element.length == 16 => Ok(IdKind::Uuid),
             (Annotation::Decimal, _) => Err("a decimal number"),
-            (Annotation::Time, _) | (_, 3) => Err("a date or time"),
+            (Annotation::Time | Annotation::Date | Annotation::Timestamp { .. }, _) | (_, 3) => Err("a date or time"),
             (_, 0) => Err("a boolean"),
             (_, 4 | 5) => Err("a floating-point number"),
             _ => Err("of another type"),
@@ -614,11 +627,34 @@ fn converted_type(code: i64) -> Annotation {
         1 | 2 => Annotation::Map,
         3 => Annotation::List,
         5 => Annotation::Decimal,
-        6..=10 => Annotation::Time,
+        6 => Annotation::Date,
+        7 | 8 => Annotation::Time,
+        9 => Annotation::Timestamp { unit: 1_000_000 },
+        10 => Annotation::Timestamp { unit: 1000 },
         11..=14 => Annotation::Unsigned,
         15..=18 => Annotation::Signed,
         _ => Annotation::Other,
     }
+}
+
+/// The unit of times, in nanoseconds: a union in the second field of their structure.
+fn timestamp_unit(thrift: &mut Thrift) -> Result<u64, Damage> {
+    let mut unit = 1;
+    thrift.fields(&mut |thrift, number, kind| {
+        if (number, kind) != (2, Kind::Struct) {
+            return Ok(false);
+        }
+        thrift.fields(&mut |_, number, _| {
+            unit = match number {
+                1 => 1_000_000,
+                2 => 1000,
+                _ => 1,
+            };
+            Ok(false)
+        })?;
+        Ok(true)
+    })?;
+    Ok(unit)
 }
 
 /// A union: a structure with one field, whose number says which.
@@ -630,7 +666,12 @@ fn logical_type(thrift: &mut Thrift) -> Result<Annotation, Damage> {
             2 => Annotation::Map,
             3 => Annotation::List,
             5 => Annotation::Decimal,
-            6..=8 => Annotation::Time,
+            6 => Annotation::Date,
+            7 => Annotation::Time,
+            8 if kind == Kind::Struct => {
+                found = Annotation::Timestamp { unit: timestamp_unit(thrift)? };
+                return Ok(true);
+            }
             14 => Annotation::Uuid,
             // A column without any value has a physical type that does not matter.
             11 => Annotation::None,

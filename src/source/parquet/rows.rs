@@ -8,7 +8,7 @@ use super::cells::{Broken, Cells, Limits, Slice};
 use super::fault::Fault;
 use super::footer::{Column, Columns, IdKind, NumberKind};
 use super::lists::ListCells;
-use crate::source::{Number, ProblemKind, Rank};
+use crate::source::{Number, ProblemKind, RankBy};
 
 /// A range of rows of a file.
 #[derive(Debug)]
@@ -35,7 +35,9 @@ pub(in crate::source) struct Refused<'r> {
 /// A row that can be read.
 pub(in crate::source) struct Record<'r> {
     pub id: Option<Cow<'r, str>>,
-    pub rank: Rank,
+    /// The value that ranks it, if there is one, or what is there instead.
+    pub value: Result<Option<Number>, String>,
+    pub rank_by: &'r RankBy,
     /// The texts that are not null, at least one, in the order in which they are joined.
     pub texts: &'r [&'r [u8]],
 }
@@ -72,14 +74,14 @@ impl Rows {
             row += 1;
             let Some(wanted) = wanted else { continue };
             let id = ids.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| shown(value, *kind, &mut scratch))));
-            let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.and_then(|value| ranking(value, *kind))));
+            let value = ranks.as_mut().map(|(cells, kind)| Ok(cells.at(at)?.map(|value| ranking(value, *kind))));
             let mut texts: Vec<&[u8]> = Vec::new();
             let read = columns.iter_mut().try_for_each(|column| column.read(at, &mut texts));
             let broken = match (id.transpose(), value.transpose(), read) {
                 (Ok(id), Ok(value), Ok(())) => {
-                    let (id, rank) = (id.flatten(), rank_by.rank(value.flatten()));
+                    let (id, value) = (id.flatten(), value.flatten().unwrap_or(Ok(None)));
                     let record = match texts.is_empty() {
-                        false => Ok(Record { id, rank, texts: &texts }),
+                        false => Ok(Record { id, value, rank_by, texts: &texts }),
                         true => Err(self.null(id)),
                     };
                     each(wanted, number, record);
@@ -105,21 +107,23 @@ impl Rows {
     }
 }
 
-/// A value as a number.
-fn ranking(value: &[u8], kind: NumberKind) -> Option<Number> {
+/// A value as a number or a time.
+fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
     let mut bytes = [0; 8];
     let length = value.len().min(8);
     bytes[..length].copy_from_slice(&value[..length]);
     let word = u64::from_le_bytes(bytes);
     let is_short = value.len() == 4;
-    Some(match kind {
-        NumberKind::Text => Number::parse(std::str::from_utf8(value).ok()?)?,
-        NumberKind::Signed => Number::Integer(if is_short { i128::from(word as i32) } else { i128::from(word as i64) }),
+    let signed = if is_short { i128::from(word as i32) } else { i128::from(word as i64) };
+    let number = match kind {
+        NumberKind::Text => return Number::of_field(&String::from_utf8_lossy(value)),
+        NumberKind::Signed => Number::Integer(signed),
+        NumberKind::Time { unit } => Number::Time(signed * i128::from(unit)),
         NumberKind::Unsigned => Number::Integer(word.into()),
         NumberKind::Float if is_short => Number::Float(f32::from_bits(word as u32).into()),
         NumberKind::Float => Number::Float(f64::from_bits(word)),
-    })
-    .filter(|number| !matches!(number, Number::Float(float) if float.is_nan()))
+    };
+    Ok(Some(number).filter(|number| !matches!(number, Number::Float(float) if float.is_nan())))
 }
 
 /// A value as an id.
