@@ -76,8 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         quiet: arguments.run.quiet,
         engine: engine::ScanOptions {
             distribution: true,
-            requires_text_field: input::requires_text_field(&arguments.input),
-            ..input::engine_options(&arguments.run, &method.tokens)
+            ..input::reading_engine_options((&arguments.input, &arguments.run), &method.tokens)
         },
         tokens: method.tokens,
         allow_empty: arguments.input.allow_empty,

@@ -18,7 +18,7 @@ use neardups::Error;
 use neardups::filter::{Counts, Filter, Sink};
 use neardups::index::{self, Decision, Index, Limits, Mode, Pace, Plan, Sync};
 use neardups::similarity::Similarity;
-use neardups::source::{self, Format, Live, Problem};
+use neardups::source::{self, Format, Live, Problem, ProblemKind};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::mem::take;
@@ -38,6 +38,8 @@ struct Request {
     drops_known: bool,
     on_error: OnError,
     rejects: Option<PathBuf>,
+    /// Whether the field of ids was typed.
+    names_ids: bool,
     temp_dir: Option<PathBuf>,
     threads: usize,
     quiet: bool,
@@ -66,6 +68,7 @@ impl Request {
             drops_known: arguments.drop_known,
             on_error: arguments.on_error,
             rejects: signing.input.rejects.clone(),
+            names_ids: signing.input.id_field.is_typed && signing.input.id_field.value != input::NO_FIELD,
             temp_dir: signing.run.temp_dir.clone(),
             threads: signing.run.threads,
             quiet: signing.run.quiet,
@@ -244,6 +247,43 @@ impl VerdictFiles {
     }
 }
 
+/// The number of records at the beginning of a stream of which some should have a field. A stream has no end to wait for.
+const FIRST_RECORDS: u64 = 100;
+
+/// Watches whether a field occurs at all: if not, it may have been mistyped.
+struct Watch {
+    /// The fields, for a message.
+    field: String,
+    /// The number of records without it; `None` once one had it, or a warning was given.
+    without: Option<u64>,
+}
+
+impl Watch {
+    fn new(field: String) -> Self {
+        Watch { field, without: Some(0) }
+    }
+
+    /// Counts a record.
+    fn see(&mut self, has_field: bool, terminal: &Terminal) {
+        self.without = self.without.filter(|_| !has_field).map(|without| without + 1);
+        if self.without == Some(FIRST_RECORDS) {
+            self.warn(&format!("none of the first {FIRST_RECORDS} records has"), terminal);
+        }
+    }
+
+    /// At the end of the stream.
+    fn end(&mut self, terminal: &Terminal) {
+        if self.without.is_some_and(|without| without > 0) {
+            self.warn("no record has", terminal);
+        }
+    }
+
+    fn warn(&mut self, none: &str, terminal: &Terminal) {
+        self.without = None;
+        terminal.warning(&format!("{none} {}: is it mistyped?", self.field));
+    }
+}
+
 /// Writes documents to standard output.
 struct Output<'a> {
     out: Vec<u8>,
@@ -258,6 +298,9 @@ struct Output<'a> {
     remembers: bool,
     /// Whether documents without ids were reported.
     reported_missing_ids: bool,
+    texts: Watch,
+    /// Unless the field of ids was not typed.
+    ids: Option<Watch>,
     is_warc: bool,
     files: VerdictFiles,
     /// Whether the last run was interrupted, so that this one may repeat its last decisions.
@@ -331,6 +374,8 @@ impl<'a> Output<'a> {
             on_error: request.on_error,
             remembers: request.index.is_some(),
             reported_missing_ids: false,
+            texts: Watch::new(format!("a text in --text-field {}", request.source.text_fields)),
+            ids: request.names_ids.then(|| Watch::new(format!("an id in --id-field '{}'", request.source.id_field))),
             is_warc: request.source.format == Format::Warc,
             files,
             may_repeat,
@@ -358,6 +403,8 @@ impl<'a> Output<'a> {
 
     /// Completes the output at the end of the stream.
     fn finish(&mut self) -> Result<(), Error> {
+        self.texts.end(self.terminal);
+        self.ids.iter_mut().for_each(|ids| ids.end(self.terminal));
         self.files.each(VerdictFile::finish)
     }
 }
@@ -374,6 +421,10 @@ impl Sink for Output<'_> {
     }
 
     fn decided(&mut self, line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
+        self.texts.see(true, self.terminal);
+        if let Some(ids) = &mut self.ids {
+            ids.see(!has_no_id(id), self.terminal);
+        }
         if self.remembers && !self.reported_missing_ids && has_no_id(id) {
             self.reported_missing_ids = true;
             self.terminal.warning(&format!(
@@ -412,6 +463,9 @@ impl Sink for Output<'_> {
     }
 
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        if problem.kind == ProblemKind::Text {
+            self.texts.see(false, self.terminal);
+        }
         // With `fail` there is no decision, nor about a record that cannot be passed.
         if self.on_error == OnError::Drop || self.on_error == OnError::Keep && record.is_some() {
             let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());

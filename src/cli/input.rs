@@ -152,15 +152,24 @@ pub fn deciding_engine_options(
     let chosen = keep.decisions.as_deref().map(chosen).transpose()?;
     Ok(engine::ScanOptions {
         chosen: chosen.map(Arc::new),
-        requires_text_field: requires_text_field(typed),
         ranked_by: keep.ranking()?.by.field().map(|field| field.to_string()),
-        ..engine_options(run, tokens)
+        ..reading_engine_options((typed, run), tokens)
     })
 }
 
-/// Whether some record must have the text field: if it was typed, it may have been mistyped.
-pub fn requires_text_field(typed: &arguments::Input) -> bool {
-    typed.text_fields.is_typed && !typed.allow_empty
+/// The value of `--id-field` for a field that no record has.
+pub const NO_FIELD: &str = "none";
+
+/// The options of the engine where everything is read: some record must have each field that was typed, because it may
+/// have been mistyped.
+pub fn reading_engine_options((typed, run): (&arguments::Input, &Run), tokens: &Tokenization) -> engine::ScanOptions {
+    let (text, id) = (&typed.text_fields, &typed.id_field);
+    let is_required = id.is_typed && id.value != NO_FIELD && !typed.allow_empty;
+    engine::ScanOptions {
+        requires_text_field: text.is_typed && !typed.allow_empty,
+        requires_id_field: is_required.then(|| id.value.clone()),
+        ..engine_options(run, tokens)
+    }
 }
 
 fn chosen(file: &Path) -> Result<Chosen, Error> {

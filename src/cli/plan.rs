@@ -69,7 +69,7 @@ fn look(arguments: &Arguments, method: &Method<'_>, factory: &TableFactory) -> R
     end_programs_on_signals(&source)?;
     let mut input = Input::new(paths, source);
     let terminal = Terminal::new(arguments.run.quiet, input.total_bytes());
-    let options = input::engine_options(&arguments.run, &method.tokens);
+    let options = input::reading_engine_options((&arguments.input, &arguments.run), &method.tokens);
     let sample = arguments.sample as usize;
     let found = sample_similarities(&mut input, factory, &options, &terminal, sample);
     terminal.done();

@@ -275,11 +275,18 @@ impl Corpus {
         self.ranks.get(document as usize).copied().unwrap_or(0)
     }
 
-    /// Checks that some documents have the value that ranks them, if it is that of a field, and some record a text.
+    /// Checks that some documents have the value that ranks them, if it is that of a field, and some record a text and an id.
+    /// `unnamed` records have no id.
     ///
     /// # Errors
     /// None has.
-    pub fn check_fields(&self, options: &ScanOptions) -> Result<(), Error> {
+    pub fn check_fields(&self, options: &ScanOptions, unnamed: u64) -> Result<(), Error> {
+        if let Some(field) = options.requires_id_field.as_ref().filter(|_| unnamed > 0) {
+            let records = self.documents_read().filter(|&document| self.at(document).line.is_some()).count();
+            if unnamed == records as u64 {
+                return Err(Error::Usage(format!("`id-field`: no record has the field '{field}'")));
+            }
+        }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()
         {

@@ -83,6 +83,8 @@ pub struct ScanOptions {
     pub distribution: bool,
     /// Whether it is an error if records were rejected for want of a text field, and no record has one.
     pub requires_text_field: bool,
+    /// The name of the field of ids, if it is an error that there are records and none has an id there.
+    pub requires_id_field: Option<String>,
     /// The name of the field whose values [rank](crate::source::Rank) documents. It is an error if none has a value.
     pub ranked_by: Option<String>,
 }
@@ -98,6 +100,7 @@ impl Default for ScanOptions {
             chosen: None,
             distribution: false,
             requires_text_field: false,
+            requires_id_field: None,
             ranked_by: None,
         }
     }

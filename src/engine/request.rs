@@ -51,6 +51,7 @@ impl fmt::Debug for Scan<'_> {
             chosen,
             distribution,
             requires_text_field,
+            requires_id_field,
             ranked_by,
         } = &self.options;
         let mut scan = f.debug_struct("Scan");
@@ -60,6 +61,7 @@ impl fmt::Debug for Scan<'_> {
             .field("chosen", chosen)
             .field("distribution", distribution)
             .field("requires_text_field", requires_text_field)
+            .field("requires_id_field", requires_id_field)
             .field("ranked_by", ranked_by);
         scan.finish_non_exhaustive()
     }

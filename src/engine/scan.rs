@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
             self.reader.report_once(&problem);
         }
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
-        documents.check_fields(self.reader.options)?;
+        documents.check_fields(self.reader.options, self.report.counts.unnamed)?;
         if let Some(chosen) = &self.reader.options.chosen {
             documents.prefer(chosen)?;
         }
