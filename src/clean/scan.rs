@@ -103,7 +103,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         hidden,
         include,
         exclude,
-        program,
+        programs,
         ranking,
         ..
     } = &options.source;
@@ -132,7 +132,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         RankBy::Least(field) => format!("min:{field}"),
         _ => keep.to_string(),
     };
-    let program = program.as_ref().map(|program| {
+    let programs = programs.iter().map(|program| {
         let (command, files) = program.parts();
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         serde_json::json!({"command": words, "files": files})
@@ -149,7 +149,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("choice of hidden files", (*hidden).into()),
         ("include", include.typed().into()),
         ("exclude", exclude.typed().into()),
-        ("program", program.into()),
+        ("program", programs.collect()),
         ("keep", rank.into()),
         ("prefer", Value::Array(prefer)),
         ("decisions file", decisions.into()),

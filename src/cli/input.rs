@@ -106,7 +106,7 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
         hidden: typed.hidden,
         include: Globs::new("include", &typed.include)?,
         exclude: Globs::new("exclude", &typed.exclude)?,
-        program: typed.program.as_deref().map(|command| program(command, typed)).transpose()?.map(Arc::new),
+        programs: programs(&typed.programs)?,
         temp_dir: temp_dir.map(Path::to_path_buf),
         ..source::ReadOptions::default()
     };
@@ -114,15 +114,27 @@ pub fn source_options(typed: &arguments::Input, temp_dir: Option<&Path>) -> Resu
     Ok(options)
 }
 
-/// The program that files are read through.
-fn program(command: &str, typed: &arguments::Input) -> Result<Program, Error> {
+/// The programs that files are read through.
+fn programs(typed: &[arguments::Program]) -> Result<Vec<Arc<Program>>, Error> {
+    let for_all = typed.iter().position(|program| program.globs.is_empty());
+    if let Some([all, unused, ..]) = for_all.map(|number| &typed[number..]) {
+        return Err(usage_error(format!(
+            "--pre '{}' has no --pre-glob behind it, so it reads all files and '{}' none: give it one, or place it last",
+            all.command, unused.command
+        )));
+    }
+    typed.iter().map(|typed| program(typed).map(Arc::new)).collect()
+}
+
+/// A program that files are read through.
+fn program(typed: &arguments::Program) -> Result<Program, Error> {
+    let arguments::Program { command, globs, timeout } = typed;
     let words = shlex::split(command).ok_or_else(|| {
         usage_error(format!(
             "invalid value '{command}' for --pre: a quotation mark is not closed, or a backslash ends it"
         ))
     })?;
-    let timeout = typed.program_timeout.map_or(Program::TIMEOUT, Duration::from_secs);
-    Program::new(words, Globs::new("pre-glob", &typed.program_globs)?, timeout)
+    Program::new(words, Globs::new("pre-glob", globs)?, timeout.map_or(Program::TIMEOUT, Duration::from_secs))
 }
 
 /// How documents are read of which only some are kept.

@@ -60,7 +60,7 @@ static ARE_WRITTEN: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// None: there is no file to open again.
 pub fn end_programs_on_signals(options: &source::ReadOptions) -> Result<(), Error> {
-    if options.program.is_some() { end_on_signals(None, INCOMPLETE) } else { Ok(()) }
+    if !options.programs.is_empty() { end_on_signals(None, INCOMPLETE) } else { Ok(()) }
 }
 
 /// The message when a signal stops a run.

@@ -96,7 +96,7 @@ impl<'a> Pass<'a> {
 
     /// How a file is read through a program, if it is.
     pub fn job(&self, path: &Path, size: u64) -> Option<Job> {
-        let program = self.options.program.as_ref().filter(|program| program.reads(path))?;
+        let program = self.options.program_for(path)?;
         let max_output = self.options.max_record;
         let (program, outcome) = (Arc::clone(program), OnceLock::new());
         Some(Job { program, path: path.to_path_buf(), size, max_output, outcome })

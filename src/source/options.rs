@@ -156,9 +156,10 @@ pub struct ReadOptions {
     /// The files and folders that are not read.
     #[cfg(feature = "files")]
     pub exclude: Globs,
-    /// A program that some files are read through, each as one document, whatever the format.
+    /// Programs that some files are read through, each as one document, whatever the format. Of several for one file the
+    /// first reads it.
     #[cfg(feature = "files")]
-    pub program: Option<Arc<Program>>,
+    pub programs: Vec<Arc<Program>>,
     /// Which documents are preferred over their near-duplicates.
     pub ranking: Ranking,
     /// The approximate size of a batch, in bytes of records. Affects the speed, never the documents.
@@ -186,7 +187,7 @@ impl Default for ReadOptions {
             #[cfg(feature = "files")]
             exclude: Globs::default(),
             #[cfg(feature = "files")]
-            program: None,
+            programs: Vec::new(),
             ranking: Ranking::default(),
             batch_bytes: 1 << 20,
             temp_dir: None,
@@ -204,6 +205,12 @@ impl ReadOptions {
     /// The text of pages that is read of fields, if they are pages.
     pub(super) fn field_pages(&self) -> Option<PageText> {
         self.pages_in_fields.then_some(self.page_text)
+    }
+
+    /// The program that a file is read through, if any.
+    #[cfg(feature = "files")]
+    pub(super) fn program_for(&self, path: &std::path::Path) -> Option<&Arc<Program>> {
+        self.programs.iter().find(|program| program.reads(path))
     }
 
     /// What separates the fields of a row in files of this format, if they have rows of fields.

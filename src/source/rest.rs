@@ -121,7 +121,7 @@ fn open<'o>(
     options: &ReadOptions,
 ) -> Result<(Reader<'o>, Format, Option<Compression>), Failure> {
     let (name, size) = (original.name().map(OsStr::to_os_string), original.size());
-    let is_whole = options.program.as_ref().zip(original.path()).is_some_and(|(program, path)| program.reads(path));
+    let is_whole = original.path().is_some_and(|path| options.program_for(path).is_some());
     let opened = original.reopen().and_then(|raw| decompress::open_as(raw, Rc::default(), options));
     let (reader, compression) = opened.map_err(Failure::Read)?;
     let mut reader = Reader::new(reader);

@@ -1,7 +1,9 @@
 //! Which documents are read, and how: shared flags.
 
 use super::super::spelling::spelled_help;
-use super::values::{Defaulted, choice, chosen, file, is_typed, path, size, switch, value, values, whole_number};
+use super::values::{
+    Defaulted, choice, chosen, file, indexed, is_typed, path, size, switch, value, values, whole_number,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use neardups::clean;
@@ -35,16 +37,39 @@ pub struct Input {
     pub include: Vec<String>,
     /// `--exclude`.
     pub exclude: Vec<String>,
-    /// `--pre`.
-    pub program: Option<String>,
-    /// `--pre-glob`.
-    pub program_globs: Vec<String>,
-    /// `--pre-timeout`, in seconds, if the command has it.
-    pub program_timeout: Option<u64>,
+    /// `--pre`, in its order.
+    pub programs: Vec<Program>,
     /// `--rejects`.
     pub rejects: Option<PathBuf>,
     /// `--allow-empty`.
     pub allow_empty: bool,
+}
+
+/// A program that files are read through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// `--pre`.
+    pub command: String,
+    /// Its `--pre-glob`.
+    pub globs: Vec<String>,
+    /// `--pre-timeout`, in seconds.
+    pub timeout: Option<u64>,
+}
+
+/// A glob belongs to the program before it, or to the first one.
+fn programs(given: &ArgMatches) -> Vec<Program> {
+    let timeout = value(given, "pre-timeout").copied();
+    let mut programs: Vec<_> = indexed(given, "pre")
+        .into_iter()
+        .map(|(index, command)| (index, Program { command, globs: Vec::new(), timeout }))
+        .collect();
+    for (index, glob) in indexed(given, "pre-glob") {
+        let before = programs.partition_point(|&(program, _)| program < index);
+        if let Some((_, program)) = programs.get_mut(before.saturating_sub(1)) {
+            program.globs.push(glob);
+        }
+    }
+    programs.into_iter().map(|(_, program)| program).collect()
 }
 
 /// The memory of a decoder is part of that of the process.
@@ -70,9 +95,7 @@ impl Input {
             hidden: switch(given, "hidden"),
             include: values(given, "include"),
             exclude: values(given, "exclude"),
-            program: value(given, "pre").cloned(),
-            program_globs: values(given, "pre-glob"),
-            program_timeout: value(given, "pre-timeout").copied(),
+            programs: programs(given),
             rejects: path(given, "rejects"),
             allow_empty: switch(given, "allow-empty"),
         }
@@ -225,24 +248,26 @@ fn program_args() -> [Arg; 3] {
         Arg::new("pre")
             .long("pre")
             .value_name("COMMAND")
+            .action(ArgAction::Append)
             .help("Read files through a program, such as 'pdftotext - -': what it prints is the text")
             .long_help(
                 "Read files through a program: what it prints, in UTF-8, is the text of the file. The command is split into words as a \
                  shell does, but no shell runs it. The file is its standard input. Its path takes the place of each argument {}, and is \
-                 the last argument if none is {} or -. Examples: 'pdftotext - -', 'pdftotext -layout {} -', 'pandoc -t plain'.",
+                 the last argument if none is {} or -. Examples: 'pdftotext - -', 'pdftotext -layout {} -', 'pandoc -t plain'. May be \
+                 repeated, each time with the --pre-glob of its files behind it.",
             ),
         Arg::new("pre-glob")
             .long("pre-glob")
             .value_name("GLOB")
             .action(ArgAction::Append)
             .requires("pre")
-            .help("Read only files that match a glob through --pre; may be repeated [default: all files]"),
+            .help("Read only files that match a glob through the --pre before it; may be repeated [default: all files]"),
         Arg::new("pre-timeout")
             .long("pre-timeout")
             .value_name("SECONDS")
             .value_parser(whole_number(1..=86_400))
             .requires("pre")
-            .help("Time that the program of --pre has for a file [default: 60]"),
+            .help("Time that a program of --pre has for a file [default: 60]"),
     ]
 }
 

@@ -33,7 +33,7 @@ mod signing;
 mod tokens;
 mod values;
 
-pub use input::{Content, Input, OnError};
+pub use input::{Content, Input, OnError, Program};
 pub use method::{Method, is_antecedents_file};
 pub use run::{Run, some_args as some_run_args};
 pub use signing::Signing;

@@ -145,6 +145,13 @@ pub fn values<T: Clone + Send + Sync + 'static>(given: &ArgMatches, name: &str) 
     known(given.try_get_many(name)).flatten().into_iter().flatten().cloned().collect()
 }
 
+/// The strings of a flag that may be repeated, with their places among the arguments.
+pub fn indexed(given: &ArgMatches, name: &str) -> Vec<(usize, String)> {
+    let values = values(given, name);
+    let indices = if values.is_empty() { None } else { given.indices_of(name) };
+    indices.into_iter().flatten().zip(values).collect()
+}
+
 /// `None` if the command has no such flag.
 ///
 /// # Panics
