@@ -22,8 +22,7 @@ const MAX_PIECE: usize = 600;
 /// The maximum number of bytes of a text that [`Differences::between`] compares.
 const MAX_TEXT: usize = 1 << 20;
 
-/// The maximum number of words that are aligned, after those that both texts begin with. The cost is their square, divided
-/// by 64.
+/// The number of words of each text that are aligned at once. The cost is its square, divided by 64.
 const MAX_ALIGNED: usize = 2000;
 
 /// A piece of a text.
@@ -149,10 +148,10 @@ impl Side {
 }
 
 impl Differences {
-    /// Compares two texts: of long ones the first MiB, and no more than some thousand words after those that both begin with.
+    /// Compares two texts: of long ones the first MiB.
     ///
     /// # Cost
-    /// Linear in what is compared, and a square of at most two thousand words. Memory: some MiB.
+    /// Linear in what is compared: at most some hundred operations for each word. Memory: some MiB.
     pub fn between(a: &str, b: &str) -> Self {
         let [(a, a_is_cut), (b, b_is_cut)] = [a, b].map(beginning);
         Differences::new(a, b, a_is_cut || b_is_cut, &mut Lcs::default())
@@ -161,11 +160,10 @@ impl Differences {
     /// Compares the beginnings of two texts, of which some may be cut.
     ///
     /// # Cost
-    /// Linear in the texts, and a square of at most [`MAX_ALIGNED`] words.
+    /// Linear in the texts.
     pub(super) fn new(a: &str, b: &str, is_cut: bool, lcs: &mut Lcs) -> Self {
         let texts = [Words::new(a), Words::new(b)];
-        let (runs, ends) = align(&texts, lcs);
-        let is_cut = is_cut || (0..2).any(|side| ends[side] < texts[side].hashes.len());
+        let runs = align(&texts, lcs);
         let mut sides = [Side::default(), Side::default()];
         let (mut at, mut shown, mut more) = ([0, 0], 0, 0);
         for (number, run) in runs.iter().enumerate() {
@@ -208,24 +206,49 @@ fn beginning(text: &str) -> (&str, bool) {
     (&text[..word_end], true)
 }
 
-/// The runs of words that both texts have, in order, the last one empty and at the end of what was aligned; and these ends.
-fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> (Vec<Run>, [usize; 2]) {
+/// The runs of words that both texts have, in order; the last one ends with the texts, and may be empty.
+///
+/// Between what both texts begin and end with, windows are aligned one after the other. The next one begins behind the last
+/// run that begins in the first three quarters of a window, or in the middle of a window without such a run.
+fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> Vec<Run> {
     let [a, b] = texts.each_ref().map(|words| words.hashes.as_slice());
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (rest_a, rest_b) = (&a[head..], &b[head..]);
-    let [end_a, end_b] = [rest_a, rest_b].map(|rest| rest.len().min(MAX_ALIGNED));
-    let mut runs = Vec::new();
-    if head > 0 {
-        runs.push(Run { a: 0, b: 0, tokens: head });
-    }
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let ends = [a.len() - tail, b.len() - tail];
+    let mut runs = vec![Run { a: 0, b: 0, tokens: head }];
+    let mut at = [head, head];
     let mut found = Vec::new();
-    lcs.common(&rest_a[..end_a], &rest_b[..end_b], &mut found);
-    runs.extend(found.iter().map(|run| Run { a: run.a + head, b: run.b + head, tokens: run.tokens }));
-    let ends = [head + end_a, head + end_b];
-    if runs.last().is_none_or(|run| [run.a + run.tokens, run.b + run.tokens] != ends) {
-        runs.push(Run { a: ends[0], b: ends[1], tokens: 0 });
+    while at[0] < ends[0] && at[1] < ends[1] {
+        let window = |side: usize| at[side]..(at[side] + MAX_ALIGNED).min(ends[side]);
+        let is_last = (0..2).all(|side| window(side).end == ends[side]);
+        found.clear();
+        lcs.common(&a[window(0)], &b[window(1)], &mut found);
+        if !is_last {
+            let is_certain = |run: &Run| run.a.max(run.b) < MAX_ALIGNED / 4 * 3;
+            found.truncate(found.partition_point(is_certain));
+        }
+        let start = at;
+        runs.extend(found.iter().map(|run| Run { a: run.a + start[0], b: run.b + start[1], tokens: run.tokens }));
+        at = match found.last() {
+            _ if is_last => ends,
+            Some(run) if run.a.max(run.b) + run.tokens >= MAX_ALIGNED / 4 => {
+                [start[0] + run.a + run.tokens, start[1] + run.b + run.tokens]
+            }
+            _ => [0, 1].map(|side| (start[side] + MAX_ALIGNED / 2).min(ends[side])),
+        };
     }
-    (runs, ends)
+    runs.push(Run { a: ends[0], b: ends[1], tokens: tail });
+    // Runs that continue each other are one.
+    runs.retain(|run| run.tokens > 0);
+    runs.dedup_by(|next, run| {
+        let continues = [run.a + run.tokens, run.b + run.tokens] == [next.a, next.b];
+        run.tokens += if continues { next.tokens } else { 0 };
+        continues
+    });
+    if runs.last().is_none_or(|run| [run.a + run.tokens, run.b + run.tokens] != [a.len(), b.len()]) {
+        runs.push(Run { a: a.len(), b: b.len(), tokens: 0 });
+    }
+    runs
 }
 
 #[cfg(test)]
@@ -268,7 +291,7 @@ mod tests {
         assert_eq!(of(&long, &long), format!("{}<4960> | {}<4960> | 0+0", words(0, 40), words(0, 40)));
         let other = words(10_000, 15_000);
         let found = Differences::new(&long, &other, false, &mut Lcs::default());
-        assert!(found.is_cut && found.shown == 1 && found.more == 0, "{found:?}");
+        assert!(!found.is_cut && found.shown == 1 && found.more == 0, "{found:?}");
     }
 
     #[test]
@@ -291,6 +314,27 @@ mod tests {
         let kept = "same ".repeat(4000);
         let found = Differences::new(&kept, &changed, false, &mut Lcs::default());
         assert!(found.more > 0 && serde_json::to_string(&found).unwrap().len() < 8 * MAX_SHOWN, "{found:?}");
+    }
+
+    /// However far apart they are.
+    #[test]
+    fn differences_are_found_in_all_of_a_text() {
+        let words = |change: &[usize]| -> String {
+            (0..20_000)
+                .map(|n| if change.contains(&n) { format!("changed{n} ") } else { format!("w{} ", n % 500) })
+                .collect()
+        };
+        for changes in [&[0, 19_999][..], &[0, 3_000, 10_000, 19_999], &[5_000], &[100, 101, 1_990, 2_010, 4_000]] {
+            let apart = 1 + changes.windows(2).filter(|pair| pair[1] > pair[0] + 1).count();
+            let found = Differences::between(&words(&[]), &words(changes));
+            assert_eq!((found.shown + found.more, found.is_cut), (apart, false), "{changes:?}");
+        }
+        // Windows without a common word.
+        let other = |prefix: &str| (0..9_000).map(|n| format!("{prefix}{n} ")).collect::<String>();
+        let found = Differences::between(&format!("{}the end", other("x")), &format!("{}an end", other("y")));
+        assert_eq!((found.shown, found.more), (1, 0));
+        let (long, short) = (words(&[]), "w0 w1 another w2");
+        assert!(!Differences::between(&long, short).is_cut && !Differences::between(short, &long).is_cut);
     }
 
     proptest! {
