@@ -382,7 +382,8 @@ pub struct Evaluation {
     pub accuracy: f64,
 }
 
-/// The documents of an outcome by id, numbered in input order.
+/// The documents of an outcome by id, numbered in input order. Of several with one id only the last has a number, so ids
+/// should be distinct.
 pub fn numbers(outcome: &Outcome) -> HashMap<&str, u32> {
     outcome.documents().zip(0..).collect()
 }
@@ -433,17 +434,16 @@ pub struct Mistake {
     pub distance: Option<u32>,
 }
 
-/// Passes each wrong and each missed pair to a function, in the order of the documents, until it fails. `odds` are those
-/// that [`bins`] takes, or empty if the algorithm has none.
+/// The wrong and the missed pairs, in the order of the documents. `odds` are those that [`bins`] takes, or empty if the
+/// algorithm has none. The ids of the documents are distinct.
 ///
 /// # Cost
 /// One pass over the pairs. They are not collected.
-pub fn mistakes<E>(
-    outcome: &Outcome,
-    truth: &Truth,
-    odds: &[Option<Odds>],
-    each: impl FnMut(Mistake) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn mistakes<'o>(
+    outcome: &'o Outcome,
+    truth: &'o Truth,
+    odds: &'o [Option<Odds>],
+) -> impl Iterator<Item = Mistake> + 'o {
     let found = outcome.pairs().map(|pair| {
         let documents = (pair.indices.0 as u32, pair.indices.1 as u32);
         Mistake {
@@ -453,16 +453,15 @@ pub fn mistakes<E>(
             distance: pair.distance,
         }
     });
-    mistakes_of(found, truth, odds, each)
+    mistakes_of(found, truth, odds)
 }
 
 /// The mistakes among these found pairs, which are ascending.
-fn mistakes_of<E>(
-    found: impl Iterator<Item = Mistake>,
-    truth: &Truth,
-    odds: &[Option<Odds>],
-    mut each: impl FnMut(Mistake) -> Result<(), E>,
-) -> Result<(), E> {
+fn mistakes_of<'o>(
+    found: impl Iterator<Item = Mistake> + 'o,
+    truth: &'o Truth,
+    odds: &'o [Option<Odds>],
+) -> impl Iterator<Item = Mistake> + 'o {
     let odds = odds.iter().copied().chain(std::iter::repeat(None));
     let missed = truth.pairs.iter().zip(odds).map(|(documents, odds)| Mistake {
         documents,
@@ -470,19 +469,22 @@ fn mistakes_of<E>(
         similarity: odds.map(|odds| odds.similarity),
         distance: None,
     });
-    let mut missed = missed.peekable();
-    for pair in found {
-        while let Some(earlier) = missed.next_if(|missed| missed.documents < pair.documents) {
-            each(earlier)?;
+    let (mut missed, mut found) = (missed.peekable(), found.peekable());
+    std::iter::from_fn(move || {
+        loop {
+            let Some(pair) = found.peek() else { return missed.next() };
+            let documents = pair.documents;
+            if let Some(earlier) = missed.next_if(|missed| missed.documents < documents) {
+                return Some(earlier);
+            }
+            let pair = found.next();
+            match truth.kind(documents.0, documents.1) {
+                Kind::Right => _ = missed.next(),
+                Kind::Wrong => return pair,
+                Kind::Ignored => {}
+            }
         }
-        let (a, b) = pair.documents;
-        match truth.kind(a, b) {
-            Kind::Right => _ = missed.next(),
-            Kind::Wrong => each(pair)?,
-            Kind::Ignored => {}
-        }
-    }
-    missed.try_for_each(each)
+    })
 }
 
 /// Labelled pairs of about the same similarity, and the number of them that were found.
@@ -710,11 +712,8 @@ mod tests {
                     _ => {}
                 }
             }
-            let mut mistakes = Vec::new();
             let pairs = found.iter().map(|documents| pair(documents, Disagreement::Wrong));
-            let each = |mistake| { mistakes.push(mistake); Ok::<(), ()>(()) };
-            mistakes_of(pairs, &truth, &[], each).unwrap();
-            prop_assert_eq!(mistakes, expected);
+            prop_assert_eq!(mistakes_of(pairs, &truth, &[]).collect::<Vec<_>>(), expected);
         }
     }
 

@@ -289,31 +289,28 @@ fn write_mistakes(
     mut out: &mut dyn Write,
 ) -> Result<(), Error> {
     let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
-    evaluate::mistakes(
-        outcome,
-        truth,
-        odds,
-        |Mistake { documents: (a, b), disagreement, similarity, distance, .. }| {
-            let (error, measure) = match disagreement {
-                Disagreement::Wrong => ("wrong", report.measure),
-                Disagreement::Missed => ("missed", outcome.odds_measure()),
-            };
-            let record = MistakeRecord {
-                r#type: "error",
-                error,
-                a: ids[a as usize],
-                b: ids[b as usize],
-                similarity: similarity.map(Similarity::value),
-                measure: similarity.map(|_| measure),
-                algo: report.algorithm,
-                distance,
-                a_at: outcome.place(a as usize).to_string(),
-                b_at: outcome.place(b as usize).to_string(),
-            };
-            let written = serde_json::to_writer(&mut out, &record).map_err(io::Error::from);
-            written.and_then(|()| out.write_all(b"\n")).map_err(|error| Error::output("cannot write --errors", error))
-        },
-    )
+    for mistake in evaluate::mistakes(outcome, truth, odds) {
+        let Mistake { documents: (a, b), disagreement, similarity, distance, .. } = mistake;
+        let (error, measure) = match disagreement {
+            Disagreement::Wrong => ("wrong", report.measure),
+            Disagreement::Missed => ("missed", outcome.odds_measure()),
+        };
+        let record = MistakeRecord {
+            r#type: "error",
+            error,
+            a: ids[a as usize],
+            b: ids[b as usize],
+            similarity: similarity.map(Similarity::value),
+            measure: similarity.map(|_| measure),
+            algo: report.algorithm,
+            distance,
+            a_at: outcome.place(a as usize).to_string(),
+            b_at: outcome.place(b as usize).to_string(),
+        };
+        let written = serde_json::to_writer(&mut out, &record).map_err(io::Error::from);
+        written.and_then(|()| out.write_all(b"\n")).map_err(|error| Error::output("cannot write --errors", error))?;
+    }
+    Ok(())
 }
 
 /// The labelled pairs by similarity, as a table.
