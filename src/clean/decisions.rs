@@ -339,5 +339,5 @@ pub(super) fn check_failed(on_error: OnError, failed: u64) -> Result<(), Error> 
         return Ok(());
     }
     let what = if failed == 1 { "1 file or record".into() } else { format!("{failed} files or records") };
-    Err(Error::input("records that cannot be read", io::Error::other(format!("{what} failed: nothing was written"))))
+    Err(Error::input("records", io::Error::other(format!("{what} failed: nothing was written"))))
 }

@@ -284,7 +284,7 @@ impl Corpus {
         if let Some(field) = options.requires_id_field.as_ref().filter(|_| unnamed > 0) {
             let records = self.documents_read().filter(|&document| self.at(document).line.is_some()).count();
             if unnamed == records as u64 {
-                return Err(Error::Usage(format!("`id-field`: no record has the field '{field}'")));
+                return Err(Error::Usage(format!("`id-field`: no record that could be read has the field '{field}'")));
             }
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)

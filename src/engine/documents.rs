@@ -8,7 +8,7 @@ use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::sign::{self, TooLarge};
-use crate::source::{Place, Problem, ProblemKind, Rank, Severity};
+use crate::source::{Place, Problem, Rank, Severity};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -160,19 +160,28 @@ impl Documents {
         }
     }
 
-    /// Makes all ranks numbers, or all times, as that of the first document with a value is. Those of the other kind become
-    /// the last, and each is a problem.
+    /// Makes all ranks numbers, or all times, whichever are more; if they are equally many, as the first one. Those of the
+    /// other kind become the last, and each is a problem.
     #[cfg(feature = "files")]
-    pub fn rank_by_one_kind(&mut self, field: &str) -> Vec<Problem> {
+    pub fn rank_by_one_kind(&mut self, field: &str, mut report: impl FnMut(Problem)) {
         let has_value = |rank: &Rank| *rank != Rank::default() && !rank.is_last();
-        let Some(first) = self.ranks.iter().position(has_value) else { return Vec::new() };
-        let (kind, shown) = (self.ranks[first].is_time(), self.ranks[first].display_value());
-        let is_other = |rank: &Rank| has_value(rank) && rank.is_time() != kind;
-        let others: Vec<usize> =
-            (first..self.ranks.len()).filter(|&document| is_other(&self.ranks[document])).collect();
+        let firsts = [false, true].map(|kind| {
+            self.ranks.iter().position(|rank| has_value(rank) && rank.is_time() == kind).unwrap_or(usize::MAX)
+        });
+        if firsts.contains(&usize::MAX) {
+            return;
+        }
+        let times = self.ranks.iter().filter(|rank| has_value(rank) && rank.is_time()).count();
+        let numbers = self.ranks.iter().filter(|rank| has_value(rank) && !rank.is_time()).count();
+        let kind = if times == numbers { firsts[1] < firsts[0] } else { times > numbers };
+        let first = firsts[usize::from(kind)];
+        let shown = self.ranks[first].display_value();
         let name = |is_time| if is_time { "time" } else { "number" };
-        let mut problem = |document: usize| {
-            let (rank, At { path, line }) = (self.ranks[document], self.places.at(document as u32));
+        for document in 0..self.ranks.len() {
+            let rank = self.ranks[document];
+            if !has_value(&rank) || rank.is_time() == kind {
+                continue;
+            }
             let message = format!(
                 "field '{field}' is {}, a {}, and that of {} is {shown}, a {}: it comes last in the choice",
                 rank.display_value(),
@@ -180,11 +189,11 @@ impl Documents {
                 self.places.at(first as u32),
                 name(kind)
             );
+            let At { path, line } = self.places.at(document as u32);
             let place = Place { path: path.into(), line };
+            report(Problem::at(place, Severity::Failed, crate::source::ProblemKind::Rank, message));
             self.ranks[document] = rank.last();
-            Problem::at(place, Severity::Failed, ProblemKind::Rank, message)
-        };
-        others.into_iter().map(&mut problem).collect()
+        }
     }
 
     /// Adds the documents of the next part, with their features if these are to be retained.

@@ -236,10 +236,10 @@ impl<'a> Run<'a> {
         let has_reference = self.sources.iter().any(|side| side.reference);
         let against = has_reference && !matches!(self.goal, Goal::KeepAmongAll(_));
         #[cfg(feature = "files")]
-        for problem in documents.rank_by_one_kind(self.reader.options.ranked_by.as_deref().unwrap_or_default()) {
+        documents.rank_by_one_kind(self.reader.options.ranked_by.as_deref().unwrap_or_default(), |problem| {
             self.report.counts.problem(&problem);
             self.reader.report_once(&problem);
-        }
+        });
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
         documents.check_fields(self.reader.options, self.report.counts.unnamed)?;
         if let Some(chosen) = &self.reader.options.chosen {

@@ -281,6 +281,9 @@ impl<'a> Pass<'a> {
             Err(fault) => return self.fail(fault.kind, file.path, None, fault.message),
         };
         self.lacks(file.path, rows.missing())?;
+        if let Some(message) = rows.unranked() {
+            self.fail(ProblemKind::Rank, file.path, None, message.to_string())?;
+        }
         let (max_record, pages) = (self.options.max_record, self.options.field_pages());
         while let Some(piece) = rows.next() {
             let read = before + rows.bytes_read().min(file.size.unwrap_or(u64::MAX));

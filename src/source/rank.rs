@@ -38,7 +38,7 @@ impl Rank {
     }
 
     /// The rank of the same class with this value, of which smaller ones are preferred; without a number, the last.
-    /// Integers of 64 bits are compared exactly. Numbers are not compared with times.
+    /// Integers of 84 bits are compared exactly. Numbers are not compared with times.
     #[must_use]
     pub fn with_least(self, value: Option<Number>) -> Self {
         self.with(value.map(|value| (value.ordered(), value.meaning())))
@@ -154,7 +154,9 @@ impl Number {
         let bits = float.to_bits();
         // As IEEE 754 orders them: all bits of negative numbers count downwards.
         let bits = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-        let rounded = rounded + (1 << (ROUNDED_BITS - 1));
+        // Only integers of more than 84 bits are rounded by more.
+        let half = 1 << (ROUNDED_BITS - 1);
+        let rounded = rounded.clamp(-half, half - 1) + half;
         (u128::from(bits) << ROUNDED_BITS | rounded as u128).min(MAX_VALUE - 1)
     }
 
@@ -193,6 +195,7 @@ mod time {
         let both = format!("{date}T{clock}");
         let with_offset = DateTime::parse_from_rfc3339(&both)
             .or_else(|_| DateTime::parse_from_str(&both, "%Y-%m-%dT%H:%M:%S%.f%#z"))
+            .or_else(|_| DateTime::parse_from_str(&both, "%Y-%m-%dT%H:%M%#z"))
             .map(|time| time.with_timezone(&Utc));
         let without = || {
             let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
@@ -340,6 +343,16 @@ mod tests {
         }
     }
 
+    /// Where integers are rounded, they do not change places with others.
+    #[test]
+    fn huge_integers_are_in_their_order() {
+        let huge = [i128::MIN, i128::MIN + 1, -(1 << 100) - 1, -(1 << 90), -(1 << 84) - 1, -1, 0];
+        let huge = huge.into_iter().chain([(1 << 84) + 1, (1 << 90) - 1, 1 << 90, 1 << 100, i128::MAX]);
+        let ranks: Vec<_> = huge.map(|integer| Rank::default().with_least(Some(Number::Integer(integer)))).collect();
+        assert!(ranks.is_sorted(), "{ranks:?}");
+        assert!(ranks[0] < ranks[6] && ranks[6] < ranks[11] && ranks[11] < Rank::default().with_least(None));
+    }
+
     #[test]
     fn equal_numbers_have_equal_ranks() {
         for equal in [["0", "-0.0"], ["1", "1.0"], ["100", "1e2"], ["-3", " -3 "], ["+5", "5"]] {
@@ -371,6 +384,8 @@ mod tests {
             "2024-05-01T07:00:02-0500",
             "2024-05-01T12:01",
             "2024-05-01T14:02:00+02",
+            "2024-05-01T12:03Z",
+            "2024-05-01T14:04+02:00",
             "9999-12-31T23:59:59Z",
         ];
         let parsed = times.map(|text| Number::parse_or_time(text).unwrap_or_else(|| panic!("{text}")));

@@ -45,6 +45,8 @@ pub(super) enum NumberKind {
     Time {
         unit: u64,
     },
+    /// A point in time in 96 bits: the nanoseconds of a day, and the number of the day.
+    DayAndTime,
 }
 
 /// A column that is read.
@@ -70,6 +72,8 @@ pub(super) struct Columns {
     /// The numbers that rank rows, and how.
     pub rank: Option<(Column, NumberKind)>,
     pub rank_by: RankBy,
+    /// The message about a column that should rank rows, and has no values that can.
+    pub unranked: Option<String>,
     /// The message about a row without a text.
     pub null: String,
 }
@@ -385,6 +389,7 @@ impl<'a> Schema<'a> {
         let physical = match (element.physical, element.length) {
             (1 | 4, _) => Physical::Fixed(4),
             (2 | 5, _) => Physical::Fixed(8),
+            (3, _) => Physical::Fixed(12),
             (6, _) => Physical::Bytes,
             (7, 16) => Physical::Fixed(16),
             _ => return None,
@@ -422,20 +427,14 @@ impl<'a> Schema<'a> {
             }
         };
         let rank_by = options.ranking.by.clone();
-        let rank = match rank_by.field().and_then(|path| self.find(path).map(|found| (path, found))) {
-            None => None,
-            Some((path, node)) => match node.number_kind().zip(self.column(node.element)) {
-                Some((kind, column)) => Some((column, kind)),
-                None => {
-                    let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
-                    let message =
-                        format!("column '{path}' ranks rows, but is {kind}, not a number (columns here: {here})");
-                    return Err(refused(ProblemKind::Header, message));
-                }
-            },
-        };
+        let ranking = rank_by.field().and_then(|path| self.find(path).map(|found| (path, found)));
+        let rank = ranking.and_then(|(_, node)| Some((self.column(node.element)?, node.number_kind()?)));
+        let unranked = ranking.filter(|_| rank.is_none()).map(|(path, node)| {
+            let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
+            format!("column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice")
+        });
         let null = format!("text column {names} is null, not a string {advice}");
-        Ok(Columns { texts, missing, id, rank, rank_by, null })
+        Ok(Columns { texts, missing, id, rank, rank_by, unranked, null })
     }
 
     /// The columns of these paths, in the order in which their texts are joined, and the paths of those that do not exist;
@@ -545,7 +544,8 @@ impl Node<'_, '_> {
             (_, Annotation::Date | Annotation::Timestamp { .. }, _) if self.is_list() => None,
             (_, Annotation::Date, 1) => Some(NumberKind::Time { unit: 86_400_000_000_000 }),
             (_, Annotation::Timestamp { unit }, 2) => Some(NumberKind::Time { unit }),
-            (Ok(IdKind::Signed), ..) | (Err(_), Annotation::Time, 1 | 2) => Some(NumberKind::Signed),
+            (_, Annotation::None, 3) if !self.is_list() => Some(NumberKind::DayAndTime),
+            (Ok(IdKind::Signed), ..) => Some(NumberKind::Signed),
             (Ok(IdKind::Unsigned), ..) => Some(NumberKind::Unsigned),
             (Err(_), Annotation::None, 4 | 5) if !self.is_list() => Some(NumberKind::Float),
             _ => None,
@@ -569,7 +569,8 @@ impl Node<'_, '_> {
             (Annotation::Unsigned, 1 | 2) => Ok(IdKind::Unsigned),
             (Annotation::Uuid, 7) if element.length == 16 => Ok(IdKind::Uuid),
             (Annotation::Decimal, _) => Err("a decimal number"),
-            (Annotation::Time | Annotation::Date | Annotation::Timestamp { .. }, _) | (_, 3) => Err("a date or time"),
+            (Annotation::Time, _) => Err("a time of day"),
+            (Annotation::Date | Annotation::Timestamp { .. }, _) | (_, 3) => Err("a date or time"),
             (_, 0) => Err("a boolean"),
             (_, 4 | 5) => Err("a floating-point number"),
             _ => Err("of another type"),

@@ -112,6 +112,11 @@ impl<'f> File<'f> {
         &self.columns.missing
     }
 
+    /// Why no column ranks its rows, if one should.
+    pub fn unranked(&self) -> Option<&str> {
+        self.columns.unranked.as_deref()
+    }
+
     /// The number of bytes of pages so far.
     pub fn bytes_read(&self) -> u64 {
         self.expansion.packed()

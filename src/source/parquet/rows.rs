@@ -107,18 +107,27 @@ impl Rows {
     }
 }
 
+/// The number of 1 January 1970 among the days that 96-bit times count from 4714 BC on (Julian days).
+const DAY_OF_1970: i128 = 2_440_588;
+const NANOSECONDS_OF_DAY: i128 = 86_400_000_000_000;
+
 /// A value as a number or a time.
 fn ranking(value: &[u8], kind: NumberKind) -> Result<Option<Number>, String> {
-    let mut bytes = [0; 8];
-    let length = value.len().min(8);
+    let mut bytes = [0; 16];
+    let length = value.len().min(16);
     bytes[..length].copy_from_slice(&value[..length]);
-    let word = u64::from_le_bytes(bytes);
+    let wide = u128::from_le_bytes(bytes);
+    let word = wide as u64;
     let is_short = value.len() == 4;
     let signed = if is_short { i128::from(word as i32) } else { i128::from(word as i64) };
     let number = match kind {
         NumberKind::Text => return Number::of_field(&String::from_utf8_lossy(value)),
         NumberKind::Signed => Number::Integer(signed),
         NumberKind::Time { unit } => Number::Time(signed * i128::from(unit)),
+        NumberKind::DayAndTime => {
+            let days = i128::from((wide >> 64) as i32) - DAY_OF_1970;
+            Number::Time(days * NANOSECONDS_OF_DAY + i128::from(word as i64))
+        }
         NumberKind::Unsigned => Number::Integer(word.into()),
         NumberKind::Float if is_short => Number::Float(f32::from_bits(word as u32).into()),
         NumberKind::Float => Number::Float(f64::from_bits(word)),
