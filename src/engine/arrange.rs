@@ -4,6 +4,7 @@ use super::corpus::Corpus;
 use super::documents::At;
 use super::read::Reader;
 use super::sets::Sets;
+use super::subset::Subset;
 use super::verify::{self, Edge};
 use super::{Report, ScanOptions, Side};
 use crate::algorithm::{Odds, PreparedAlgorithm};
@@ -139,18 +140,21 @@ impl fmt::Debug for Outcome {
     }
 }
 
-/// The edges of each group, in both directions: `edges[of[ends[g − 1]..ends[g]]]`.
+/// The edges of each group that has any, in both directions: `edges[of[ends[p − 1]..ends[p]]]`, where `p` is its place.
 struct Neighbours {
+    groups: Subset,
     of: Vec<u32>,
     ends: Vec<usize>,
 }
 
 impl Neighbours {
     fn new(groups: usize, edges: &[Edge]) -> Self {
-        let mut ends = vec![0usize; groups];
+        let groups = Subset::of(groups, edges.iter().flat_map(|edge| [edge.a, edge.b]));
+        let place = |group| groups.place(group).expect("it has an edge");
+        let mut ends = vec![0usize; groups.len()];
         for edge in edges {
-            ends[edge.a as usize] += 1;
-            ends[edge.b as usize] += 1;
+            ends[place(edge.a)] += 1;
+            ends[place(edge.b)] += 1;
         }
         let mut sum = 0;
         for end in &mut ends {
@@ -160,17 +164,44 @@ impl Neighbours {
         let mut of = vec![0u32; sum];
         for (number, edge) in edges.iter().enumerate() {
             for group in [edge.a, edge.b] {
-                let at = &mut ends[group as usize];
+                let at = &mut ends[place(group)];
                 of[*at] = number as u32;
                 *at += 1;
             }
         }
-        Neighbours { of, ends }
+        Neighbours { groups, of, ends }
+    }
+
+    /// The place of a group with an edge.
+    fn place(&self, group: u32) -> usize {
+        self.groups.place(group).expect("it has an edge")
     }
 
     fn edges(&self, group: u32) -> &[u32] {
-        let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };
-        &self.of[start..self.ends[group as usize]]
+        self.groups.place(group).map_or(&[], |place| self.edges_at(place))
+    }
+
+    fn edges_at(&self, place: usize) -> &[u32] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.of[start..self.ends[place]]
+    }
+
+    /// For each group with an edge, the first of those that edges connect it with.
+    fn clusters(&self, edges: &[Edge]) -> Vec<u32> {
+        let mut connected = UnionFind::<u32>::new(self.groups.len());
+        for edge in edges {
+            connected.union(self.place(edge.a) as u32, self.place(edge.b) as u32);
+        }
+        let mut first = vec![u32::MAX; self.groups.len()];
+        let labels = connected.into_labels().into_iter();
+        labels
+            .zip(self.groups.iter())
+            .map(|(label, group)| {
+                let first = &mut first[label as usize];
+                *first = group.min(*first);
+                *first
+            })
+            .collect()
     }
 }
 
@@ -317,7 +348,7 @@ impl Outcome {
         pairs.iter().flat_map(|&(a, b)| [group(a), group(b)]).flatten().for_each(|group| wanted[group as usize] = true);
         let reader = Reader::new(options, workers(options.threads), &());
         let sources = &mut [Side { reference: false, source }];
-        let sets = Sets::new(self.corpus.distinct(), 0, None);
+        let sets = Sets::new(Subset::marked(&wanted), None);
         let (sets, _) = verify::recompute(&reader, sources, &self.prepared, made, &self.corpus, &wanted, sets)?;
         let of = |&(a, b): &(usize, usize)| {
             let (a, b) = (sets.get(group(a)?), sets.get(group(b)?));
@@ -337,36 +368,37 @@ impl Outcome {
     ///
     /// With a reference, all its documents are kept, and only the others are decided on.
     pub fn keep(&self, policy: KeepPolicy) -> Kept<'_> {
-        let groups = self.corpus.distinct();
-        let mut clusters = UnionFind::<u32>::new(groups);
-        for edge in &self.edges {
-            clusters.union(edge.a, edge.b);
-        }
         let turns = Turns::new(&self.corpus, policy);
         let decisions = self.decide(&turns);
         let later = self.decide_copies(&turns, &decisions);
-        Kept { outcome: self, clusters: clusters.into_labels(), decisions, later, turns }
+        Kept { outcome: self, clusters: self.neighbours.clusters(&self.edges), decisions, later, turns }
+    }
+
+    /// The group that a group is dropped for by a decision other than [`KEPT`], and their similarity.
+    fn dropped_for(&self, group: u32, decision: u32) -> (u32, Similarity) {
+        let edge = &self.edges[decision as usize];
+        (edge.other_than(group), edge.similarity)
     }
 
     /// Returns the copies, ascending, whose best kept neighbour differs from that of their group, with the group of
     /// that neighbour. Copies of a document that is not kept come after it in the order of the policy; in between, a
     /// more similar document may have been kept.
-    fn decide_copies(&self, turns: &Turns<'_>, decisions: &[Decision]) -> Vec<(u32, u32, Similarity)> {
+    fn decide_copies(&self, turns: &Turns<'_>, decisions: &[u32]) -> Vec<(u32, u32, Similarity)> {
         // The reference is kept before any document is decided on.
         if self.corpus.against() {
             return Vec::new();
         }
         let (mut later, mut kept, mut copies) = (Vec::new(), Vec::new(), Vec::new());
-        for group in 0..decisions.len() as u32 {
-            let Decision::Dropped { by, .. } = decisions[group as usize] else { continue };
-            if self.corpus.members(group).len() == 1 {
+        for (place, group) in self.neighbours.groups.iter().enumerate() {
+            if decisions[place] == KEPT || self.corpus.members(group).len() == 1 {
                 continue;
             }
+            let (by, _) = self.dropped_for(group, decisions[place]);
             kept.clear();
-            for &number in self.neighbours.edges(group) {
+            for &number in self.neighbours.edges_at(place) {
                 let edge = &self.edges[number as usize];
-                let other = if edge.a == group { edge.b } else { edge.a };
-                if matches!(decisions[other as usize], Decision::Kept) {
+                let other = edge.other_than(group);
+                if decisions[self.neighbours.place(other)] == KEPT {
                     kept.push((turns.turn(turns.leader(other)), other, edge.similarity));
                 }
             }
@@ -391,58 +423,58 @@ impl Outcome {
         later
     }
 
-    fn decide(&self, turns: &Turns<'_>) -> Vec<Decision> {
-        let corpus = &self.corpus;
-        let order = turns.order();
+    /// The decision on each group with an edge: [`KEPT`], or the number of the edge to the kept group that it is dropped for.
+    fn decide(&self, turns: &Turns<'_>) -> Vec<u32> {
+        let (corpus, neighbours) = (&self.corpus, &self.neighbours);
+        let order = turns.order(&neighbours.groups);
         let mut rank = vec![0u32; order.len()];
-        for (position, &group) in order.iter().enumerate() {
-            rank[group as usize] = position as u32;
+        for (position, &group) in (0..).zip(&order) {
+            rank[neighbours.place(group)] = position;
         }
-        let mut decisions = vec![Decision::Open; order.len()];
+        const OPEN: u32 = 0;
         // A group with a document of the reference is kept before any other is decided on.
-        for group in 0..decisions.len() as u32 {
-            if corpus.is_reference(corpus.first(group)) {
-                decisions[group as usize] = Decision::Kept;
-            }
-        }
+        let first = |group| if corpus.is_reference(corpus.first(group)) { KEPT } else { OPEN };
+        let mut decisions: Vec<u32> = neighbours.groups.iter().map(first).collect();
         for &group in &order {
-            if matches!(decisions[group as usize], Decision::Kept) {
+            let place = neighbours.place(group);
+            if decisions[place] == KEPT {
                 continue;
             }
             // The most similar kept neighbour explains the decision best; among equals the preferred one.
-            let best = self
-                .neighbours
-                .edges(group)
+            let best = neighbours
+                .edges_at(place)
                 .iter()
-                .map(|&number| &self.edges[number as usize])
-                .map(|edge| (if edge.a == group { edge.b } else { edge.a }, edge.similarity))
-                .filter(|(other, _)| matches!(decisions[*other as usize], Decision::Kept))
-                .max_by(|(g, s), (h, t)| {
-                    s.value().total_cmp(&t.value()).then(rank[*h as usize].cmp(&rank[*g as usize]))
-                });
-            decisions[group as usize] = match best {
-                Some((by, similarity)) => Decision::Dropped { by, similarity },
-                None => Decision::Kept,
-            };
+                .map(|&number| (number, &self.edges[number as usize]))
+                .map(|(number, edge)| (number, neighbours.place(edge.other_than(group)), edge.similarity))
+                .filter(|&(_, other, _)| decisions[other] == KEPT)
+                .max_by(|(_, g, s), (_, h, t)| s.value().total_cmp(&t.value()).then(rank[*h].cmp(&rank[*g])));
+            decisions[place] = best.map_or(KEPT, |(number, ..)| number);
         }
         decisions
     }
 }
 
+/// The decision to keep a group; every other one is the number of an edge. There are fewer edges than this.
+const KEPT: u32 = u32::MAX;
+
 /// The order of the choice: documents of the reference first, then by rank, then by the policy.
 pub(super) struct Turns<'a> {
     corpus: &'a Corpus,
     policy: KeepPolicy,
-    /// The document with the first turn of each group, if there are ranks. Without them it is the first or the last one.
+    /// The groups of several documents and the document with the first turn of each, if there are ranks. Without them it
+    /// is the first or the last one.
+    copied: Subset,
     leaders: Vec<u32>,
 }
 
 impl<'a> Turns<'a> {
     pub fn new(corpus: &'a Corpus, policy: KeepPolicy) -> Self {
-        let mut turns = Turns { corpus, policy, leaders: Vec::new() };
+        let mut turns = Turns { corpus, policy, copied: Subset::default(), leaders: Vec::new() };
         if corpus.has_ranks() {
-            let groups = (0..corpus.distinct() as u32).into_par_iter();
-            turns.leaders = groups.map(|group| turns.first_of(corpus.members(group))).collect();
+            let groups = 0..corpus.distinct() as u32;
+            let copied = Subset::of(groups.len(), groups.filter(|&group| corpus.members(group).len() > 1));
+            turns.leaders = copied.iter().map(|group| turns.first_of(corpus.members(group))).collect();
+            turns.copied = copied;
         }
         turns
     }
@@ -467,18 +499,21 @@ impl<'a> Turns<'a> {
 
     /// The document that represents a group.
     fn leader(&self, group: u32) -> u32 {
-        if let Some(&leader) = self.leaders.get(group as usize) {
-            return leader;
+        let members = self.corpus.members(group);
+        if members.len() == 1 {
+            return members[0];
+        }
+        if self.corpus.has_ranks() {
+            return self.leaders[self.copied.place(group).expect("it has copies")];
         }
         // All copies are equally long.
-        let members = self.corpus.members(group);
         let is_last = self.policy == KeepPolicy::Last && !self.corpus.is_reference(members[0]);
         if is_last { members[members.len() - 1] } else { members[0] }
     }
 
-    /// The groups in their order.
-    pub fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.corpus.distinct() as u32).collect();
+    /// Some groups in their order.
+    pub fn order(&self, groups: &Subset) -> Vec<u32> {
+        let mut order: Vec<u32> = groups.iter().collect();
         // Groups are numbered in the order of their first members.
         if self.policy != KeepPolicy::First || self.corpus.has_ranks() {
             order.par_sort_by_cached_key(|&group| self.turn(self.leader(group)));
@@ -514,13 +549,6 @@ impl KeptOutcome {
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.outcome.documents()
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Decision {
-    Open,
-    Kept,
-    Dropped { by: u32, similarity: Similarity },
 }
 
 /// What a page shows of documents, which are named by their indices.
@@ -559,10 +587,10 @@ impl<'a> Kept<'a> {
 /// The clusters of an outcome, and which documents are kept.
 pub struct Kept<'a> {
     outcome: &'a Outcome,
-    /// The label of each group, equal within a cluster.
+    /// The first group of the cluster of each group with an edge.
     clusters: Vec<u32>,
-    /// The decision on each group.
-    decisions: Vec<Decision>,
+    /// The [decision](Outcome::decide) on each group with an edge.
+    decisions: Vec<u32>,
     /// Copies whose reason differs from that of their group, ascending.
     later: Vec<(u32, u32, Similarity)>,
     turns: Turns<'a>,
@@ -589,13 +617,14 @@ impl<'a> Kept<'a> {
 
     /// Whether a document is kept, and if not, for which kept document.
     fn reason(&self, document: u32) -> (bool, Option<(u32, Similarity)>) {
-        let Outcome { corpus, .. } = self.outcome;
+        let Outcome { corpus, neighbours, .. } = self.outcome;
         let Some(group) = corpus.group_of(document) else { return (true, None) };
         if corpus.is_reference(document) {
             return (true, None);
         }
-        match self.decisions[group as usize] {
-            Decision::Dropped { by, similarity } => {
+        match neighbours.groups.place(group).map(|place| self.decisions[place]) {
+            Some(decision) if decision != KEPT => {
+                let (by, similarity) = self.outcome.dropped_for(group, decision);
                 let own = self.later.binary_search_by_key(&document, |&(document, ..)| document);
                 let (by, similarity) = own.map_or((by, similarity), |at| (self.later[at].1, self.later[at].2));
                 (false, Some((self.turns.leader(by), similarity)))
@@ -609,47 +638,52 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Cluster numbers by label, from 1, in the order of their first documents. A document without partners has 0.
-    fn numbers(&self) -> (Vec<u64>, u64) {
+    /// The first group of each cluster of two or more documents. Clusters are numbered in this order, which is that of their
+    /// first documents.
+    fn first_groups(&self) -> Subset {
         let corpus = &self.outcome.corpus;
-        let mut size = vec![0u64; self.clusters.len()];
-        for group in 0..self.clusters.len() as u32 {
+        let is_first = |&group: &u32| {
             let (references, others) = corpus.sides(group);
             // Copies on one side of a reference do not form a cluster by themselves.
-            let joined = !corpus.against() || (!references.is_empty() && !others.is_empty());
-            let members = if joined { references.len() + others.len() } else { 1 };
-            size[self.clusters[group as usize] as usize] += members as u64;
-        }
-        let (mut numbers, mut last) = (vec![0; self.clusters.len()], 0);
-        // Groups are numbered in the order of their first members.
-        for &label in &self.clusters {
-            if size[label as usize] > 1 && numbers[label as usize] == 0 {
-                last += 1;
-                numbers[label as usize] = last;
+            let are_joined = !corpus.against() || (!references.is_empty() && !others.is_empty());
+            match self.cluster_of(group) {
+                Some(first) => first == group,
+                None => are_joined && references.len() + others.len() > 1,
             }
-        }
-        (numbers, last)
+        };
+        Subset::of(corpus.distinct(), (0..corpus.distinct() as u32).filter(is_first))
+    }
+
+    /// The first group of the cluster of a group with an edge.
+    fn cluster_of(&self, group: u32) -> Option<u32> {
+        self.outcome.neighbours.groups.place(group).map(|place| self.clusters[place])
+    }
+
+    /// The number of the cluster of a document, from 1, given the first groups of the clusters.
+    fn number(&self, document: u32, first_groups: &Subset) -> Option<usize> {
+        let group = self.outcome.corpus.group_of(document)?;
+        first_groups.place(self.cluster_of(group).unwrap_or(group)).map(|place| place + 1)
     }
 
     /// Every cluster of two or more, in the order of first members.
     pub fn clusters(&self) -> impl Iterator<Item = Cluster<'a>> {
         let corpus = &self.outcome.corpus;
-        let (numbers, count) = self.numbers();
-        let number = |d: u32| corpus.group_of(d).map_or(0, |group| numbers[self.clusters[group as usize] as usize]);
+        let first_groups = self.first_groups();
         // Documents by cluster, ascending: a counting sort.
-        let mut ends = vec![0usize; count as usize + 1];
-        corpus.documents_read().for_each(|d| ends[number(d) as usize] += 1);
+        let numbered = || corpus.documents_read().filter_map(|d| Some((self.number(d, &first_groups)?, d)));
+        let mut ends = vec![0usize; first_groups.len() + 1];
+        numbered().for_each(|(number, _)| ends[number] += 1);
         let mut sum = 0;
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
         let mut documents = vec![0u32; sum];
-        for d in corpus.documents_read() {
-            let at = &mut ends[number(d) as usize];
+        for (number, d) in numbered() {
+            let at = &mut ends[number];
             documents[*at] = d;
             *at += 1;
         }
-        (1..=count).map(move |id| self.cluster(id, &documents[ends[id as usize - 1]..ends[id as usize]]))
+        (1..ends.len()).map(move |id| self.cluster(id as u64, &documents[ends[id - 1]..ends[id]]))
     }
 
     fn cluster(&self, id: u64, members: &[u32]) -> Cluster<'a> {
@@ -683,7 +717,7 @@ impl<'a> Kept<'a> {
 
     fn each_verdict(&self, is_located: bool) -> impl Iterator<Item = Verdict<'a>> {
         let corpus = &self.outcome.corpus;
-        let (numbers, _) = self.numbers();
+        let first_groups = self.first_groups();
         let mut rejections = (0..corpus.rejections.len()).peekable();
         let mut documents = corpus.documents_read().filter(|&d| !corpus.is_reference(d)).peekable();
         std::iter::from_fn(move || {
@@ -693,14 +727,13 @@ impl<'a> Kept<'a> {
             if let Some(rejection) = rejections.next_if(comes_before) {
                 return Some(self.rejected(rejection, is_located));
             }
-            documents.next().map(|document| self.verdict(document, &numbers, is_located))
+            documents.next().map(|document| self.verdict(document, &first_groups, is_located))
         })
     }
 
-    fn verdict(&self, document: u32, numbers: &[u64], is_located: bool) -> Verdict<'a> {
+    fn verdict(&self, document: u32, first_groups: &Subset, is_located: bool) -> Verdict<'a> {
         let corpus = &self.outcome.corpus;
         let (keep, reason) = self.reason(document);
-        let cluster = corpus.group_of(document).map(|group| numbers[self.clusters[group as usize] as usize]);
         let place = |document| is_located.then(|| corpus.at(document));
         Verdict {
             id: corpus.id(document),
@@ -708,7 +741,7 @@ impl<'a> Kept<'a> {
             keep,
             duplicate_of: reason.map(|(by, similarity)| (corpus.id(by), similarity)),
             duplicate_of_index: reason.map(|(by, _)| by as usize),
-            cluster: cluster.filter(|&number| number > 0),
+            cluster: self.number(document, first_groups).map(|number| number as u64),
             featureless: corpus.is_featureless(document),
             error: None,
             is_skipped: false,

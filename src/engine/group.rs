@@ -4,6 +4,7 @@
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::portions::Portion;
+use super::subset::Subset;
 use super::table::Table;
 use crate::algorithm::{Algorithm, CompareOn};
 use crate::error::Error;
@@ -27,14 +28,15 @@ pub(super) enum Keys<'a> {
 pub(super) struct Rows {
     tables: usize,
     words: Vec<u64>,
-    /// By group, the number of its row.
-    at: Vec<u32>,
+    /// The groups that have a row, in their order.
+    groups: Subset,
 }
 
 impl Rows {
     #[inline]
     fn get(&self, group: u32) -> &[u64] {
-        &self.words[self.at[group as usize] as usize * self.tables..][..self.tables]
+        let row = self.groups.place(group).expect("only candidates are compared");
+        &self.words[row * self.tables..][..self.tables]
     }
 }
 
@@ -161,9 +163,8 @@ impl<'a> Keys<'a> {
                 // Only the keys of the candidates are needed.
                 *columns = Columns::new(columns.tables());
             }
-            let mut at = vec![u32::MAX; corpus.distinct()];
-            (0..).zip(&portion.groups).for_each(|(row, &group)| at[group as usize] = row);
-            *rows = Rows { tables: columns.tables(), words, at };
+            let groups = Subset::of(corpus.distinct(), portion.groups.iter().copied());
+            *rows = Rows { tables: columns.tables(), words, groups };
         }
         Ok(())
     }
@@ -219,15 +220,23 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether two groups share a key in any table.
-    pub fn share_key(&self, a: u32, b: u32) -> bool {
+    /// Whether two groups share a key in any table. Of stored keys this is not known here: those with the same key are in one
+    /// run.
+    pub fn share_key(&self, a: u32, b: u32) -> Option<bool> {
         match self {
             Keys::Computed { algorithm, tables, fingerprints } => {
                 let (a, b) = (fingerprints.get(a), fingerprints.get(b));
-                (0..*tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table))
+                Some((0..*tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table)))
             }
-            Keys::Aligned { rows, .. } => rows.get(a).iter().zip(rows.get(b)).any(|(a, b)| a == b),
-            Keys::Free { .. } => self.least_shared(a, b).is_some(),
+            Keys::Aligned { .. } => None,
+            Keys::Free { .. } => Some(self.least_shared(a, b).is_some()),
+        }
+    }
+
+    /// Frees stored keys, which are not needed once they are grouped if nothing is compared by [`meet_first`](Self::meet_first).
+    pub fn free_stored(&mut self) {
+        if let Keys::Aligned { columns, .. } = self {
+            *columns = Columns::new(columns.tables());
         }
     }
 
@@ -285,6 +294,37 @@ pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Ve
     Ok(tables)
 }
 
+/// The low bits of the keys of some groups in one table, where keys are stored; otherwise nothing.
+#[derive(Default)]
+struct LowBits {
+    groups: Subset,
+    bits: Vec<u32>,
+}
+
+impl LowBits {
+    fn of(
+        keys: &Keys<'_>,
+        table: usize,
+        corpus: &Corpus,
+        low: u64,
+        groups: impl Iterator<Item = u32>,
+    ) -> Result<Self, Error> {
+        if !matches!(keys, Keys::Aligned { .. }) {
+            return Ok(LowBits::default());
+        }
+        let groups = Subset::of(corpus.distinct(), groups);
+        let mut bits = vec![0; groups.len()];
+        keys.each(table, corpus, |key, group| {
+            groups.place(group).into_iter().for_each(|place| bits[place] = (mix(key) & low) as u32);
+        })?;
+        Ok(LowBits { groups, bits })
+    }
+
+    fn get(&self, group: u32) -> u32 {
+        if self.bits.is_empty() { 0 } else { self.groups.place(group).map_or(0, |place| self.bits[place]) }
+    }
+}
+
 fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, Error> {
     let mut out = Table::default();
     let keep = |run: &mut dyn Iterator<Item = u32>, key: Option<u64>, out: &mut Table| {
@@ -309,7 +349,7 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         }
     } else {
         // Halves the memory of (key, group) records: the number of the group replaces the low bits of the key. Keys
-        // that agree only in the remaining bits are separated by `meet_first`.
+        // that agree only in the remaining bits are separated below if they are stored, or by `meet_first`.
         let groups = corpus.distinct() as u32;
         let bits = u32::BITS - groups.leading_zeros();
         let low = (1u64 << bits) - 1;
@@ -317,8 +357,19 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         // Mixed first, because keys need not be hashes: a key may be a length or a few bits.
         keys.each(table, corpus, |key, group| records.push(mix(key) & !low | u64::from(group)))?;
         records.sort_unstable();
-        for run in records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1) {
-            keep(&mut run.iter().map(|&record| (record & low) as u32), None, &mut out);
+        let runs = || records.chunk_by(|a, b| a & !low == b & !low).filter(|run| run.len() > 1);
+        let group_of = |&record: &u64| (record & low) as u32;
+        let rest = LowBits::of(keys, table, corpus, low, runs().flatten().map(group_of))?;
+        for run in runs() {
+            if run.windows(2).all(|two| rest.get(group_of(&two[0])) == rest.get(group_of(&two[1]))) {
+                keep(&mut run.iter().map(group_of), None, &mut out);
+                continue;
+            }
+            let mut members: Vec<(u32, u32)> = run.iter().map(group_of).map(|group| (rest.get(group), group)).collect();
+            members.sort_unstable();
+            for run in members.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+                keep(&mut run.iter().map(|&(_, group)| group), None, &mut out);
+            }
         }
     }
     out.shrink_to_fit();

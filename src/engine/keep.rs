@@ -16,6 +16,7 @@
 use super::arrange::{self, KeepPolicy};
 use super::corpus::Corpus;
 use super::portions::Portion;
+use super::subset::Subset;
 use super::table::Table;
 use super::verify::{Edge, Evidence, HOT_RUN, Search};
 use crate::postings::Families;
@@ -23,6 +24,7 @@ use crate::similarity::Similarity;
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::convert::Infallible;
 
 /// The number of texts that are compared with the kept ones at the same time.
@@ -38,7 +40,9 @@ struct Runs<'a> {
     first: Vec<u32>,
     /// The position of the first member of each run among those of all runs; and one past the last.
     starts: Vec<usize>,
-    /// The runs of each group, ascending: `runs[ends[g − 1]..ends[g]]`.
+    /// The groups that are in a run.
+    groups: Subset,
+    /// The runs of each of these groups, ascending: `runs[ends[p − 1]..ends[p]]`, where `p` is its place among them.
     runs: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -46,11 +50,13 @@ struct Runs<'a> {
 impl<'a> Runs<'a> {
     fn new(tables: &'a [Table], groups: usize) -> Self {
         let (mut first, mut starts) = (Vec::new(), vec![0]);
-        let mut ends = vec![0usize; groups];
+        let groups = Subset::of(groups, tables.iter().flat_map(|table| &table.members).copied());
+        let place = |group: u32| groups.place(group).expect("it is in a run");
+        let mut ends = vec![0usize; groups.len()];
         for table in tables {
             first.push(starts.len() as u32 - 1);
             for run in 0..table.runs() {
-                table.run(run).iter().for_each(|&group| ends[group as usize] += 1);
+                table.run(run).iter().for_each(|&group| ends[place(group)] += 1);
                 starts.push(starts[starts.len() - 1] + table.run(run).len());
             }
         }
@@ -63,13 +69,14 @@ impl<'a> Runs<'a> {
         for table in tables {
             for run in 0..table.runs() {
                 for &group in table.run(run) {
-                    runs[ends[group as usize]] = number;
-                    ends[group as usize] += 1;
+                    let end = &mut ends[place(group)];
+                    runs[*end] = number;
+                    *end += 1;
                 }
                 number += 1;
             }
         }
-        Runs { tables, first, starts, runs, ends }
+        Runs { tables, first, starts, groups, runs, ends }
     }
 
     /// The number of runs.
@@ -79,8 +86,22 @@ impl<'a> Runs<'a> {
 
     /// The runs that a group is in.
     fn of(&self, group: u32) -> &[u32] {
-        let start = group.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.runs[start..self.ends[group as usize]]
+        let Some(place) = self.groups.place(group) else { return &[] };
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.runs[start..self.ends[place]]
+    }
+
+    /// Whether two groups are in one run.
+    fn share(&self, a: u32, b: u32) -> bool {
+        let (mut a, mut b) = (self.of(a).iter().peekable(), self.of(b).iter().peekable());
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            match x.cmp(y) {
+                Ordering::Equal => return true,
+                Ordering::Less => _ = a.next(),
+                Ordering::Greater => _ = b.next(),
+            }
+        }
+        false
     }
 
     fn members(&self, run: u32) -> &'a [u32] {
@@ -101,6 +122,11 @@ struct Turns<'a> {
 impl<'a> Turns<'a> {
     fn runs_of(&self, turn: u32) -> &'a [u32] {
         self.runs.of(self.order[turn as usize])
+    }
+
+    /// The similarity of two groups that share a key; see [`Search::compared`].
+    fn compared(&self, a: u32, b: u32, compared: &mut u64) -> Option<Similarity> {
+        self.search.compared(self.evidence, (a, b), || self.runs.share(a, b), compared)
     }
 
     /// The set of the group of a turn, where sets are compared.
@@ -227,7 +253,7 @@ impl Choice<'_> {
         }
         let (others, mut compared) = self.possible(&self.copied, 0, turn);
         for other in others.into_iter().map(|other| self.turns.order[other as usize]) {
-            let similarity = self.turns.search.compared(self.turns.evidence, group, other, &mut compared);
+            let similarity = self.turns.compared(group, other, &mut compared);
             self.edges.extend(similarity.map(|similarity| edge(group, other, similarity)));
         }
         self.compared += compared;
@@ -255,12 +281,12 @@ impl Choice<'_> {
     /// The most similar of the kept groups with at least the turn `from`; among equals the first in the order. Also
     /// returns the number of comparisons.
     fn best_since(&self, from: u32, turn: u32) -> (Best, u64) {
-        let Turns { search, evidence, order, .. } = self.turns;
+        let order = self.turns.order;
         let (others, mut compared) = self.possible(&self.kept, from, turn);
         let mut best = None::<(u32, Similarity)>;
         for other in others {
             let (a, b) = (order[turn as usize], order[other as usize]);
-            if let Some(similarity) = search.compared(evidence, a, b, &mut compared)
+            if let Some(similarity) = self.turns.compared(a, b, &mut compared)
                 && best.is_none_or(|(_, most)| similarity.value() > most.value())
             {
                 best = Some((other, similarity));
@@ -291,21 +317,22 @@ impl Search<'_> {
         {
             return compared;
         }
-        let order = arrange::Turns::new(self.corpus(), policy).order();
-        let (deciding, compared) = self.deciding_edges(evidence, &order);
+        let (deciding, compared) = self.deciding_edges(evidence, policy);
         edges.extend(deciding);
         compared
     }
 
-    /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set and the same clusters, with
-    /// the groups in this order, as from all edges. Returns the number of comparisons too.
+    /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy, and the same
+    /// clusters, as from all edges. Returns the number of comparisons too.
     ///
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
-    /// Memory: some 16 bytes for each group under each key that several share, and an edge for each dropped group; if more
-    /// than [`HOT_RUN`] groups of a key are kept, also the prefixes of their sets.
-    fn deciding_edges(&self, evidence: &Evidence, order: &[u32]) -> (Vec<Edge>, u64) {
+    /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; an
+    /// edge for each dropped group; if more than [`HOT_RUN`] groups of a key are kept, also the prefixes of their sets.
+    fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy) -> (Vec<Edge>, u64) {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
+        // A group without a run is kept, and changes nothing for the others.
+        let order = &arrange::Turns::new(self.corpus(), policy).order(&runs.groups);
         let turns = Turns { search: self, evidence, runs: &runs, order };
         let mut choice = Choice {
             turns: &turns,
@@ -330,6 +357,7 @@ impl Search<'_> {
 struct Connection<'a> {
     turns: &'a Turns<'a>,
     is_kept: Vec<bool>,
+    /// The parts, of the places of groups among those in a run.
     connected: UnionFind<u32>,
     edges: Vec<Edge>,
     compared: u64,
@@ -337,9 +365,22 @@ struct Connection<'a> {
 
 impl<'a> Connection<'a> {
     fn new(turns: &'a Turns<'a>, is_kept: Vec<bool>, edges: Vec<Edge>, compared: u64) -> Self {
-        let mut connected = UnionFind::<u32>::new(is_kept.len());
-        edges.iter().for_each(|edge| _ = connected.union(edge.a, edge.b));
-        Connection { turns, is_kept, connected, edges, compared }
+        let connected = UnionFind::<u32>::new(turns.runs.groups.len());
+        let mut connection = Connection { turns, is_kept, connected, edges: Vec::new(), compared };
+        edges.iter().for_each(|edge| _ = connection.connect(edge));
+        Connection { edges, ..connection }
+    }
+
+    /// The part of a group that is in a run.
+    fn part(&mut self, group: u32) -> u32 {
+        let place = self.turns.runs.groups.place(group).expect("it is in a run");
+        self.connected.find(place as u32)
+    }
+
+    /// Connects two groups. Returns whether they were in different parts.
+    fn connect(&mut self, edge: &Edge) -> bool {
+        let (a, b) = (self.part(edge.a), self.part(edge.b));
+        self.connected.union(a, b)
     }
 
     /// Whether the members of a run are too many to compare each with each.
@@ -362,7 +403,7 @@ impl<'a> Connection<'a> {
         if !self.turns.search.corpus().against() && members.iter().all(|&group| self.is_kept[group as usize]) {
             return None;
         }
-        let mut parts: Vec<(u32, u32)> = members.iter().map(|&member| (self.connected.find(member), member)).collect();
+        let mut parts: Vec<(u32, u32)> = members.iter().map(|&member| (self.part(member), member)).collect();
         parts.sort_unstable();
         (parts[0].0 != parts[parts.len() - 1].0).then_some(parts)
     }
@@ -370,7 +411,7 @@ impl<'a> Connection<'a> {
     fn add(&mut self, (found, compared): (Vec<Edge>, u64)) {
         self.compared += compared;
         for edge in found {
-            if self.connected.union(edge.a, edge.b) {
+            if self.connect(&edge) {
                 self.edges.push(edge);
             }
         }
@@ -399,7 +440,7 @@ impl<'a> Connection<'a> {
                 let pairs = parts[earlier].iter().flat_map(|a| parts[later].iter().map(move |b| (a.1, b.1)));
                 let mut similar = pairs.filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
                     let can_be = search.can_be_similar(evidence, a, b, &mut compared);
-                    let similarity = if can_be { search.compared(evidence, a, b, &mut compared) } else { None };
+                    let similarity = if can_be { self.turns.compared(a, b, &mut compared) } else { None };
                     similarity.map(|similarity| edge(a, b, similarity))
                 });
                 if let Some(edge) = similar.next() {
@@ -432,7 +473,7 @@ impl<'a> Connection<'a> {
 
     /// The groups that are not in the part with most of them.
     fn outside_largest_part(&mut self, groups: &[u32]) -> Vec<u32> {
-        let mut parts: Vec<(u32, u32)> = groups.iter().map(|&group| (self.connected.find(group), group)).collect();
+        let mut parts: Vec<(u32, u32)> = groups.iter().map(|&group| (self.part(group), group)).collect();
         parts.sort_unstable();
         let parts = parts.chunk_by(|a, b| a.0 == b.0);
         // Among equals the first.
@@ -453,12 +494,13 @@ impl<'a> Connection<'a> {
         others.dedup();
         for other in others {
             if self.is_new(group, other)
-                && !self.connected.same(group, other)
+                && self.part(group) != self.part(other)
                 && search.can_be_similar(evidence, group, other, &mut self.compared)
-                && let Some(similarity) = search.compared(evidence, group, other, &mut self.compared)
+                && let Some(similarity) = self.turns.compared(group, other, &mut self.compared)
             {
-                self.connected.union(group, other);
-                self.edges.push(edge(group, other, similarity));
+                let edge = edge(group, other, similarity);
+                self.connect(&edge);
+                self.edges.push(edge);
             }
         }
     }

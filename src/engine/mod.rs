@@ -34,6 +34,7 @@ mod sample;
 mod scan;
 mod sets;
 mod spilled;
+mod subset;
 mod table;
 #[cfg(feature = "report")]
 mod texts;

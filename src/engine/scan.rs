@@ -269,7 +269,9 @@ impl<'a> Run<'a> {
         let held = documents.bytes_held() + keys.bytes_held() + tables.iter().map(Table::bytes_held).sum::<u64>();
         // The rest is for the pairs found, and for the documents that are read again.
         let budget = (memory.saturating_sub(held) / 8 * 5).max(memory / 4);
-        let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + keys.bytes_a_candidate() } else { 0 };
+        // The choice of what is kept goes by the runs.
+        let of_keys = if matches!(self.goal, Goal::Pairs) { keys.bytes_a_candidate() } else { 0 };
+        let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
         // The choice of what is kept needs all candidates at once: their sets go to a file.
         let needed: u64 =
             (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| bytes(group)).sum();
@@ -300,7 +302,10 @@ impl<'a> Run<'a> {
             let portion = portions.get(number, corpus.distinct());
             let mut wanted = vec![false; corpus.distinct()];
             portion.groups.iter().for_each(|&group| wanted[group as usize] = true);
-            keys.load(&portion, corpus)?;
+            match self.goal {
+                Goal::Keep(_) | Goal::KeepAmongAll(_) if portion.whole => keys.free_stored(),
+                _ => keys.load(&portion, corpus)?,
+            }
             let evidence = match algorithm.compare_on() {
                 CompareOn::Fingerprints => Evidence::Fingerprints,
                 _ if *reread => self.reread(prepared, corpus, (&wanted, *spills), &mut changed)?,

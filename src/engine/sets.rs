@@ -1,6 +1,7 @@
 //! The feature sets of candidates: in memory, or in a temporary file.
 
 use super::spilled::{Buffer, Spilled};
+use super::subset::Subset;
 use crate::error::Error;
 use crate::outline::{Parities, can_reach};
 use crate::similarity::Threshold;
@@ -10,7 +11,9 @@ use std::sync::{Mutex, PoisonError};
 /// Ascending sets, back to back, with the position of each group's set.
 pub(super) struct Sets {
     content: Content,
-    /// By group, the number of its set, from 1; 0 if it has no set.
+    /// The groups that may have a set.
+    groups: Subset,
+    /// The number of the set of each of them, from 1; 0 if it has no set.
     number: Vec<u32>,
     /// The first error of the file.
     failure: Mutex<Option<Error>>,
@@ -68,28 +71,29 @@ impl Compact {
 }
 
 impl Sets {
-    /// Room for this many sets in memory, or in a file.
-    pub fn new(groups: usize, sets: usize, file: Option<Spilled>) -> Self {
+    /// Room for the sets of these groups in memory, or in a file.
+    pub fn new(groups: Subset, file: Option<Spilled>) -> Self {
         let content = match file {
             Some(file) => Content::Written { file, at: Compact::default() },
-            None => Content::Held { words: Vec::new(), at: Vec::with_capacity(sets) },
+            None => Content::Held { words: Vec::new(), at: Vec::with_capacity(groups.len()) },
         };
-        Sets { content, number: vec![0; groups], failure: Mutex::new(None) }
+        Sets { content, number: vec![0; groups.len()], groups, failure: Mutex::default() }
     }
 
-    /// Sets in these words, each of a group, with its start and its length in words.
-    pub fn of(groups: usize, words: Vec<u64>, sets: Vec<(u32, usize, usize, Parities)>) -> Self {
-        let (mut number, mut at) = (vec![0; groups], Vec::with_capacity(sets.len()));
+    /// Sets of these groups in these words, each with its group, its start and its length in words.
+    pub fn of(groups: Subset, words: Vec<u64>, sets: Vec<(u32, usize, usize, Parities)>) -> Self {
+        let (mut number, mut at) = (vec![0; groups.len()], Vec::with_capacity(sets.len()));
         for (group, start, length, parities) in sets {
             at.push(At { start, length: length_of(length), parities });
-            number[group as usize] = at.len() as u32;
+            number[place(&groups, group)] = at.len() as u32;
         }
-        Sets { content: Content::Held { words, at }, number, failure: Mutex::new(None) }
+        let content = Content::Held { words, at };
+        Sets { content, groups, number, failure: Mutex::default() }
     }
 
     #[inline]
     fn set_of(&self, group: u32) -> Option<usize> {
-        self.number[group as usize].checked_sub(1).map(|set| set as usize)
+        self.number[self.groups.place(group)?].checked_sub(1).map(|set| set as usize)
     }
 
     /// The set of a group; empty if it has none, or if the file cannot be [read](Self::check).
@@ -161,7 +165,7 @@ impl Sets {
                 held.extend_from_slice(words);
                 for (group, end, parities) in ends {
                     at.push(At { start: first + start, length: length_of(end - start), parities });
-                    self.number[group as usize] = at.len() as u32;
+                    self.number[place(&self.groups, group)] = at.len() as u32;
                     start = end;
                 }
             }
@@ -169,7 +173,7 @@ impl Sets {
                 file.append(words)?;
                 for (group, end, parities) in ends {
                     at.push(length_of(end - start), &parities);
-                    self.number[group as usize] = at.lengths.len() as u32;
+                    self.number[place(&self.groups, group)] = at.lengths.len() as u32;
                     start = end;
                 }
                 debug_assert_eq!(start, words.len(), "sets follow each other");
@@ -177,6 +181,10 @@ impl Sets {
         }
         Ok(())
     }
+}
+
+fn place(groups: &Subset, group: u32) -> usize {
+    groups.place(group).expect("there is room for its set")
 }
 
 fn length_of(words: usize) -> u32 {
@@ -196,7 +204,8 @@ mod tests {
             let size = if group == 77 { 5_000 } else { group % 40 };
             (0..u64::from(size)).map(|element| mix(element + u64::from(group % 5))).collect()
         };
-        let mut of = [None, Some(Spilled::new("sets", None).unwrap())].map(|file| Sets::new(1_000, 900, file));
+        let mut of =
+            [None, Some(Spilled::new("sets", None).unwrap())].map(|file| Sets::new(Subset::of(1_000, 0..900), file));
         for sets in &mut of {
             for batch in (0..900).collect::<Vec<u32>>().chunks(37) {
                 let (mut words, mut ends) = (Vec::new(), Vec::new());

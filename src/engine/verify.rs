@@ -7,6 +7,7 @@ use super::portions::Portion;
 use super::read::{Numbered, Reader};
 use super::sets::Sets;
 use super::spilled::Spilled;
+use super::subset::Subset;
 use super::table::Table;
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
@@ -73,7 +74,7 @@ impl Evidence {
             (group, start, length, parities(&features[..length]))
         };
         let placed: Vec<(u32, usize, usize, Parities)> = own.into_par_iter().map(sort).collect();
-        Evidence::Sets(Box::new(Sets::of(corpus.distinct(), flat, placed)))
+        Evidence::Sets(Box::new(Sets::of(Subset::marked(wanted), flat, placed)))
     }
 
     /// Reads everything again and makes the features of the wanted groups, in memory or in a file. A document that changed
@@ -91,7 +92,7 @@ impl Evidence {
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Result<Self, Error> {
         let compares = prepared.algorithm.compare_on();
-        let sets = Sets::new(corpus.distinct(), wanted.iter().filter(|&&wanted| wanted).count(), file);
+        let sets = Sets::new(Subset::marked(wanted), file);
         let (sets, changed) = recompute(reader, sources, prepared, compares, corpus, wanted, sets)?;
         problems.extend(changed);
         Ok(Evidence::Sets(Box::new(sets)))
@@ -633,9 +634,15 @@ impl<'a> Search<'a> {
     }
 
     /// The similarity of two groups that [can be similar](Self::can_be_similar), if they share a key and are at or above
-    /// the threshold. A comparison of sets is counted.
-    pub fn compared(&self, evidence: &Evidence, a: u32, b: u32, compared: &mut u64) -> Option<Similarity> {
-        if !self.keys.share_key(a, b) {
+    /// the threshold. A comparison of sets is counted. `share_run` says whether they are in one run.
+    pub fn compared(
+        &self,
+        evidence: &Evidence,
+        (a, b): (u32, u32),
+        share_run: impl FnOnce() -> bool,
+        compared: &mut u64,
+    ) -> Option<Similarity> {
+        if !self.keys.share_key(a, b).unwrap_or_else(share_run) {
             return None;
         }
         match evidence {
