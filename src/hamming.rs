@@ -16,6 +16,7 @@ use crate::kernel::{Level, counts::count_bits};
 pub use combinations::{binomial, combinations};
 pub use distribution::Distribution;
 pub use join::{Near, each_pair_within, pairs_within};
+pub(crate) use join::{each_across, each_pair_while};
 pub use layout::Layout;
 pub use tables::BlockTables;
 

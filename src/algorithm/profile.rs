@@ -39,7 +39,8 @@ pub struct Profile {
     pub jaccard: Option<Threshold>,
     /// What a written fingerprint consists of.
     pub form: FingerprintForm,
-    /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few.
+    /// Which bits of the fingerprint make its keys, if the fingerprint is bits of which near-duplicates differ in few: none
+    /// differ in more than its distance. A batch may find the same pairs without keys.
     pub layout: Option<Layout>,
     /// The memory that [`Algorithm::features`](super::Algorithm::features) takes at most in addition to the tokens, in bytes for each token. A long document is
     /// signed only if there is so much.

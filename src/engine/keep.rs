@@ -303,23 +303,28 @@ const FEW_PAIRS: u64 = 1 << 16;
 impl Search<'_> {
     /// Adds edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy and the same
     /// clusters as from all edges: all of them, if fingerprints are compared and there are few; otherwise
-    /// [those that decide](Self::deciding_edges). Returns the number of comparisons.
+    /// [those that decide](Self::deciding_edges). Returns the number of comparisons; `None` if there are many pairs, and only a
+    /// search with tables finds those that decide.
     pub fn edges_to_keep(
         &self,
         evidence: &Evidence,
         portion: &Portion,
         policy: KeepPolicy,
         edges: &mut Vec<Edge>,
-    ) -> u64 {
+    ) -> Option<u64> {
         let most = FEW_PAIRS + self.corpus().distinct() as u64;
         if let Evidence::Fingerprints = evidence
             && let Some(compared) = self.edges_up_to(most, evidence, portion, edges)
         {
-            return compared;
+            return Some(compared);
         }
-        let (deciding, compared) = self.deciding_edges(evidence, policy);
+        let (deciding, compared) = match self.joins_within() {
+            Some(distance) if self.compares_each_with_each() => self.deciding_edges_without_tables(distance, policy),
+            Some(_) => return None,
+            None => self.deciding_edges(evidence, policy),
+        };
         edges.extend(deciding);
-        compared
+        Some(compared)
     }
 
     /// The edges from which [`Outcome::keep`](super::Outcome::keep) makes the same keep-set by this policy, and the same
@@ -507,10 +512,10 @@ impl<'a> Connection<'a> {
 }
 
 /// Whether a group is kept before any other is decided on.
-fn is_first(corpus: &Corpus, group: u32) -> bool {
+pub(super) fn is_first(corpus: &Corpus, group: u32) -> bool {
     corpus.is_reference(corpus.first(group))
 }
 
-fn edge(a: u32, b: u32, similarity: Similarity) -> Edge {
+pub(super) fn edge(a: u32, b: u32, similarity: Similarity) -> Edge {
     Edge { a: a.min(b), b: a.max(b), similarity }
 }

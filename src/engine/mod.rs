@@ -8,6 +8,9 @@
 //! arrange   pairs → clusters, kept documents, records in input order   union-find, greedy keep-set   (arrange.rs)
 //! ```
 //!
+//! Fingerprints of 64 bits at a distance that takes many tables are not grouped, but joined (joined.rs), or, where a keep-set
+//! is made of too many pairs to list them, compared each with each (each_with_each.rs).
+//!
 //! A run of very many documents under one key, such as pages that share a frame, is searched like an exact join if the
 //! algorithm knows a prefix filter. Otherwise all its pairs are compared.
 //!
@@ -23,9 +26,11 @@ mod chosen;
 mod columns;
 mod corpus;
 mod documents;
+mod each_with_each;
 mod fingerprints;
 mod group;
 mod hosts;
+mod joined;
 mod keep;
 mod portions;
 mod read;

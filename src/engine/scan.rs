@@ -4,7 +4,8 @@ use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::group::{self, Keys};
-use super::portions::Portions;
+use super::joined;
+use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
 use super::spilled::Spilled;
 use super::table::Table;
@@ -150,6 +151,8 @@ pub(super) struct Gathered {
 struct Groups<'a> {
     keys: Keys<'a>,
     tables: Vec<Table>,
+    /// The distance within which fingerprints are joined, instead of being grouped in tables.
+    joins_within: Option<u32>,
     portions: Portions,
     /// Whether the features of candidates come from another reading.
     reread: bool,
@@ -255,7 +258,11 @@ impl<'a> Run<'a> {
         let Gathered { documents, columns, parities, retained } = gathered;
         let memory = self.reader.options.memory;
         let keys = Keys::new(algorithm, documents, columns.take(), memory);
-        let tables = self.pool.install(|| group::groups(&keys, documents, memory / 4))?;
+        let joins_within = joined::joins_within(algorithm, &keys, documents);
+        let tables = match joins_within {
+            Some(_) => Vec::new(),
+            None => self.pool.install(|| group::groups(&keys, documents, memory / 4))?,
+        };
         let fingerprints = algorithm.compare_on() == CompareOn::Fingerprints;
         let reread = !fingerprints && !*retained;
         // Kept features are in memory: the choice of candidates makes no difference. Finding it takes all pairs.
@@ -279,7 +286,7 @@ impl<'a> Run<'a> {
         let portions = Portions::new(&candidates, &tables, bytes, if spills { u64::MAX } else { budget });
         self.report.rereadings = if reread { portions.len() as u64 } else { 0 };
         self.clock.lap("group");
-        Ok(Groups { keys, tables, portions, reread, spills })
+        Ok(Groups { keys, tables, joins_within, portions, reread, spills })
     }
 
     /// Candidates become pairs with their exact similarity, a portion at a time.
@@ -290,7 +297,7 @@ impl<'a> Run<'a> {
         groups: &mut Groups<'_>,
     ) -> Result<Vec<Edge>, Error> {
         let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
-        let Groups { keys, tables, portions, reread, spills } = groups;
+        let Groups { keys, tables, joins_within, portions, reread, spills } = groups;
         if let Goal::Pairs = self.goal {
             let most = verify::most_pairs(tables, corpus, MANY_PAIRS);
             if most > MANY_PAIRS {
@@ -320,13 +327,8 @@ impl<'a> Run<'a> {
                     &restricted
                 }
             };
-            let search = Search::new(algorithm, keys, corpus, tables);
-            self.report.counts.compared += match self.goal {
-                Goal::Keep(policy) | Goal::KeepAmongAll(policy) if portion.whole => {
-                    self.pool.install(|| search.edges_to_keep(&evidence, &portion, policy, &mut edges))
-                }
-                _ => self.pool.install(|| search.edges(&evidence, &portion, &mut edges)),
-            };
+            let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within);
+            self.report.counts.compared += self.search(&search, &evidence, &portion, &mut edges)?;
             evidence.check()?;
             if edges.len() > u32::MAX as usize {
                 return Err(Error::TooManyPairs(u32::MAX.into()));
@@ -339,6 +341,30 @@ impl<'a> Run<'a> {
         }
         edges.par_sort_unstable_by_key(|edge| (edge.a, edge.b));
         Ok(edges)
+    }
+
+    /// Adds the edges of a portion that are looked for. Returns the number of comparisons.
+    fn search(
+        &self,
+        search: &Search<'_>,
+        evidence: &Evidence,
+        portion: &Portion,
+        edges: &mut Vec<Edge>,
+    ) -> Result<u64, Error> {
+        let (Goal::Keep(policy) | Goal::KeepAmongAll(policy)) = self.goal else {
+            return Ok(self.pool.install(|| search.edges(evidence, portion, edges)));
+        };
+        if !portion.whole {
+            return Ok(self.pool.install(|| search.edges(evidence, portion, edges)));
+        }
+        if let Some(compared) = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, edges)) {
+            return Ok(compared);
+        }
+        let tables =
+            self.pool.install(|| group::groups(search.keys(), search.corpus(), self.reader.options.memory / 4))?;
+        let search = search.with_tables(&tables);
+        let compared = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, edges));
+        Ok(compared.expect("tables find those that decide"))
     }
 
     /// The features of these candidates, from another reading; in a file if they do not fit in memory.

@@ -460,6 +460,8 @@ pub(super) struct Search<'a> {
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
     tables: &'a [Table],
+    /// The distance within which pairs are found by a join, if there are no tables.
+    joins_within: Option<u32>,
     /// Hot runs of free keys: those keys, ascending, and whether each group is in one of the runs.
     hot_keys: Vec<u64>,
     is_in_hot: Vec<bool>,
@@ -497,11 +499,14 @@ enum Meeting {
 }
 
 impl<'a> Search<'a> {
+    /// A search in the runs of these tables.
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
         let profile = algorithm.profile();
         let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
         let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
-        let mut search = Search { algorithm, compare_on, jaccard, keys, corpus, tables, hot_keys, is_in_hot };
+        let joins_within = None;
+        let mut search =
+            Search { algorithm, compare_on, jaccard, keys, corpus, tables, joins_within, hot_keys, is_in_hot };
         if search.searches_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
@@ -512,6 +517,31 @@ impl<'a> Search<'a> {
             (search.hot_keys, search.is_in_hot) = (hot_keys, is_in_hot);
         }
         search
+    }
+
+    /// The same pairs, found by a join within this distance instead, if it is given.
+    pub fn joining(self, joins_within: Option<u32>) -> Self {
+        Search { joins_within, ..self }
+    }
+
+    /// The same search in the runs of tables.
+    pub fn with_tables<'t>(&'t self, tables: &'t [Table]) -> Search<'t> {
+        Search::new(self.algorithm, self.keys, self.corpus, tables)
+    }
+
+    pub fn keys(&self) -> &'a Keys<'a> {
+        self.keys
+    }
+
+    /// The fingerprints of all groups back to back, where fingerprints are compared.
+    pub fn fingerprints(&self) -> &'a [u64] {
+        self.keys.fingerprints()
+    }
+
+    /// The similarity of two groups by their fingerprints, if they are at or above the threshold.
+    #[inline]
+    pub fn similarity_of_fingerprints(&self, a: u32, b: u32) -> Option<Similarity> {
+        self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b))
     }
 
     /// Whether two documents can share many keys and comparing them is expensive. Then the documents already met are
@@ -545,6 +575,17 @@ impl<'a> Search<'a> {
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {
         table.run(run).len() >= HOT_RUN && self.prefixes_by().is_some()
+    }
+
+    /// The distance within which pairs are found by a join, without tables.
+    pub fn joins_within(&self) -> Option<u32> {
+        self.joins_within
+    }
+
+    /// Whether comparing each fingerprint with each takes less time than tables.
+    pub fn compares_each_with_each(&self) -> bool {
+        let documents = self.corpus.distinct() as f64;
+        self.algorithm.layout().is_some_and(|layout| layout.compares_each_with_each(documents))
     }
 
     /// Passes every pair of every run except the hot ones to `look`, on all threads of the pool. Returns the result of
@@ -627,7 +668,7 @@ impl<'a> Search<'a> {
         match evidence {
             Evidence::Fingerprints => {
                 *compared += 1;
-                self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b)).is_some()
+                self.similarity_of_fingerprints(a, b).is_some()
             }
             Evidence::Sets(sets) => sets.can_reach(self.jaccard, a, b),
         }
@@ -646,7 +687,7 @@ impl<'a> Search<'a> {
             return None;
         }
         match evidence {
-            Evidence::Fingerprints => self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b)),
+            Evidence::Fingerprints => self.similarity_of_fingerprints(a, b),
             Evidence::Sets(sets) => {
                 *compared += 1;
                 self.algorithm.compare(&sets.get(a), &sets.get(b))
@@ -663,6 +704,9 @@ impl<'a> Search<'a> {
     /// The same, if at most this many are at or above the threshold; `None` if there are more, with nothing added. Many more
     /// are not looked for where fingerprints are compared.
     pub fn edges_up_to(&self, most: u64, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> Option<u64> {
+        if let Some(distance) = self.joins_within {
+            return self.joined(distance, most, edges);
+        }
         let added = AtomicU64::new(0);
         let too_many = || added.load(Ordering::Relaxed) > most;
         let look = |meeting: Meeting, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
@@ -673,7 +717,7 @@ impl<'a> Search<'a> {
                 // Comparing fingerprints is cheaper than checking whether the pair is compared in this table.
                 Evidence::Fingerprints => {
                     *count += 1;
-                    let similarity = self.algorithm.compare(self.keys.fingerprint(a), self.keys.fingerprint(b));
+                    let similarity = self.similarity_of_fingerprints(a, b);
                     similarity.filter(|_| self.is_compared_at(meeting, a, b))
                 }
                 Evidence::Sets(sets) => {

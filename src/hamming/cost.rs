@@ -130,6 +130,11 @@ impl Layout {
         BATCH.all(self, documents)
     }
 
+    /// Whether a batch of this many documents takes less time without tables, if it compares each with each.
+    pub(crate) fn compares_each_with_each(&self, documents: f64) -> bool {
+        documents * JOIN.comparing_all(self.bits(), documents) < BATCH.all(self, documents)
+    }
+
     /// The fingerprints that an index compares with one although they share no key with it, on average. An index keeps 32
     /// bits of the hash of each key, those of all tables together. So each look-up of a query, one a table, finds each
     /// entry, one a document and table, with probability 2⁻³²: `tables² · documents / 2³²` together.

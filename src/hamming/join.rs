@@ -21,6 +21,7 @@ use crate::kernel::Level;
 use crate::kernel::near::{PADDING, ROWS, near};
 use rayon::prelude::*;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Two codes within the distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,9 +68,39 @@ pub fn pairs_within(codes: &[u64], distance: u32) -> Vec<Near> {
 /// # Panics
 /// If there are more than 2³² − 1 codes.
 pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + Sync) {
+    each_pair_while(codes, distance, |found| {
+        visit(found);
+        true
+    });
+}
+
+/// As [`each_pair_within`], until `visit` returns false: it may then be called a few more times, and pairs are missing.
+/// Returns the number of pairs that were compared, the same for any number of threads; `None` if it was stopped.
+///
+/// # Panics
+/// If there are more than 2³² − 1 codes.
+pub(crate) fn each_pair_while(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) -> bool + Sync) -> Option<u64> {
     assert!(u32::try_from(codes.len()).is_ok(), "{} codes are more than 32 bits can number", codes.len());
     let distance = distance.min(u64::BITS);
-    Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit);
+    Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit)
+}
+
+/// Passes every pair of one of the `rows` and one of the `columns` that differ in at most `distance` bits to `each`, by their
+/// indices. The rows should be few hundred or more, so that a column is compared with several at a time.
+///
+/// Cost: a comparison of each row with each column and each other row, of which one test rejects 64; and a copy of them, 4
+/// bytes each.
+pub(crate) fn each_across(rows: &[u64], columns: &[u64], distance: u32, mut each: impl FnMut(usize, usize)) {
+    let mut folded: Vec<u32> = rows.iter().chain(columns).map(|&code| fold(code)).collect();
+    let length = folded.len();
+    folded.resize(length + PADDING, 0);
+    near(Level::current(), &folded, length, 0..rows.len(), distance, &mut |row, other| {
+        if let Some(column) = other.checked_sub(rows.len())
+            && (rows[row] ^ columns[column]).count_ones() <= distance
+        {
+            each(row, column);
+        }
+    });
 }
 
 /// The number of blocks that costs least for this many codes; `None` if comparing each with each costs less.
@@ -192,14 +223,19 @@ impl<'a> Join<'a> {
         Join { codes, distance, masks, groups, sizes }
     }
 
-    fn run(&self, visit: &(impl Fn(&[Near]) + Sync)) {
+    /// Returns the number of pairs that were compared; `None` if `visit` returned false.
+    fn run(&self, visit: &(impl Fn(&[Near]) -> bool + Sync)) -> Option<u64> {
+        let progress = Progress::default();
         let mut dealt = Dealt::default();
         for group in &self.groups {
             dealt.fill(self.codes, &group.first, self.sizes.chunk);
             (0..group.first.buckets()).into_par_iter().for_each_init(
-                || (Small::default(), Found::new(visit, self.sizes.pairs)),
+                || (Small::default(), Found::new(visit, &progress, self.sizes.pairs)),
                 |(small, found), bucket| {
                     for (table, deal) in &group.tables {
+                        if progress.is_stopped() {
+                            return;
+                        }
                         small.fill(dealt.bucket(bucket), deal);
                         for run in small.runs() {
                             self.compare(*table, &small.folded[run.start..], &small.numbers[run], found);
@@ -208,13 +244,21 @@ impl<'a> Join<'a> {
                 },
             );
         }
+        (!progress.is_stopped()).then(|| progress.compared.into_inner())
     }
 
     /// Compares the codes of a small bucket with each other. The folded ones are followed by others.
-    fn compare<V: Fn(&[Near]) + Sync>(&self, table: usize, folded: &[u32], numbers: &[u32], found: &mut Found<'_, V>) {
+    fn compare<V: Fn(&[Near]) -> bool + Sync>(
+        &self,
+        table: usize,
+        folded: &[u32],
+        numbers: &[u32],
+        found: &mut Found<'_, V>,
+    ) {
         if numbers.len() > self.sizes.many {
             return self.compare_many(table, numbers, found);
         }
+        found.count(numbers.len());
         near(Level::current(), folded, numbers.len(), 0..numbers.len(), self.distance, &mut |i, j| {
             let (a, b) = (numbers[i], numbers[j]);
             if let Some(distance) = self.meet_first(table, self.codes[a as usize], self.codes[b as usize]) {
@@ -224,26 +268,30 @@ impl<'a> Join<'a> {
     }
 
     /// The same, with each distinct code once, and with all threads.
-    fn compare_many<V: Fn(&[Near]) + Sync>(&self, table: usize, numbers: &[u32], found: &mut Found<'_, V>) {
+    fn compare_many<V: Fn(&[Near]) -> bool + Sync>(&self, table: usize, numbers: &[u32], found: &mut Found<'_, V>) {
         let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|&number| (self.codes[number as usize], number)).collect();
         sorted.par_sort_unstable();
         let equal: Vec<&[(u64, u32)]> = sorted.chunk_by(|a, b| a.0 == b.0).collect();
         let mut folded: Vec<u32> = equal.iter().map(|equal| fold(equal[0].0)).collect();
         folded.resize(equal.len() + PADDING, 0);
+        found.count(equal.len());
         let pieces = equal.len().div_ceil(self.sizes.rows);
         (0..pieces).into_par_iter().for_each_init(
-            || Found::new(found.visit, found.most),
+            || Found::new(found.visit, found.progress, found.most),
             |found, piece| {
+                if found.progress.is_stopped() {
+                    return;
+                }
                 let rows = piece * self.sizes.rows..equal.len().min((piece + 1) * self.sizes.rows);
                 // Equal codes agree in every table.
                 for equal in equal[rows.clone()].iter().filter(|_| table == 0) {
-                    for (i, a) in equal.iter().enumerate() {
+                    for (i, a) in equal.iter().enumerate().take_while(|_| !found.progress.is_stopped()) {
                         equal[i + 1..].iter().for_each(|b| found.push(a.1, b.1, 0));
                     }
                 }
                 near(Level::current(), &folded, equal.len(), rows, self.distance, &mut |i, j| {
                     if let Some(distance) = self.meet_first(table, equal[i][0].0, equal[j][0].0) {
-                        for a in equal[i] {
+                        for a in equal[i].iter().take_while(|_| !found.progress.is_stopped()) {
                             equal[j].iter().for_each(|b| found.push(a.1, b.1, distance));
                         }
                     }
@@ -355,32 +403,58 @@ impl Small {
     }
 }
 
-/// Pairs that wait until they fill a batch or the join ends.
-struct Found<'a, V: Fn(&[Near]) + Sync> {
-    visit: &'a V,
-    pairs: Vec<Near>,
-    most: usize,
+/// The state of a join that its threads share.
+#[derive(Default)]
+struct Progress {
+    is_stopped: AtomicBool,
+    compared: AtomicU64,
 }
 
-impl<'a, V: Fn(&[Near]) + Sync> Found<'a, V> {
-    fn new(visit: &'a V, most: usize) -> Self {
-        Found { visit, pairs: Vec::new(), most }
+impl Progress {
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Pairs that wait until they fill a batch or the join ends.
+struct Found<'a, V: Fn(&[Near]) -> bool + Sync> {
+    visit: &'a V,
+    progress: &'a Progress,
+    pairs: Vec<Near>,
+    most: usize,
+    compared: u64,
+}
+
+impl<'a, V: Fn(&[Near]) -> bool + Sync> Found<'a, V> {
+    fn new(visit: &'a V, progress: &'a Progress, most: usize) -> Self {
+        Found { visit, progress, pairs: Vec::new(), most, compared: 0 }
+    }
+
+    /// Counts the comparisons of so many codes with each other.
+    fn count(&mut self, codes: usize) {
+        let codes = codes as u64;
+        self.compared += codes * codes.saturating_sub(1) / 2;
     }
 
     fn push(&mut self, a: u32, b: u32, distance: u32) {
         self.pairs.push(Near { a: a.min(b), b: a.max(b), distance });
         if self.pairs.len() >= self.most {
-            (self.visit)(&self.pairs);
-            self.pairs.clear();
+            self.pass();
         }
+    }
+
+    fn pass(&mut self) {
+        if !self.pairs.is_empty() && !self.progress.is_stopped() && !(self.visit)(&self.pairs) {
+            self.progress.is_stopped.store(true, Ordering::Relaxed);
+        }
+        self.pairs.clear();
     }
 }
 
-impl<V: Fn(&[Near]) + Sync> Drop for Found<'_, V> {
+impl<V: Fn(&[Near]) -> bool + Sync> Drop for Found<'_, V> {
     fn drop(&mut self) {
-        if !self.pairs.is_empty() {
-            (self.visit)(&self.pairs);
-        }
+        self.pass();
+        self.progress.compared.fetch_add(self.compared, Ordering::Relaxed);
     }
 }
 
@@ -407,6 +481,7 @@ mod tests {
         Join::new(codes, distance, blocks, sizes).run(&|found: &[Near]| {
             assert!(!found.is_empty() && found.len() <= sizes.pairs);
             pairs.lock().unwrap().extend_from_slice(found);
+            true
         });
         let mut pairs = pairs.into_inner().unwrap();
         pairs.sort_unstable();
@@ -470,6 +545,19 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn rows_meet_all_columns(codes in codes(), split in any::<prop::sample::Index>(), distance in 0u32..20) {
+            let (rows, columns) = codes.split_at(split.index(codes.len() + 1));
+            let mut found = Vec::new();
+            each_across(rows, columns, distance, |row, column| found.push((row, column)));
+            found.sort_unstable();
+            let all = (0..rows.len()).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
+            let near = |&(row, column): &(usize, usize)| (rows[row] ^ columns[column]).count_ones() <= distance;
+            prop_assert_eq!(found, all.filter(near).collect::<Vec<_>>());
+        }
+    }
+
     #[test]
     fn no_codes_and_one_code_are_no_pair() {
         for codes in [&[][..], &[7]] {
@@ -488,6 +576,22 @@ mod tests {
         for blocks in [Some(4), Some(5), None] {
             assert_eq!(joined(&codes, 3, blocks, sizes).len(), copies * (copies - 1) / 2 + copies);
         }
+    }
+
+    #[test]
+    fn a_join_can_be_stopped() {
+        let mut codes = vec![7u64; 100_000];
+        codes.extend((0..100_000u64).map(crate::hash::mix));
+        for distance in [0, 3, 20] {
+            let found = AtomicU64::new(0);
+            let compared = each_pair_while(&codes, distance, |pairs| {
+                found.fetch_add(pairs.len() as u64, Ordering::Relaxed) < 100_000
+            });
+            assert_eq!(compared, None);
+            // Of five thousand million.
+            assert!(found.into_inner() < 10_000_000, "{distance}");
+        }
+        assert_eq!(each_pair_while(&codes[100_000..101_000], 20, |_| true), Some(1000 * 999 / 2));
     }
 
     #[test]

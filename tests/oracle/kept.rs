@@ -1,15 +1,19 @@
 //! Keep-sets and clusters made without all pairs, against those made of all pairs.
 
+use super::hamming::Coded;
 use crate::support::corpus::{Text, related, with_articles, words};
 use crate::support::random::Random;
-use crate::support::scanning::{Batched, factory, outcome_with};
+use crate::support::scanning::{Batched, always, factory, outcome_with};
 use neardups::algorithm::AlgorithmFactory;
+use neardups::algorithm::simhash::{SimHash, Weights};
 use neardups::engine::{
     Chosen, KEEP_POLICIES, KeepPolicy, Kept, Observer, Outcome, Report, ScanOptions, Stage, deduplicate, scan,
     scan_to_keep,
 };
+use neardups::hash::token_hash;
 use neardups::report::JsonLines;
 use neardups::source::{Batch, Number, Rank, Source};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +22,8 @@ const ALGORITHMS: &[(&str, &[(&str, &str)])] = &[
     ("minhash", &[("threshold", "0.5"), ("shingle", "1"), ("exact", "true")]),
     ("minhash", &[("supershingles", "6x3")]),
     ("simhash", &[("force", "true"), ("distance", "12")]),
+    // 91 tables, which are not made.
+    ("simhash", &[("force", "true"), ("distance", "12"), ("blocks", "14")]),
     ("projection", &[("agree", "340")]),
     ("projection", &[("cosine", "0.7")]),
     ("imatch", &[("min-terms", "2")]),
@@ -79,6 +85,47 @@ fn a_keep_set_needs_no_list_of_pairs() {
             check(&[], documents, &factory, &options, &what);
             check(reference, documents, &factory, &options, &format!("{what} against a reference"));
         }
+    }
+}
+
+/// More pairs of fingerprints than are listed: those of crowds that overlap, some of them copies.
+#[test]
+fn many_pairs_of_fingerprints_are_not_listed() {
+    for (seed, texts, references) in [(0, 1500, 0), (1, 2200, 1100)] {
+        let mut random = Random::new(seed);
+        let flipped =
+            |code: u64, bits: usize, random: &mut Random| (0..bits).fold(code, |code, _| code ^ 1 << random.below(64));
+        let mut centres = vec![0x0123_4567_89ab_cdefu64];
+        (0..5).for_each(|_| centres.push(flipped(centres[centres.len() - 1], 13, &mut random)));
+        centres.extend([!centres[0], flipped(!centres[0], 14, &mut random)]);
+        let crowd = |random: &mut Random| {
+            let (centre, bits) = (centres[random.below(centres.len())], random.below(9));
+            flipped(centre, bits, random)
+        };
+        let codes: Vec<u64> = (0..texts).map(|_| crowd(&mut random)).collect();
+        let text = |n: usize| (format!("d{n}"), format!("code{}", if n % 10 == 9 { n / 2 } else { n }));
+        let documents: Vec<Text> = (0..codes.len()).map(text).collect();
+        let code = |n: usize| (token_hash(format!("code{n}").as_bytes(), seed), vec![codes[n]]);
+        let by_token: Arc<HashMap<u64, Vec<u64>>> = Arc::new((0..codes.len()).map(code).collect());
+        // 286 tables, which are not made, and 11.
+        let of_blocks = |blocks| {
+            let by_token = Arc::clone(&by_token);
+            always(move || Coded {
+                inner: SimHash::new(64, 10, vec![1], Weights::Binary, Some(blocks)),
+                codes: Arc::clone(&by_token),
+            })
+        };
+        let options = ScanOptions { threads: 1 + seed as usize % 3, seed, ..ScanOptions::default() };
+        let (reference, others) = documents.split_at(references);
+        for blocks in [11, 13] {
+            check(reference, others, &of_blocks(blocks), &options, &format!("{blocks} blocks with seed {seed}"));
+        }
+        let mut against = Batched { documents: reference, size: 50 };
+        let against = (references > 0).then_some(&mut against as &mut dyn Source);
+        let outcome =
+            scan(&mut Batched { documents: others, size: 50 }, against, &of_blocks(13), &options, &()).unwrap();
+        let pairs = outcome.report.counts.pairs.unwrap();
+        assert!(pairs > 100_000, "{pairs}");
     }
 }
 

@@ -1,0 +1,333 @@
+//! The pairs that decide which documents are kept and which are connected, as in [`keep`](super::keep), of fingerprints of 64
+//! bits without tables: each is compared with each that matters, many at a time.
+//!
+//! ```text
+//! choose    a batch of groups, in the order of the policy, is compared with all kept ones; then each with those kept before it
+//!           in the batch
+//! copies    what is kept is compared with the dropped groups of several documents
+//! connect   the groups that are not in the largest part, or those that are not kept, are compared with all of other parts
+//! ```
+//!
+//! Memory is a few words for each group, however many pairs there are.
+
+use super::arrange::{self, KeepPolicy};
+use super::keep::{edge, is_first};
+use super::subset::Subset;
+use super::verify::{Edge, Search};
+use crate::hamming::each_across;
+use crate::kernel::{Level, within::within};
+use crate::similarity::Similarity;
+use crate::union_find::UnionFind;
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// The number of groups that are compared with others at the same time.
+const ROWS: usize = 1 << 10;
+
+/// The number of groups that a thread compares them with at once.
+const COLUMNS: usize = 1 << 15;
+
+/// After this many pairs of groups that are connected already, groups are sorted by their parts again.
+const MANY_USELESS: u64 = 1 << 24;
+
+/// Some groups with their fingerprints.
+#[derive(Default)]
+struct List {
+    groups: Vec<u32>,
+    codes: Vec<u64>,
+}
+
+impl List {
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.codes.clear();
+    }
+
+    fn append(&mut self, other: &mut List) {
+        self.groups.append(&mut other.groups);
+        self.codes.append(&mut other.codes);
+    }
+
+    /// The groups in pieces for the threads, with the position of the first of each.
+    fn pieces(&self) -> impl IndexedParallelIterator<Item = (&[u32], &[u64], usize)> {
+        let pieces = self.groups.par_chunks(COLUMNS).zip(self.codes.par_chunks(COLUMNS)).enumerate();
+        pieces.map(|(piece, (groups, codes))| (groups, codes, piece * COLUMNS))
+    }
+}
+
+/// The most similar group of a list: its position and the similarity.
+type Best = Option<(usize, Similarity)>;
+
+/// Whether the first is better: it is more similar, or comes first.
+fn is_better((position, similarity): (usize, Similarity), best: Best) -> bool {
+    best.is_none_or(|(at, most)| {
+        similarity.value() > most.value() || (similarity.value() == most.value() && position < at)
+    })
+}
+
+/// What is compared, and what was found.
+struct Comparison<'a> {
+    search: &'a Search<'a>,
+    codes: &'a [u64],
+    distance: u32,
+    edges: Vec<Edge>,
+    compared: u64,
+}
+
+impl Comparison<'_> {
+    fn similarity(&self, a: u32, b: u32) -> Option<Similarity> {
+        let may_pair = self.search.corpus().may_pair(a, b);
+        may_pair.then(|| self.search.similarity_of_fingerprints(a, b)).flatten()
+    }
+
+    fn list(&self, groups: impl Iterator<Item = u32>) -> List {
+        let groups: Vec<u32> = groups.collect();
+        List { codes: groups.iter().map(|&group| self.codes[group as usize]).collect(), groups }
+    }
+
+    fn push(&self, list: &mut List, group: u32) {
+        list.groups.push(group);
+        list.codes.push(self.codes[group as usize]);
+    }
+
+    /// For each row the most similar of the columns.
+    fn best(&mut self, rows: &List, columns: &List) -> Vec<Best> {
+        self.compared += rows.codes.len() as u64 * columns.codes.len() as u64;
+        let of_piece = |(groups, codes, first): (&[u32], &[u64], usize)| {
+            let mut best: Vec<Best> = vec![None; rows.codes.len()];
+            each_across(&rows.codes, codes, self.distance, |row, column| {
+                if let Some(similarity) = self.similarity(rows.groups[row], groups[column])
+                    && is_better((first + column, similarity), best[row])
+                {
+                    best[row] = Some((first + column, similarity));
+                }
+            });
+            best
+        };
+        columns.pieces().map(of_piece).collect::<Vec<_>>().into_iter().fold(
+            vec![None; rows.codes.len()],
+            |all, piece| {
+                let better = |(all, piece): (Best, Best)| piece.filter(|&piece| is_better(piece, all)).or(all);
+                all.into_iter().zip(piece).map(better).collect()
+            },
+        )
+    }
+
+    /// Passes the groups of a list to `each` that are similar to one, each by its position.
+    fn one(&mut self, group: u32, list: &List, mut each: impl FnMut(usize, Similarity)) {
+        self.compared += list.codes.len() as u64;
+        within(Level::current(), &list.codes, &[self.codes[group as usize]], self.distance, &mut |position| {
+            let similarity = self.similarity(group, list.groups[position]);
+            similarity.into_iter().for_each(|similarity| each(position, similarity));
+        });
+    }
+
+    /// Adds the edges between each row and each column.
+    fn all(&mut self, rows: &List, columns: &List) {
+        self.compared += rows.codes.len() as u64 * columns.codes.len() as u64;
+        let of_piece = |(groups, codes, _): (&[u32], &[u64], usize)| {
+            let mut found = Vec::new();
+            each_across(&rows.codes, codes, self.distance, |row, column| {
+                let (a, b) = (rows.groups[row], groups[column]);
+                found.extend(self.similarity(a, b).map(|similarity| edge(a, b, similarity)));
+            });
+            found
+        };
+        let found: Vec<Vec<Edge>> = columns.pieces().map(of_piece).collect();
+        self.edges.extend(found.into_iter().flatten());
+    }
+}
+
+/// The choice so far.
+struct Choice<'a> {
+    comparison: Comparison<'a>,
+    is_kept: Vec<bool>,
+    /// The kept groups that others are compared with, and the dropped groups of several documents, in the order of the choice.
+    kept: List,
+    copied: List,
+}
+
+impl Choice<'_> {
+    /// Decides on groups that follow each other in the order.
+    fn decide(&mut self, batch: &[u32]) {
+        let corpus = self.comparison.search.corpus();
+        let rows = self.comparison.list(batch.iter().copied());
+        let before = self.comparison.best(&rows, &self.kept);
+        let (mut kept, mut copied) = (List::default(), List::default());
+        for (&group, before) in batch.iter().zip(before) {
+            let before = before.map(|(position, similarity)| (self.kept.groups[position], similarity));
+            // Those of the batch come later in the order, so that they must be more similar.
+            let most = before.map_or(0.0, |(_, similarity)| similarity.value());
+            let later = self.best_of_batch(&kept, group).filter(|(_, later)| before.is_none() || later.value() > most);
+            let Some((other, similarity)) = later.or(before) else {
+                self.is_kept[group as usize] = true;
+                // With a reference, documents are compared with it alone.
+                if !corpus.against() {
+                    self.compare_with_copied(group, &copied);
+                    self.comparison.push(&mut kept, group);
+                }
+                continue;
+            };
+            self.comparison.edges.push(edge(group, other, similarity));
+            if corpus.members(group).len() > 1 {
+                self.comparison.push(&mut copied, group);
+            }
+        }
+        self.comparison.all(&kept, &self.copied);
+        self.kept.append(&mut kept);
+        self.copied.append(&mut copied);
+    }
+
+    fn best_of_batch(&mut self, kept: &List, group: u32) -> Option<(u32, Similarity)> {
+        let mut best: Best = None;
+        self.comparison.one(group, kept, |position, similarity| {
+            if is_better((position, similarity), best) {
+                best = Some((position, similarity));
+            }
+        });
+        best.map(|(position, similarity)| (kept.groups[position], similarity))
+    }
+
+    fn compare_with_copied(&mut self, group: u32, copied: &List) {
+        let mut found = Vec::new();
+        self.comparison.one(group, copied, |position, similarity| {
+            found.push(edge(group, copied.groups[position], similarity));
+        });
+        self.comparison.edges.append(&mut found);
+    }
+}
+
+/// The connection of what all edges would connect.
+struct Connection<'a> {
+    comparison: Comparison<'a>,
+    is_kept: Vec<bool>,
+    connected: UnionFind<u32>,
+    /// The part of each group when the columns were sorted by it.
+    parts: Vec<u32>,
+    columns: List,
+    /// Whether parts were connected since then, and how many pairs were found that they connect.
+    has_changed: bool,
+    useless: u64,
+}
+
+impl Connection<'_> {
+    /// Sorts groups by their parts.
+    fn sort(&mut self) {
+        let groups = 0..self.is_kept.len() as u32;
+        self.parts = groups.clone().map(|group| self.connected.find(group)).collect();
+        let mut sorted: Vec<u32> = groups.collect();
+        sorted.par_sort_unstable_by_key(|&group| (self.parts[group as usize], group));
+        self.columns.clear();
+        self.columns = self.comparison.list(sorted.into_iter());
+        (self.has_changed, self.useless) = (false, 0);
+    }
+
+    fn part(&self, group: u32) -> u32 {
+        self.parts[group as usize]
+    }
+
+    /// The groups of which one is in each pair that can connect parts: those outside of the largest part, or those that are
+    /// not kept. Kept ones were compared with each other, unless they are of the reference.
+    fn rows(&self) -> Vec<u32> {
+        let parts = self.columns.groups.chunk_by(|&a, &b| self.part(a) == self.part(b));
+        let largest = parts.max_by_key(|part| (part.len(), std::cmp::Reverse(part[0]))).map(|part| self.part(part[0]));
+        let corpus = self.comparison.search.corpus();
+        let is_outside = |group: u32| Some(self.part(group)) != largest;
+        let is_dropped = |group: u32| !self.is_kept[group as usize] || is_first(corpus, group);
+        let of = |is_row: &dyn Fn(u32) -> bool| -> Vec<u32> {
+            self.columns.groups.iter().copied().filter(|&group| is_row(group)).collect()
+        };
+        let [outside, dropped] = [of(&is_outside), of(&is_dropped)];
+        if outside.len() <= dropped.len() { outside } else { dropped }
+    }
+
+    /// Compares all rows with the groups of other parts.
+    fn connect(&mut self) {
+        self.sort();
+        let mut rows = self.rows();
+        while !rows.is_empty() {
+            if self.has_changed && self.useless > MANY_USELESS {
+                self.sort();
+                rows.sort_unstable_by_key(|&group| (self.part(group), group));
+            }
+            let part = self.part(rows[rows.len() - 1]);
+            // A batch of one part is not compared with it.
+            let of_part = rows.iter().rev().take(ROWS).take_while(|&&group| self.part(group) == part).count();
+            let is_one = of_part == ROWS.min(rows.len());
+            let batch = rows.split_off(rows.len() - ROWS.min(rows.len()));
+            self.connect_batch(&batch, is_one.then_some(part));
+        }
+    }
+
+    fn connect_batch(&mut self, batch: &[u32], only: Option<u32>) {
+        let rows = self.comparison.list(batch.iter().copied());
+        let (comparison, parts) = (&self.comparison, &self.parts);
+        let of_piece = |(groups, codes, _): (&[u32], &[u64], usize)| {
+            let (mut found, mut met, mut useless) = (Vec::new(), HashSet::new(), 0u64);
+            let own = |side: fn(u32, u32) -> bool| {
+                groups.partition_point(|&group| only.is_some_and(|only| side(parts[group as usize], only)))
+            };
+            let (start, end) =
+                if only.is_some() { (own(|part, only| part < only), own(|part, only| part <= only)) } else { (0, 0) };
+            let mut compared = 0;
+            for range in [0..start, end..groups.len()] {
+                let (groups, codes) = (&groups[range.clone()], &codes[range]);
+                compared += (rows.codes.len() * codes.len()) as u64;
+                each_across(&rows.codes, codes, comparison.distance, |row, column| {
+                    let (a, b) = (rows.groups[row], groups[column]);
+                    let parts = (parts[a as usize], parts[b as usize]);
+                    if parts.0 == parts.1 || met.contains(&parts) {
+                        useless += 1;
+                    } else if let Some(similarity) = comparison.similarity(a, b) {
+                        met.insert(parts);
+                        found.push(edge(a, b, similarity));
+                    }
+                });
+            }
+            (found, useless, compared)
+        };
+        let found: Vec<(Vec<Edge>, u64, u64)> = self.columns.pieces().map(of_piece).collect();
+        for (found, useless, compared) in found {
+            self.comparison.compared += compared;
+            self.useless += useless;
+            for edge in found {
+                if self.connected.union(edge.a, edge.b) {
+                    self.has_changed = true;
+                    self.comparison.edges.push(edge);
+                }
+            }
+        }
+    }
+}
+
+impl Search<'_> {
+    /// The edges that decide, as [those of tables](super::keep), of fingerprints of 64 bits that are similar within this
+    /// distance. Returns the number of comparisons too.
+    ///
+    /// # Cost
+    /// A comparison of each group with those kept before it, and of some with all. Memory: some 50 bytes for each group, and
+    /// an edge for each that is dropped.
+    pub(super) fn deciding_edges_without_tables(&self, distance: u32, policy: KeepPolicy) -> (Vec<Edge>, u64) {
+        let corpus = self.corpus();
+        let groups = corpus.distinct();
+        let comparison =
+            Comparison { search: self, codes: self.fingerprints(), distance, edges: Vec::new(), compared: 0 };
+        let all = Subset::of(groups, 0..groups as u32);
+        let order = arrange::Turns::new(corpus, policy).order(&all);
+        let (first, rest): (Vec<u32>, Vec<u32>) = order.into_iter().partition(|&group| is_first(corpus, group));
+        let mut is_kept = vec![false; groups];
+        first.iter().for_each(|&group| is_kept[group as usize] = true);
+        let kept = comparison.list(first.into_iter());
+        let mut choice = Choice { comparison, is_kept, kept, copied: List::default() };
+        rest.chunks(ROWS).for_each(|batch| choice.decide(batch));
+        drop(rest);
+        let Choice { comparison, is_kept, .. } = choice;
+        let mut connected = UnionFind::<u32>::new(groups);
+        comparison.edges.iter().for_each(|edge| _ = connected.union(edge.a, edge.b));
+        let (parts, columns) = Default::default();
+        let mut connection =
+            Connection { comparison, is_kept, connected, parts, columns, has_changed: false, useless: 0 };
+        connection.connect();
+        (connection.comparison.edges, connection.comparison.compared)
+    }
+}
