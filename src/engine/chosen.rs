@@ -1,12 +1,10 @@
 //! Documents that were chosen by hand: they come first in the choice of what is kept.
 
+use super::names::Names;
 use crate::error::Error;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fmt;
 use std::io::{BufRead, Read};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// Documents that are decided on before all others, whatever their rank and the policy. Nothing else changes: of two that
 /// are near-duplicates only the first is kept, and one that is a near-duplicate of a reference is not kept.
@@ -21,50 +19,54 @@ use xxhash_rust::xxh3::xxh3_128;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
-    /// The file, in errors.
+    /// The file of the decisions, in errors.
     name: String,
     documents: Vec<One>,
+    /// The ids and the files that they name.
+    ids: Names,
+    files: Names,
+    /// The number of the first line, and of each that does not follow the one before, with its index.
+    lines: Vec<(usize, u64)>,
 }
 
 /// A document, as a line names it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct One {
-    line: u64,
-    id: String,
-    at: Option<Location>,
+    /// The number of its id.
+    id: u32,
+    /// The number of its file, or [`ANYWHERE`], and the record in it; 0 if it is a whole file.
+    file: u32,
+    record: u64,
 }
 
-/// A file, and the record in it unless it is one document.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Location {
-    file: String,
-    record: Option<u64>,
-}
+/// Not the number of a file: the id alone names the document.
+const ANYWHERE: u32 = u32::MAX;
 
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.record {
-            Some(record) => write!(f, "{}:{record}", self.file),
-            None => f.write_str(&self.file),
-        }
+impl One {
+    fn is_located(&self) -> bool {
+        self.file != ANYWHERE
+    }
+
+    fn location(&self) -> (u32, u64) {
+        (self.file, self.record)
     }
 }
 
-/// A document of a run, with its number.
+/// A document of a run, as a line can name it.
 #[derive(Clone, Copy)]
 pub(super) struct Named<'d> {
-    pub number: u32,
     pub id: &'d str,
     pub file: &'d str,
     pub record: Option<u64>,
 }
 
-/// The documents that a line may name.
-#[derive(Clone, Copy)]
-enum Found<'d> {
-    Nothing,
-    One(Named<'d>),
-    Several,
+/// Not the number of a document: what was found instead of one.
+const NOTHING: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+
+/// Notes a document that a line names.
+fn note(found: &mut u32, document: u32) {
+    *found = if *found == NOTHING { document } else { SEVERAL };
 }
 
 /// The longest line.
@@ -79,7 +81,7 @@ impl Chosen {
     /// [`Error::Decision`] for a line that is not a decision; [`Error::Input`] if they cannot be read.
     pub fn read(name: &str, mut lines: impl BufRead) -> Result<Self, Error> {
         let cannot_read = |error| Error::input(format!("cannot read {name}"), error);
-        let (mut documents, mut bytes) = (Vec::new(), Vec::new());
+        let (mut chosen, mut bytes) = (Chosen { name: name.into(), ..Chosen::default() }, Vec::new());
         for line in 1.. {
             bytes.clear();
             let read = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut bytes).map_err(cannot_read)?;
@@ -94,10 +96,25 @@ impl Chosen {
             let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
             if !text.trim().is_empty() {
                 let (id, at) = decision(text).map_err(invalid)?;
-                documents.push(One { line, id, at });
+                chosen.push(line, &id, at);
             }
         }
-        Ok(Chosen { name: name.into(), documents })
+        Ok(chosen)
+    }
+
+    fn push(&mut self, line: u64, id: &str, at: Option<(String, u64)>) {
+        let index = self.documents.len();
+        if self.lines.last().is_none_or(|&(first, number)| number + (index - first) as u64 != line) {
+            self.lines.push((index, line));
+        }
+        let (file, record) = at.map_or((ANYWHERE, 0), |(file, record)| (self.files.insert(&file), record));
+        self.documents.push(One { id: self.ids.insert(id), file, record });
+    }
+
+    /// The number of a line in the file.
+    fn line(&self, index: usize) -> u64 {
+        let (first, number) = self.lines[self.lines.partition_point(|&(first, _)| first <= index) - 1];
+        number + (index - first) as u64
     }
 
     /// The number of lines.
@@ -113,77 +130,127 @@ impl Chosen {
     /// A hash of what was chosen, whatever the order and however often.
     pub fn digest(&self) -> u128 {
         let key = |one: &One| {
-            let at = one.at.as_ref().map(|at| (at.file.as_str(), at.record));
-            serde_json::json!([one.id, at.map(|at| at.0), at.and_then(|at| at.1)]).to_string()
+            let (file, record) =
+                (one.is_located().then(|| self.files.get(one.file)), Some(one.record).filter(|&r| r > 0));
+            xxh3_128(serde_json::json!([self.ids.get(one.id), file, record]).to_string().as_bytes())
         };
-        let mut keys: Vec<String> = self.documents.iter().map(key).collect();
+        let mut keys: Vec<u128> = self.documents.iter().map(key).collect();
         keys.sort_unstable();
         keys.dedup();
-        xxh3_128(keys.join("\n").as_bytes())
+        let mut all = Xxh3::new();
+        keys.iter().for_each(|key| all.update(&key.to_le_bytes()));
+        all.digest128()
     }
 
-    /// The numbers of the chosen documents, some of them several times.
+    /// The numbers of the chosen documents, some of them several times. `named` says how the document of a number is named.
+    ///
+    /// # Cost
+    /// Two look-ups for each of the documents. Memory: 12 bytes for each line.
     ///
     /// # Errors
     /// [`Error::Decision`] if a line names no document, several, or one with another id.
-    pub(super) fn find<'d>(&self, documents: impl Iterator<Item = Named<'d>>) -> Result<Vec<u32>, Error> {
-        let mut by_id: HashMap<&str, Found<'d>> = HashMap::new();
-        let mut by_location: HashMap<Location, Found<'d>> = HashMap::new();
-        for one in &self.documents {
-            match &one.at {
-                Some(at) => _ = by_location.entry(at.clone()).or_insert(Found::Nothing),
-                None => _ = by_id.entry(&one.id).or_insert(Found::Nothing),
-            }
-        }
+    pub(super) fn find<'d>(
+        &self,
+        documents: impl Iterator<Item = u32>,
+        named: impl Fn(u32) -> Named<'d>,
+    ) -> Result<Vec<u32>, Error> {
+        let located = self.located();
+        let by_id = located.len() < self.documents.len();
+        let mut of_id = vec![NOTHING; if by_id { self.ids.len() } else { 0 }];
+        let mut of_place = vec![NOTHING; located.len()];
+        // Documents of one file follow each other.
+        let mut file: Option<(&str, Option<u32>)> = None;
+        let mut next = 0;
         for document in documents {
-            let note = |found: &mut Found<'d>| {
-                *found = match found {
-                    Found::Nothing => Found::One(document),
-                    _ => Found::Several,
+            let Named { id, file: in_file, record } = named(document);
+            if by_id && let Some(id) = self.ids.find(id) {
+                note(&mut of_id[id as usize], document);
+            }
+            if !located.is_empty() {
+                let (_, number) = *match &mut file {
+                    Some(file) if file.0 == in_file => file,
+                    other => other.insert((in_file, self.files.find(in_file))),
                 };
-            };
-            by_id.get_mut(document.id).map(note);
-            if !by_location.is_empty() {
-                let location = Location { file: document.file.into(), record: document.record };
-                if let Entry::Occupied(mut found) = by_location.entry(location) {
-                    note(found.get_mut());
+                let location = number.map(|file| (file, record.unwrap_or(0)));
+                let place = location.and_then(|location| self.first_at(location, &located, &mut next));
+                place.into_iter().for_each(|place| note(&mut of_place[place], document));
+            }
+        }
+        let at = |one: &One| if one.is_located() { NOTHING } else { of_id[one.id as usize] };
+        let mut found: Vec<u32> = self.documents.iter().map(at).collect();
+        let mut first = 0;
+        for (place, &index) in located.iter().enumerate() {
+            if self.location(index) != self.location(located[first]) {
+                first = place;
+            }
+            found[index as usize] = of_place[first];
+        }
+        for (index, &document) in found.iter().enumerate() {
+            self.check(&self.documents[index], document, &named).map_err(|message| {
+                let place = format!("{}:{}", self.name, self.line(index));
+                Error::Decision { place, message }
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// The lines that say where their document is, in the order of their locations.
+    fn located(&self) -> Vec<u32> {
+        let lines = 0..self.documents.len() as u32;
+        let mut located: Vec<u32> = lines.filter(|&line| self.documents[line as usize].is_located()).collect();
+        located.sort_unstable_by_key(|&line| self.location(line));
+        located
+    }
+
+    fn location(&self, index: u32) -> (u32, u64) {
+        self.documents[index as usize].location()
+    }
+
+    /// The first place of this location among those of lines. It is nearly always the next one after that of the document
+    /// before, from which the search starts.
+    fn first_at(&self, location: (u32, u64), located: &[u32], next: &mut usize) -> Option<usize> {
+        let is_before = |place: usize| located.get(place).is_some_and(|&line| self.location(line) < location);
+        let comes_after = |place: usize| place == 0 || is_before(place - 1);
+        while *next < located.len()
+            && is_before(*next)
+            && comes_after(*next)
+            && self.location(located[*next]).0 == location.0
+        {
+            *next += 1;
+        }
+        if is_before(*next) || !comes_after(*next) {
+            *next = located.partition_point(|&line| self.location(line) < location);
+        }
+        located.get(*next).filter(|&&line| self.location(line) == location).map(|_| *next)
+    }
+
+    /// Checks that one document was found, and that it has the id.
+    fn check<'d>(&self, one: &One, found: u32, named: impl Fn(u32) -> Named<'d>) -> Result<(), String> {
+        let id = self.ids.get(one.id);
+        if !one.is_located() {
+            return match found {
+                NOTHING => Err(format!("no document has the id '{id}'")),
+                SEVERAL => {
+                    Err(format!("several documents have the id '{id}': name one by \"file\" and \"record\" too"))
                 }
-            }
-        }
-        let number = |one: &One| {
-            let found = match &one.at {
-                Some(at) => by_location[at],
-                None => by_id[one.id.as_str()],
+                _ => Ok(()),
             };
-            let place = || format!("{}:{}", self.name, one.line);
-            one.only(found).map_err(|message| Error::Decision { place: place(), message })
-        };
-        self.documents.iter().map(number).collect()
-    }
-}
-
-impl One {
-    /// The document that was found, if it is the only one and has the id.
-    fn only(&self, found: Found<'_>) -> Result<u32, String> {
-        let id = &self.id;
-        match (&self.at, found) {
-            (None, Found::Nothing) => Err(format!("no document has the id '{id}'")),
-            (None, Found::Several) => {
-                Err(format!("several documents have the id '{id}': name one by \"file\" and \"record\" too"))
-            }
-            (Some(at), Found::Nothing) => Err(format!("no document is at {at} (id '{id}')")),
-            (Some(at), Found::Several) => Err(format!("several documents are at {at} (id '{id}')")),
-            (Some(at), Found::One(document)) if document.id != id => {
-                let other = document.id;
-                Err(format!("the document at {at} has the id '{other}', not '{id}': the input has changed"))
-            }
-            (_, Found::One(document)) => Ok(document.number),
+        }
+        let file = self.files.get(one.file);
+        let at = if one.record > 0 { format!("{file}:{}", one.record) } else { file.to_string() };
+        match found {
+            NOTHING => Err(format!("no document is at {at} (id '{id}')")),
+            SEVERAL => Err(format!("several documents are at {at} (id '{id}')")),
+            _ => match named(found).id {
+                other if other == id => Ok(()),
+                other => Err(format!("the document at {at} has the id '{other}', not '{id}': the input has changed")),
+            },
         }
     }
 }
 
-/// The id and the location in a line.
-fn decision(text: &str) -> Result<(String, Option<Location>), String> {
+/// The id and the location in a line: the file, and the record or 0.
+fn decision(text: &str) -> Result<(String, Option<(String, u64)>), String> {
     const EXPECTED: &str = r#"expected {"type":"decision","keep":"ID"}"#;
     let fields: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error}): {EXPECTED}"))?;
@@ -206,7 +273,7 @@ fn decision(text: &str) -> Result<(String, Option<Location>), String> {
         },
     };
     match (text("file")?, record) {
-        (Some(file), record) => Ok((id, Some(Location { file, record }))),
+        (Some(file), record) => Ok((id, Some((file, record.unwrap_or(0))))),
         (None, None) => Ok((id, None)),
         (None, Some(record)) => Err(format!("the record {record} of no file: add the field \"file\"")),
     }
@@ -215,6 +282,7 @@ fn decision(text: &str) -> Result<(String, Option<Location>), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn error(lines: &str) -> String {
         Chosen::read("d", lines.as_bytes()).unwrap_err().to_string()
@@ -240,6 +308,56 @@ mod tests {
         }
         assert!(error(&"x".repeat(2 << 20)).starts_with("d:1: longer than"), "of a line without an end");
         assert!(Chosen::read("d", &b"\xff\n"[..]).unwrap_err().to_string().starts_with("d:1: "));
+    }
+
+    /// Ids, files and records of which some are the same.
+    fn names() -> impl Strategy<Value = (String, String, Option<u64>)> {
+        ("[a-e]", "[fg]?", prop::option::of(1u64..9))
+    }
+
+    proptest! {
+        #[test]
+        fn documents_are_those_that_a_search_of_all_finds(
+            documents in prop::collection::vec(names(), 0..12),
+            copied in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..8),
+            others in prop::collection::vec((names(), any::<bool>()), 0..2),
+            sorted: bool,
+        ) {
+            let mut documents = documents;
+            if sorted {
+                documents.sort_by_key(|(_, file, record)| (file.clone(), *record));
+            }
+            let copied = copied.iter().filter(|_| !documents.is_empty());
+            let lines: Vec<_> =
+                copied.map(|(at, located)| (at.get(&documents).clone(), *located)).chain(others).collect();
+            let mut chosen = Chosen::default();
+            for (line, ((id, file, record), located)) in (1..).zip(&lines) {
+                chosen.push(2 * line, id, located.then(|| (file.clone(), record.unwrap_or(0))));
+            }
+            let found = chosen.find(0..documents.len() as u32, |number| {
+                let (id, file, record) = &documents[number as usize];
+                Named { id, file, record: *record }
+            });
+            let expected: Result<Vec<u32>, usize> = lines.iter().enumerate().map(|(index, (line, located))| {
+                let is_it = |document: &(String, String, Option<u64>)| match located {
+                    true => (&document.1, document.2) == (&line.1, line.2),
+                    false => document.0 == line.0,
+                };
+                let all: Vec<usize> = (0..documents.len()).filter(|&number| is_it(&documents[number])).collect();
+                match *all {
+                    [one] if documents[one].0 == line.0 => Ok(one as u32),
+                    _ => Err(index),
+                }
+            }).collect();
+            match (found, expected) {
+                (Ok(found), Ok(expected)) => prop_assert_eq!(found, expected),
+                (Err(error), Err(index)) => {
+                    let place = format!(":{}: ", 2 * (index + 1));
+                    prop_assert!(error.to_string().starts_with(&place), "{} at {}", error, place);
+                }
+                (found, expected) => prop_assert!(false, "{:?}, not {:?}", found, expected),
+            }
+        }
     }
 
     #[test]

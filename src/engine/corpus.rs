@@ -318,10 +318,10 @@ impl Corpus {
     /// See [`Chosen::find`].
     pub fn prefer(&mut self, chosen: &Chosen) -> Result<(), Error> {
         let documents = self.documents_read().filter(|&document| !self.is_reference(document));
-        let numbers = chosen.find(documents.map(|number| {
+        let numbers = chosen.find(documents, |number| {
             let At { path, line } = self.at(number);
-            Named { number, id: self.id(number), file: path, record: line }
-        }))?;
+            Named { id: self.id(number), file: path, record: line }
+        })?;
         let mut chosen = vec![false; self.lengths.len()];
         numbers.iter().for_each(|&number| chosen[number as usize] = true);
         if chosen.contains(&true) {

@@ -32,6 +32,7 @@ mod group;
 mod hosts;
 mod joined;
 mod keep;
+mod names;
 mod portions;
 mod read;
 mod request;

@@ -206,6 +206,27 @@ fn many_tables_are_not_made() {
     check("scan - --algo simhash --distance 10 --tables 286 --emit verdicts", &lines, 30_000, 0);
 }
 
+/// Once in a map, with their texts, each took some 300 bytes.
+#[test]
+fn many_decisions_take_little_memory() {
+    const DOCUMENTS: u64 = 300_000;
+    let shell = Shell::new();
+    let line = |number: u64| format!("{{\"id\":\"d{number}\",\"text\":\"w{number} x{}\"}}\n", number / 3);
+    shell.write("all.jsonl", (0..DOCUMENTS).map(line).collect::<String>());
+    let named = |number: u64| format!("{{\"type\":\"decision\",\"keep\":\"d{number}\"}}\n");
+    let located = |number: u64| {
+        let record = number + 1;
+        format!("{{\"type\":\"decision\",\"keep\":\"d{number}\",\"file\":\"all.jsonl\",\"record\":{record}}}\n")
+    };
+    let decision = |number: u64| if number.is_multiple_of(2) { named(number) } else { located(number) };
+    shell.write("decisions.jsonl", (0..DOCUMENTS).map(decision).collect::<String>());
+    let (run, most) =
+        watched(shell.command("scan all.jsonl --emit clusters --decisions decisions.jsonl --memory 1M -j2"), |_| {});
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let promised = promised(100, DOCUMENTS);
+    assert!((1..promised).contains(&most), "{} MB of {}", most / 1_000_000, promised / 1_000_000);
+}
+
 #[test]
 fn windows_of_decoders_are_bounded() {
     let shell = Shell::new();
