@@ -40,12 +40,13 @@ impl Prefix {
 
     /// Appends the keys of the prefix of a set, given with or without repeats and in any order. An empty set has none.
     ///
-    /// Cost: a sort, and a selection by rarity.
+    /// Cost: a sort, and a selection by rarity. Memory: 9 bytes for each element in addition to the keys.
     pub fn keys_of_set(&self, elements: &[u64], keys: &mut Vec<u64>) {
         let mut set = elements.to_vec();
         set.sort_unstable();
         set.dedup();
-        self.keys_of(&set, &set, keys);
+        let counts = self.counts(&set);
+        self.keys_of(&counts, set, keys);
     }
 
     /// Appends the keys of the prefix of a multiset, given in any order. An empty one has none.
@@ -58,27 +59,57 @@ impl Prefix {
             // The first occurrence of an element is the element itself, as in a set.
             run.iter().enumerate().map(|(i, &x)| if i == 0 { x } else { combine(mix(i as u64), x) })
         });
-        self.keys_of(&sorted, &occurrences.collect::<Vec<_>>(), keys);
+        let (counts, keys_of_elements) = (self.counts(&sorted), occurrences.collect());
+        self.keys_of(&counts, keys_of_elements, keys);
     }
 
-    /// Appends the prefix of elements, each with its key.
-    fn keys_of(&self, elements: &[u64], keys_of_elements: &[u64], keys: &mut Vec<u64>) {
+    /// How many documents have each of these elements.
+    fn counts(&self, elements: &[u64]) -> Vec<u8> {
         let mut counts = vec![u8::MAX; elements.len()];
         if let Some(rarity) = &self.rarity {
             rarity.count_all(elements, &mut counts);
         }
-        // Rare elements first; ties by key, which is as good as any fixed order.
-        let mut ordered: Vec<(u8, u64)> = counts.into_iter().zip(keys_of_elements.iter().copied()).collect();
-        if ordered.is_empty() {
+        counts
+    }
+
+    /// Appends the prefix of elements, given their counts and their keys: the rare ones first, and of those with one count the
+    /// smallest keys, which is as good as any fixed order.
+    ///
+    /// The counts decide on most elements without a sort. Those of the last count are collected in the place of others.
+    fn keys_of(&self, counts: &[u8], mut keys_of_elements: Vec<u64>, keys: &mut Vec<u64>) {
+        if counts.is_empty() {
             return;
         }
-        let length = self.threshold.prefix_of(ordered.len());
-        if length < ordered.len() {
-            ordered.select_nth_unstable(length);
-            ordered.truncate(length);
+        let mut of_count = [0u32; 256];
+        counts.iter().for_each(|&count| of_count[usize::from(count)] += 1);
+        let length = self.threshold.prefix_of(counts.len());
+        let (mut last, mut left) = (0u8, length);
+        while last < u8::MAX && (of_count[usize::from(last)] as usize) < left {
+            left -= of_count[usize::from(last)] as usize;
+            last += 1;
         }
-        // An element of a single document leads to no other document.
-        keys.extend(ordered.iter().filter(|(count, _)| *count != 1).map(|&(_, key)| key));
+        // Without branches, as it is anyone's guess which of two elements is the rarer: each is written, and stays if it counts.
+        let (mut end, mut ties) = (keys.len(), 0);
+        keys.reserve(length + 1);
+        keys.resize(end + length - left + 1, 0);
+        for (at, &count) in counts.iter().enumerate() {
+            let key = keys_of_elements[at];
+            keys[end] = key;
+            // An element of a single document leads to no other document.
+            end += usize::from((count < last) & (count != 1));
+            keys_of_elements[ties] = key;
+            ties += usize::from(count == last);
+        }
+        keys.truncate(end);
+        if last == 1 {
+            return;
+        }
+        keys_of_elements.truncate(ties);
+        if left < ties {
+            keys_of_elements.select_nth_unstable(left);
+            keys_of_elements.truncate(left);
+        }
+        keys.append(&mut keys_of_elements);
     }
 }
 
@@ -132,6 +163,29 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_those_of_the_first_in_a_sorted_list(
+            elements in prop::collection::vec((0u8..5, any::<u8>()), 1..60),
+            percent in 1u64..=100,
+        ) {
+            let prefix = Prefix::new(Threshold::new(percent, 100).unwrap());
+            let elements: std::collections::BTreeSet<(u8, u8)> = elements.into_iter().collect();
+            let (counts, of_elements): (Vec<u8>, Vec<u64>) =
+                elements.iter().map(|&(count, key)| (count, mix((u64::from(key) << 8) + u64::from(count)))).unzip();
+            let mut sorted: Vec<(u8, u64)> = counts.iter().copied().zip(of_elements.iter().copied()).collect();
+            sorted.sort_unstable();
+            sorted.truncate(prefix.threshold.prefix_of(sorted.len()));
+            let mut expected: Vec<u64> = sorted.iter().filter(|(count, _)| *count != 1).map(|&(_, key)| key).collect();
+            let mut keys = vec![7];
+            prefix.keys_of(&counts, of_elements, &mut keys);
+            prop_assert_eq!(keys.remove(0), 7);
+            expected.sort_unstable();
+            keys.sort_unstable();
+            prop_assert_eq!(keys, expected);
         }
     }
 

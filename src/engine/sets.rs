@@ -17,6 +17,8 @@ pub(super) struct Sets {
     number: Vec<u32>,
     /// The first error of the file.
     failure: Mutex<Option<Error>>,
+    /// Held while long sets that were read from the file are compared.
+    long: Mutex<()>,
 }
 
 /// The sets by their numbers, and what is in memory of each.
@@ -41,6 +43,9 @@ struct Compact {
     starts: Vec<usize>,
     end: usize,
 }
+
+/// Two sets with more words together are long.
+const LONG: usize = 1 << 18;
 
 /// How many sets have one start in memory.
 const STEP: usize = 64;
@@ -77,7 +82,7 @@ impl Sets {
             Some(file) => Content::Written { file, at: Compact::default() },
             None => Content::Held { words: Vec::new(), at: Vec::with_capacity(groups.len()) },
         };
-        Sets { content, number: vec![0; groups.len()], groups, failure: Mutex::default() }
+        Sets { content, number: vec![0; groups.len()], groups, failure: Mutex::default(), long: Mutex::default() }
     }
 
     /// Sets of these groups in these words, each with its group, its start and its length in words.
@@ -88,7 +93,7 @@ impl Sets {
             number[place(&groups, group)] = at.len() as u32;
         }
         let content = Content::Held { words, at };
-        Sets { content, groups, number, failure: Mutex::default() }
+        Sets { content, groups, number, failure: Mutex::default(), long: Mutex::default() }
     }
 
     #[inline]
@@ -107,6 +112,16 @@ impl Sets {
             }
             (Some(set), Content::Written { file, at }) => Cow::Owned(self.read(file, at, set)),
         }
+    }
+
+    /// Passes the sets of two groups to a function. Long sets that are in the file are in memory one pair at a time, whatever
+    /// the number of threads.
+    pub fn compared<T>(&self, a: u32, b: u32, compare: impl FnOnce(&[u64], &[u64]) -> T) -> T {
+        let Content::Written { at, .. } = &self.content else { return compare(&self.get(a), &self.get(b)) };
+        let length = |group| self.set_of(group).map_or(0, |set| at.lengths[set] as usize);
+        let is_long = length(a) + length(b) > LONG;
+        let _one_pair = is_long.then(|| self.long.lock().unwrap_or_else(PoisonError::into_inner));
+        compare(&self.get(a), &self.get(b))
     }
 
     #[cold]

@@ -22,6 +22,9 @@ pub(super) struct Buffer {
     words: Vec<u64>,
 }
 
+/// The number of words that are written or read at once, so that many of them do not take their memory twice.
+const AT_ONCE: usize = 1 << 14;
+
 impl Spilled {
     /// An empty file in `folder`, or in the system's.
     ///
@@ -45,10 +48,14 @@ impl Spilled {
     /// # Errors
     /// The disk is full.
     pub fn append(&mut self, words: &[u64]) -> Result<u64, Error> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
-        self.bytes += bytes.len() as u64;
-        Ok(self.bytes - bytes.len() as u64)
+        let (start, mut bytes) = (self.bytes, Vec::new());
+        for words in words.chunks(AT_ONCE) {
+            bytes.clear();
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            self.file.write_all(&bytes).map_err(|error| cannot_write(self.what, &self.folder, error))?;
+            self.bytes += bytes.len() as u64;
+        }
+        Ok(start)
     }
 
     /// The words from a byte on. Threads that read do not wait for each other.
@@ -64,10 +71,13 @@ impl Spilled {
     }
 
     fn fill(&self, start: u64, count: usize, buffer: &mut Buffer) -> io::Result<()> {
-        buffer.bytes.resize(8 * count, 0);
-        read_at(&self.file, &mut buffer.bytes, start)?;
         buffer.words.clear();
-        buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        buffer.words.reserve_exact(count);
+        for first in (0..count).step_by(AT_ONCE) {
+            buffer.bytes.resize(8 * AT_ONCE.min(count - first), 0);
+            read_at(&self.file, &mut buffer.bytes, start + 8 * first as u64)?;
+            buffer.words.extend(buffer.bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        }
         Ok(())
     }
 }

@@ -690,7 +690,7 @@ impl<'a> Search<'a> {
             Evidence::Fingerprints => self.similarity_of_fingerprints(a, b),
             Evidence::Sets(sets) => {
                 *compared += 1;
-                self.algorithm.compare(&sets.get(a), &sets.get(b))
+                sets.compared(a, b, |a, b| self.algorithm.compare(a, b))
             }
         }
     }
@@ -726,7 +726,7 @@ impl<'a> Search<'a> {
                         return;
                     }
                     *count += 1;
-                    self.algorithm.compare(&sets.get(a), &sets.get(b))
+                    sets.compared(a, b, |a, b| self.algorithm.compare(a, b))
                 }
             };
             if let Some(similarity) = similarity {
