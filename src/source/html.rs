@@ -16,6 +16,8 @@ use super::PageText;
 use super::decode::{self, Decoded};
 
 #[cfg(feature = "main-content")]
+mod documentation;
+#[cfg(feature = "main-content")]
 mod main_text;
 mod markup;
 mod text;

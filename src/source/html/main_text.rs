@@ -1,4 +1,6 @@
-//! The main text of a page, without its menus and footers: as dom_smoothie finds it, which follows Mozilla's Readability.
+//! The main text of a page, without its menus and footers: as dom_smoothie finds it, which follows Mozilla's Readability;
+//! or all but the navigation, if a [documentation generator](super::documentation) made the page. Where the library
+//! finds text outside the only main part of a page, that part is taken.
 //!
 //! A crafted page can make building its tree quadratic: misnested formatting is repaired again and again, and depth and
 //! misplaced tables multiply the cost. Therefore the library never reads the original page. It gets another one,
@@ -6,9 +8,11 @@
 //! links, no link within a link, no scripts, few attributes. Beyond the bounds on depth and elements, no such page is
 //! written.
 
+use super::documentation::{documentation, is_sign, landmark};
 use super::markup::{Attributes, Content, INLINE, Token, Tokens, is_among};
 use super::text::text;
 use dom_smoothie::{Config, Readability};
+use std::collections::HashSet;
 
 /// The maximum nesting depth of elements. Browsers allow 512.
 const MAX_DEPTH: usize = 100;
@@ -66,7 +70,28 @@ const ATTRIBUTES: &[&str] = &["aria-hidden", "class", "hidden", "id", "role", "s
 
 /// The main text, if it is found within the bounds.
 pub(super) fn main_text(html: &str) -> Option<String> {
-    text_of(rewritten(html)?)
+    let Rewritten { page, is_documentation } = rewritten(html)?;
+    if is_documentation {
+        return documentation(&page);
+    }
+    let landmark = landmark(&page);
+    let found = text_of(page)?;
+    Some(landmark.filter(|landmark| is_outside(&found, landmark)).unwrap_or(found))
+}
+
+/// Whether less than a tenth of a text is lines of a main part.
+fn is_outside(found: &str, landmark: &str) -> bool {
+    let lines: HashSet<&str> = landmark.lines().map(str::trim).collect();
+    let inside: usize = found.lines().map(str::trim).filter(|line| lines.contains(line)).map(str::len).sum();
+    10 * inside < found.len()
+}
+
+/// A page rewritten for the library.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rewritten {
+    pub(super) page: String,
+    /// Whether a documentation generator made it.
+    is_documentation: bool,
 }
 
 /// The main text of the rewritten page.
@@ -76,11 +101,12 @@ fn text_of(page: String) -> Option<String> {
     Some(text(&article.content)).filter(|text| !text.is_empty())
 }
 
-/// The page rewritten for the library; `None` beyond the bounds.
-fn rewritten(html: &str) -> Option<String> {
+/// The page rewritten; `None` beyond the bounds.
+pub(super) fn rewritten(html: &str) -> Option<Rewritten> {
     let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0, searches: 0 };
-    let (mut templates, mut inside) = (0u64, Content::Data);
+    let (mut templates, mut inside, mut is_documentation) = (0u64, Content::Data, false);
     for token in Tokens::new(html) {
+        is_documentation = is_documentation || is_sign(&token);
         match token {
             Token::Comment(_) => {}
             Token::Start { name, .. } if name.eq_ignore_ascii_case("template") => templates += 1,
@@ -104,12 +130,14 @@ fn rewritten(html: &str) -> Option<String> {
                 Content::Sample | Content::Plain => page.push(run, true),
             },
         }
-        if page.open.len() > MAX_DEPTH || page.elements > MAX_ELEMENTS || page.out.len() > MAX_BYTES {
+        // Only the library needs the bounds on size: what reads the pages of generators is linear.
+        let is_large = page.elements > MAX_ELEMENTS || page.out.len() > MAX_BYTES;
+        if page.open.len() > MAX_DEPTH || (is_large && !is_documentation) {
             return None;
         }
     }
     page.close_to(0);
-    Some(page.out)
+    Some(Rewritten { page: page.out, is_documentation })
 }
 
 /// The page so far.
@@ -232,6 +260,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The page rewritten for the library, if it is read by it.
+    fn plain(html: &str) -> Option<String> {
+        rewritten(html).filter(|rewritten| !rewritten.is_documentation).map(|rewritten| rewritten.page)
+    }
+
     /// The elements of a page as it was written, after checking that each is closed in order.
     fn elements(page: &str) -> usize {
         let (mut open, mut elements) = (Vec::new(), 0);
@@ -257,7 +290,7 @@ mod tests {
 
     /// The tree has exactly the elements that were written: nothing was repaired, and nothing was copied.
     fn check_tree(html: &str) {
-        let Some(page) = rewritten(html) else { return };
+        let Some(page) = plain(html) else { return };
         assert!(page.len() <= 2 * MAX_BYTES);
         let written = elements(&page);
         assert!(written <= MAX_ELEMENTS + 1);
@@ -289,7 +322,7 @@ mod tests {
         for bit in ["&#", "&", "&amp;", "& ", "&a", "&#171;", "\u{a0}", "«", "a · b", "<&", "&gt", "<b>&</b>", "&\0"]
         {
             for html in [bit.repeat(200_000 / bit.len()), format!("<pre>{}", bit.repeat(200_000 / bit.len()))] {
-                let page = rewritten(&html).unwrap();
+                let page = plain(&html).unwrap();
                 assert!(
                     searched(&page) <= (MAX_SEARCHES + 2) * page.len(),
                     "{bit}: {} of {}",
@@ -310,7 +343,7 @@ mod tests {
                     "A word, and more. ".repeat(50),
                     bit.repeat(repeats)
                 );
-                let page = rewritten(&html).unwrap();
+                let page = plain(&html).unwrap();
                 assert_eq!(text_of(page.clone()), text_of(page.replace("<!---->", "")), "{bit} {repeats}");
                 assert!(repeats < 1000 || page.contains("<!---->"), "{bit}");
             }
@@ -352,9 +385,9 @@ mod tests {
                 check_tree(&bit.repeat(repeats));
             }
         }
-        assert_eq!(rewritten(&"<div>".repeat(MAX_DEPTH + 1)), None);
-        assert_eq!(rewritten(&"<p>x".repeat(MAX_ELEMENTS + 1)), None);
-        assert_eq!(rewritten(&"text ".repeat(MAX_BYTES / 5 + 1)), None);
+        assert_eq!(plain(&"<div>".repeat(MAX_DEPTH + 1)), None);
+        assert_eq!(plain(&"<p>x".repeat(MAX_ELEMENTS + 1)), None);
+        assert_eq!(plain(&"text ".repeat(MAX_BYTES / 5 + 1)), None);
     }
 
     proptest! {

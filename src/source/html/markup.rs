@@ -140,7 +140,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The number of bytes after the last token.
-    #[cfg(feature = "check")]
+    #[cfg(any(feature = "check", feature = "main-content"))]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }
