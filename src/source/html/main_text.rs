@@ -351,6 +351,33 @@ mod tests {
     }
 
     #[test]
+    fn text_outside_the_only_main_part_is_not_taken() {
+        let paragraph = format!("<p>{}</p>", "A sentence, with commas, and more of it. ".repeat(20));
+        let footer = format!("<div>{paragraph}{paragraph}</div>");
+        let items: String = (0..10).map(|n| format!("<li><a href=x>link{n}</a></li>")).collect();
+        for (html, is_footer) in [
+            (format!("<main><ul>{items}</ul></main>{footer}"), false),
+            (format!("<div role=main><ul>{items}</ul></div>{footer}"), false),
+            (format!("<main>{footer}<ul>{items}</ul></main>"), true),
+            (format!("<main><ul>{items}</ul></main><main>x</main>{footer}"), true),
+            (format!("<main><nav>{items}</nav></main>{footer}"), false),
+            (format!("<main></main>{footer}"), true),
+            (format!("<ul>{items}</ul>{footer}"), true),
+        ] {
+            let found = main_text(&html).unwrap();
+            assert_eq!((found.contains("sentence"), found.contains("link0")), (is_footer, !is_footer), "{html}");
+        }
+        for (found, landmark, expected) in [
+            ("a\n b ", "b\na", false),
+            ("1234567890\nabcdefghij", "a", true),
+            ("123456789\na", "a", true),
+            ("12345678\na", "a", false),
+        ] {
+            assert_eq!(is_outside(found, landmark), expected, "{found}");
+        }
+    }
+
+    #[test]
     fn crafted_pages_cost_no_more_than_the_bounds() {
         for bit in [
             "<div>",
