@@ -44,19 +44,19 @@ use clap::{Arg, Command, error::ErrorKind};
 use neardups::Error;
 use neardups::kernel::Level;
 use status::{Status, usage_error};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Parses the arguments of the process, runs the command, and reports errors on standard error.
 pub fn run() -> ExitCode {
     heap::return_what_is_freed();
-    let command = command();
-    spelling::learn_options(&command);
-    let matches =
-        match command.try_get_matches().and_then(|matches| arguments::help::of_commands(self::command, matches)) {
-            Ok(matches) => matches,
-            Err(error) => return usage(&at_level(error)),
-        };
+    spelling::learn_options(command);
+    let typed = command_of(&std::env::args_os().collect::<Vec<_>>());
+    let matches = match typed.try_get_matches().and_then(|matches| arguments::help::of_commands(command, matches)) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&at_level(error)),
+    };
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // An unknown level would not change results, but it is set to be measured.
         _ if let Err(why) = Level::requested() => Err(usage_error(format!("{}: {why}", Level::VARIABLE))),
@@ -136,8 +136,39 @@ fn typed_stats() -> Option<PathBuf> {
     arguments::stats(matches.subcommand()?.1)
 }
 
+type MakeCommand = fn() -> Command;
+
+/// The commands of the program, in the order of its help.
+const COMMANDS: &[(&str, MakeCommand)] = &[
+    ("scan", arguments::scan::command),
+    ("filter", arguments::filter::command),
+    ("index", arguments::index::command),
+    ("clean", arguments::clean::command),
+    ("check", check::arguments::command),
+    ("compare", arguments::compare::command),
+    ("eval", arguments::eval::command),
+    ("plan", arguments::plan::command),
+    ("lexicon", arguments::lexicon::command),
+    ("completions", arguments::generate::completions_command),
+    ("man", arguments::generate::man_command),
+];
+
 /// The whole command line.
 fn command() -> Command {
+    program(COMMANDS)
+}
+
+/// What a line is parsed with: of the commands only the one that it begins with, because the options of all of them take
+/// longer to make than the scan of a small folder.
+fn command_of(line: &[OsString]) -> Command {
+    match COMMANDS.iter().position(|(name, _)| line.get(1).is_some_and(|word| word == name)) {
+        Some(typed) => program(&COMMANDS[typed..=typed]),
+        None => command(),
+    }
+}
+
+/// The program with these commands.
+fn program(commands: &[(&str, MakeCommand)]) -> Command {
     let program = Command::new("dedup")
         .version(env!("CARGO_PKG_VERSION"))
         .propagate_version(true)
@@ -158,24 +189,27 @@ fn command() -> Command {
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(arguments::scan::command())
-        .subcommand(arguments::filter::command())
-        .subcommand(arguments::index::command())
-        .subcommand(arguments::clean::command())
-        .subcommand(check::arguments::command())
-        .subcommand(arguments::compare::command())
-        .subcommand(arguments::eval::command())
-        .subcommand(arguments::plan::command())
-        .subcommand(arguments::lexicon::command())
-        .subcommand(arguments::generate::completions_command())
-        .subcommand(arguments::generate::man_command());
+        .subcommands(commands.iter().map(|(_, command)| command()));
     aliases::add(levels::add(arguments::help::add(program)))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_command_line_is_consistent() {
         super::command().debug_assert();
+        for (name, command) in super::COMMANDS {
+            assert_eq!(command().get_name(), *name);
+            let line = ["dedup", name].map(OsString::from);
+            let program = super::command_of(&line);
+            program.clone().debug_assert();
+            assert_eq!(program.get_subcommands().map(Command::get_name).collect::<Vec<_>>(), [name, "help"]);
+        }
+        assert_eq!(
+            super::command_of(&["dedup".into(), "-q".into()]).get_subcommands().count(),
+            super::COMMANDS.len() + 1
+        );
     }
 }

@@ -6,7 +6,7 @@ use neardups::Error;
 use neardups::source::Problem;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The command for what the library names.
 const COMMANDS: [(&str, &str); 5] = [
@@ -73,7 +73,7 @@ fn spelled_at_end(message: &str) -> Cow<'_, str> {
 /// Whether this is the name of an option, or one with a value.
 fn is_option(quoted: &str) -> bool {
     let name = quoted.split(' ').next().unwrap_or_default();
-    OPTIONS.get().is_some_and(|options| options.contains(name))
+    OPTIONS.contains(name)
 }
 
 /// The same for several messages.
@@ -106,16 +106,19 @@ pub fn of_rejection(message: &str) -> Cow<'_, str> {
     spelled_at_end(message)
 }
 
-/// The long options of all commands.
-static OPTIONS: OnceLock<HashSet<String>> = OnceLock::new();
+/// The program, whose options are gathered when a message needs them.
+static PROGRAM: OnceLock<fn() -> Command> = OnceLock::new();
 
-/// Takes note of the options that there are: those of this command and its subcommands. Before that none is known.
-pub fn learn_options(command: &Command) {
-    OPTIONS.get_or_init(|| {
-        let mut options = HashSet::new();
-        collect(command, &mut options);
-        options
-    });
+/// The long options of all commands.
+static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let mut options = HashSet::new();
+    PROGRAM.get().into_iter().for_each(|program| collect(&program(), &mut options));
+    options
+});
+
+/// Takes note of the program that has the options. Before that none is known.
+pub fn learn_options(program: fn() -> Command) {
+    PROGRAM.get_or_init(|| program);
 }
 
 fn collect(command: &Command, options: &mut HashSet<String>) {
@@ -133,7 +136,7 @@ mod tests {
 
     #[test]
     fn parameters_become_options() {
-        learn_options(&crate::cli::command());
+        learn_options(crate::cli::command);
         let check = |message: &str, expected: &str| assert_eq!(spelled(message), expected);
         check("nothing to do", "nothing to do");
         check("invalid value '0' for `shingle`: expected 1", "invalid value '0' for --shingle: expected 1");
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn quoted_text_stays() {
-        learn_options(&crate::cli::command());
+        learn_options(crate::cli::command);
         let check = |message: &str, expected: &str| assert_eq!(spelled(message), expected);
         check("'`recall`' for `recall`", "'`recall`' for --recall");
         check("`stopwords`: f:2: '`recall`' gives no token", "--stopwords: f:2: '`recall`' gives no token");
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn errors_keep_paths_and_values() {
-        learn_options(&crate::cli::command());
+        learn_options(crate::cli::command);
         let check = |error: Error, expected: &str| assert_eq!(of_error(&error), expected);
         check(
             Error::parameter("recall", "`recall`", "less than `threshold`"),
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn problems_keep_names_of_the_user() {
-        learn_options(&crate::cli::command());
+        learn_options(crate::cli::command);
         let check = |message: &str, expected: &str| assert_eq!(of_rejection(message), expected);
         check("too long (allow more with `max-record`)", "too long (allow more with --max-record)");
         check(
@@ -207,7 +210,6 @@ mod tests {
 
     #[test]
     fn help_names_options_that_there_are() {
-        learn_options(&crate::cli::command());
         let of_parameters = ALGORITHMS.iter().flat_map(|entry| entry.parameters);
         let of_parameters = of_parameters.flat_map(|parameter| [parameter.help, parameter.details]);
         let of_presets = PRESETS.iter().flat_map(|preset| preset.differs.iter().chain([&preset.advice])).copied();
@@ -222,8 +224,8 @@ mod tests {
     /// The library says what is wrong; only the program says what to type.
     #[test]
     fn the_library_names_no_option_or_command() {
+        learn_options(crate::cli::command);
         let command = crate::cli::command();
-        learn_options(&command);
         let commands = command.get_subcommands().flat_map(|command| {
             let name = command.get_name();
             let inner: Vec<_> =
@@ -261,7 +263,7 @@ mod tests {
             let rest = &line[at + 2..];
             let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(rest.len());
             let is_whole = line[..at].ends_with('"') && rest[end..].starts_with('"');
-            !is_whole && OPTIONS.get().unwrap().contains(&rest[..end])
+            !is_whole && OPTIONS.contains(&rest[..end])
         })
     }
 }
