@@ -5,6 +5,7 @@ use super::folder::{Folder, Found, Request, State, Stay, records};
 use super::inputs::{File, Inputs};
 use super::manifest::{self, Duplicate, MANIFEST, Movable, RETIRED, Written, movable};
 use super::moves::{Moved, Mover, remove_empty};
+use super::relocate::found;
 use super::request::{CleanOptions, Cleaned, OnError};
 use super::scan::{references, request, scan, scan_record};
 use super::summary::{json, summary};
@@ -15,6 +16,7 @@ use crate::replace::{rename_new, sync_folder};
 use crate::run::observer::Stage;
 use crate::source::rest::{OnDisk, format};
 use crate::source::{Format, Input, Problem, ProblemKind, Severity, Source, display_path};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +67,7 @@ pub fn move_duplicates(
     let request = request_to_move(paths, factory, options)?;
     let folder = Folder::open(output)?;
     let before = read_manifest(&folder)?.unwrap_or_default();
-    let moved = before.iter().map(|(line, _)| line.file.clone()).collect();
+    let moved: BTreeSet<String> = before.iter().map(|(line, _)| line.file.clone()).collect();
     let (state, lines, report) = match folder.find(&request, &records(&inputs), Some(&moved))? {
         Found::Complete(counts) => {
             folder.finish();
@@ -73,6 +75,8 @@ pub fn move_duplicates(
             return Ok(Cleaned { was_complete: true, files, ..*counts });
         }
         Found::Decided(state) => (state, before, None),
+        // They were taken out of the folder, for good or for a moment.
+        Found::New if !before.iter().all(|(line, _)| Mover::is_back(line)) => return Err(folder.not_all_back()),
         Found::New => {
             let planned = plan(input, &inputs, request, &folder, (factory, options, observer));
             let (state, lines, report) = planned.inspect_err(|_| folder.give_up())?;
@@ -252,31 +256,35 @@ fn carry_out(
         Cleaned { report, stayed: stay.files, ..Cleaned::of(state.counts.iter().copied(), state.failed()) };
     cleaned.failed += stay.failed;
     let mut mover = Mover::new(folder.root());
-    let mut stayed = Vec::new();
+    let (is_first, all, mut stayed) = (cleaned.report.is_some(), lines.len(), Vec::new());
     lines.retain(|(line, _)| {
-        let (moved, mut is_retried) = (mover.there(line), false);
-        match &moved {
+        let moved = mover.there(line);
+        let is_listed = match &moved {
             Ok(moved) => {
                 cleaned.files_written += 1;
                 cleaned.bytes_written += line.content.bytes;
                 cleaned.files_continued += u64::from(*moved == Moved::Before);
+                true
             }
             Err(error) => {
-                let problem = stays(&line.file, "it stays", error);
-                is_retried = problem.kind == ProblemKind::Unreadable;
+                let is_gone = matches!(found(&line.from()), Ok(None));
+                let what = if is_gone { "it is gone" } else { "it stays" };
+                let problem = stays(&line.file, what, error);
+                let is_retried = problem.kind == ProblemKind::Unreadable;
                 cleaned.stayed += 1;
                 cleaned.failed += 1;
                 cleaned.to_retry += u64::from(is_retried);
                 observer.problem(&problem);
                 stayed.push(line.clone());
+                is_retried || !mover.never_moved(line, is_first)
             }
-        }
+        };
         observer.progress(line.content.bytes, 0);
-        moved.is_ok() || is_retried
+        is_listed
     });
     remove_empty(folder.root(), stayed.iter());
     // What has changed and did not move has no line.
-    let dropped = stayed.len() as u64 - cleaned.to_retry;
+    let dropped = (all - lines.len()) as u64;
     if dropped > 0 {
         write_manifest(folder, &lines)?;
     }
@@ -322,6 +330,11 @@ pub struct Undone {
 /// A file that has changed in the folder stays there, and so does one whose place is taken. They are reported, the others
 /// move back, and the manifest stays. The same call continues one that was interrupted.
 ///
+/// A file that is at its old place only has moved back before: with the content that was read, or, if it had changed in
+/// the folder, with that of the time when this function reported it. So files that were reported can be moved by hand. Of
+/// a line whose file is nowhere else, another file at the old place is reported too; such a line is removed by hand from
+/// `moved.jsonl`.
+///
 /// # Errors
 /// [`Error::Usage`] if it is not such a folder, or another run writes to it; [`Error::Input`] if the manifest cannot be
 /// read; [`Error::Output`] if the folder cannot be written.
@@ -331,7 +344,7 @@ pub struct Undone {
 pub fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
     let shown = folder;
     let folder = Folder::reopen(shown)?;
-    let Some(lines) = read_manifest(&folder)? else {
+    let Some(mut lines) = read_manifest(&folder)? else {
         return match folder.own(RETIRED).exists() {
             true => Ok(Undone { was_complete: true, ..Undone::default() }),
             false => Err(Error::Usage(format!("{}: no files were moved to it", shown.display()))),
@@ -343,8 +356,14 @@ pub fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
     observer.stage(Stage::Writing);
     let mover = Mover::new(folder.root());
     let mut undone = Undone { files: lines.len() as u64, ..Undone::default() };
-    for (line, _) in &lines {
-        match mover.back(line) {
+    let mut notes = false;
+    for (line, text) in &mut lines {
+        let changed = line.changed.clone();
+        let back = mover.back(line);
+        if line.changed != changed {
+            (*text, notes) = (line.written(), true);
+        }
+        match back {
             Ok(Moved::Now) => undone.moved += 1,
             Ok(Moved::Before) => undone.were_back += 1,
             Err(error) => {
@@ -356,6 +375,9 @@ pub fn undo(folder: &Path, observer: &dyn Observer) -> Result<Undone, Error> {
         observer.progress(line.content.bytes, 0);
     }
     remove_empty(folder.root(), lines.iter().map(|(line, _)| line));
+    if notes {
+        write_manifest(&folder, &lines)?;
+    }
     if undone.failed == 0 {
         let (manifest, retired) = (folder.own(MANIFEST), folder.own(RETIRED));
         _ = fs::remove_file(&retired);

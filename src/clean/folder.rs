@@ -204,13 +204,16 @@ impl Folder {
         }
         let entries = fs::read_dir(&self.root).map_err(|error| cannot_write(&self.root, error))?;
         match entries.filter_map(Result::ok).any(|entry| entry.file_name() != OWN) {
-            true if moved.is_some_and(|moved| !moved.is_empty()) => Err(Error::Usage(format!(
-                "{}: files of an earlier run have not all moved back: complete that with `undo`",
-                self.root.display()
-            ))),
+            true if moved.is_some_and(|moved| !moved.is_empty()) => Err(self.not_all_back()),
             true => Err(not_ours(&self.root)),
             false => Ok(Found::New),
         }
+    }
+
+    /// The error that another run must be undone first.
+    pub fn not_all_back(&self) -> Error {
+        let why = "files of an earlier run have not all moved back: complete that with `undo`";
+        Error::Usage(format!("{}: {why}", self.root.display()))
     }
 
     fn parse<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>, Error> {

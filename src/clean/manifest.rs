@@ -41,6 +41,9 @@ pub(super) struct Line {
     pub inode: u64,
     pub kept: KeptFile,
     pub similarity: f64,
+    /// The content with which it did not move back, because it had changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Content>,
 }
 
 /// The file that holds the kept document.
@@ -64,6 +67,15 @@ impl Line {
 
     pub fn to(&self) -> PathBuf {
         path_of(&self.to)
+    }
+
+    /// Whether a file has this content, or the one that it had when it did not move back.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_in(&self, path: &Path) -> io::Result<bool> {
+        let is_changed = || self.changed.as_ref().map_or(Ok(false), |changed| changed.is_in(path));
+        Ok(self.content.is_in(path)? || is_changed()?)
     }
 
     /// The line as it is written.
@@ -210,6 +222,7 @@ fn line(file: &File, kept: KeptFile, similarity: f64) -> io::Result<Line> {
         inode: file.version.inode,
         kept,
         similarity,
+        changed: None,
     })
 }
 

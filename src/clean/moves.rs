@@ -35,12 +35,11 @@ impl<'a> Mover<'a> {
     /// Moves a file that is unchanged, whose kept file is unchanged and another one.
     ///
     /// # Errors
-    /// It stays.
+    /// It stays, or it is gone: neither at its old place nor, as it was read, at the new one.
     pub fn there(&mut self, line: &Line) -> io::Result<Moved> {
         let (from, to) = (line.from(), self.root.join(line.to()));
         refuse_link_below(self.root, &line.to())?;
-        let is_planned =
-            |found: &Metadata| found.is_file() && is_seen(found, line.content.bytes, &line.modified, line.inode);
+        let is_planned = |found: &Metadata| is_planned(found, line);
         match (found(&from)?, found(&to)?) {
             (Some(here), None) if is_planned(&here) => {
                 let way = self.way;
@@ -48,7 +47,7 @@ impl<'a> Mover<'a> {
                 Ok(Moved::Now)
             }
             (Some(_), None) => Err(changed()),
-            (None, None) => Err(io::Error::new(io::ErrorKind::NotFound, "it is no longer there")),
+            (None, None) => Err(gone(&format!("it is not at {} either", to.display()))),
             // A run was interrupted while the file had both names, or after it had one.
             (here, Some(there)) if there.is_file() && line.content.is_in(&to)? => {
                 if let Some(here) = here.filter(is_planned) {
@@ -57,15 +56,38 @@ impl<'a> Mover<'a> {
                 }
                 Ok(Moved::Before)
             }
-            (_, Some(_)) => Err(another(&to)),
+            (Some(_), Some(_)) => Err(another(&to)),
+            (None, Some(_)) => {
+                Err(gone(&format!("{} is another file, or was changed after it moved there", to.display())))
+            }
         }
     }
 
-    /// Moves a file back.
+    /// Whether a file is where it was before it moved, as far as it can be seen without its inode, which a copy has not.
+    pub fn is_back(line: &Line) -> bool {
+        let is_seen = |here: Metadata| is_seen(&here, line.content.bytes, &line.modified, None);
+        found(&line.from()).is_ok_and(|here| here.is_some_and(is_seen))
+    }
+
+    /// Whether nothing in the folder can be the file of a line that is not moved, so that the line says nothing. `is_first`
+    /// is a run that has written the line itself: before it, nothing moved.
+    pub fn never_moved(&self, line: &Line, is_first: bool) -> bool {
+        let to = self.root.join(line.to());
+        let Ok((here, there)) = found(&line.from()).and_then(|here| Ok((here, found(&to)?))) else { return false };
+        let here = here.filter(Metadata::is_file);
+        match there {
+            None => is_first || here.is_some(),
+            // A file with the content of the line has moved, or was half moved when the run was interrupted.
+            Some(there) if there.is_file() && line.content.is_in(&to).unwrap_or(true) => false,
+            Some(_) => is_first || here.is_some_and(|here| is_planned(&here, line)),
+        }
+    }
+
+    /// Moves a file back. Notes the content of a file that has changed, by which it is known when it was moved by hand.
     ///
     /// # Errors
-    /// It stays.
-    pub fn back(&self, line: &Line) -> io::Result<Moved> {
+    /// It stays, or it is gone.
+    pub fn back(&self, line: &mut Line) -> io::Result<Moved> {
         let (from, to) = (self.root.join(line.to()), line.from());
         refuse_link_below(self.root, &line.to())?;
         if parent_leads_elsewhere(&to) {
@@ -76,15 +98,18 @@ impl<'a> Mover<'a> {
                 relocate(&from, &to, &line.content, self.way, || Ok(()))?;
                 Ok(Moved::Now)
             }
-            (Some(_), None) => Err(io::Error::other("it changed since it was moved")),
-            (None, Some(_)) => {
+            (Some(here), None) => {
+                line.changed = if here.is_file() { Some(Content::of(&from)?) } else { None };
+                let advice = format!("move it to {} yourself, and undo again", line.from);
+                Err(io::Error::other(format!("it changed since it was moved: {advice}")))
+            }
+            (None, Some(there)) if there.is_file() && line.is_in(&to)? => {
                 // A copy may have been interrupted.
                 remove_stale(&from);
                 Ok(Moved::Before)
             }
-            (None, None) => {
-                Err(io::Error::new(io::ErrorKind::NotFound, format!("it is neither there nor at {}", line.from)))
-            }
+            (None, Some(_)) => Err(gone(&format!("it is no longer there, and {} is another file: {GONE}", line.from))),
+            (None, None) => Err(gone(&format!("it is neither there nor at {}: {GONE}", line.from))),
             (Some(here), Some(there)) => {
                 let stated = |found: &Metadata| (found.is_file(), Stamp::of(found), found.permissions());
                 let is_same = here.is_file() && stated(&here) == stated(&there);
@@ -102,7 +127,7 @@ impl<'a> Mover<'a> {
         let why = |what: &str| io::Error::other(format!("{}, which is kept, {what}", kept.file));
         let path = path_of(&kept.path);
         let found = fs::metadata(&path).map_err(|_| why("is no longer there"))?;
-        if !is_seen(&found, kept.content.bytes, &kept.modified, kept.inode) {
+        if !is_seen(&found, kept.content.bytes, &kept.modified, Some(kept.inode)) {
             return Err(why("changed since it was read"));
         }
         let (seen, changed) = (Seen::of(&found), super::inputs::Version::of(&found).changed);
@@ -120,9 +145,22 @@ impl<'a> Mover<'a> {
     }
 }
 
-fn is_seen(found: &Metadata, bytes: u64, modified: &str, inode: u64) -> bool {
+/// What to do about a file that is gone.
+const GONE: &str = "put it back, or remove its line from moved.jsonl if that is right, and undo again";
+
+fn gone(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, why)
+}
+
+/// Whether a file is the one that was read, as far as it can be seen.
+fn is_planned(found: &Metadata, line: &Line) -> bool {
+    is_seen(found, line.content.bytes, &line.modified, Some(line.inode))
+}
+
+fn is_seen(found: &Metadata, bytes: u64, modified: &str, inode: Option<u64>) -> bool {
     let seen = Seen::of(found);
-    found.is_file() && (seen.stamp.bytes, seen.stamp.modified.as_str(), seen.inode) == (bytes, modified, inode)
+    let is_inode = inode.is_none_or(|inode| inode == seen.inode);
+    found.is_file() && is_inode && (seen.stamp.bytes, seen.stamp.modified.as_str()) == (bytes, modified)
 }
 
 fn another(path: &Path) -> io::Error {

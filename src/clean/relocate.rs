@@ -122,7 +122,7 @@ pub(super) fn relocate(
     match renamed {
         Ok(()) if found(to)?.is_some_and(|found| Seen::of(&found) == before) => Ok(()),
         // The name went to another file in the last moment.
-        Ok(()) => rename_new(to, from).and_then(|()| Err(changed())),
+        Ok(()) => Err(rename_new(to, from).map_or_else(|error| misplaced(to, &error), |()| changed())),
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(from, to, content, &see, &before),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(taken()),
         Err(error) => Err(error),
@@ -165,6 +165,11 @@ fn copy(
 
 pub(super) fn changed() -> io::Error {
     io::Error::other("it changed since it was read")
+}
+
+fn misplaced(to: &Path, error: &io::Error) -> io::Error {
+    let what = format!("another file took its name, is at {} now, and cannot be moved back", to.display());
+    io::Error::other(format!("{what}: {error}"))
 }
 
 fn taken() -> io::Error {

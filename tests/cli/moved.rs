@@ -2,7 +2,7 @@
 //! the same after all.
 
 use super::records;
-use super::shell::Shell;
+use super::shell::{Run, Shell};
 use crate::support::random::Random;
 use crate::support::scanning::factory;
 use neardups::Error;
@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -662,30 +663,190 @@ fn what_the_system_refused_is_tried_again() {
 
 /// Runs again. A process that another test starts has our lock too until it runs its program.
 fn retried(input: &Path, output: &Path) -> Cleaned {
+    continued(input, output).unwrap().0
+}
+
+/// The same. Returns the problems too.
+fn continued(input: &Path, output: &Path) -> Result<(Cleaned, String), Error> {
     let factory = factory("minhash", &[("threshold", "0.9"), ("shingle", "3")]);
     for _ in 0..200 {
-        match move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), &()) {
+        let watch = meddler(|_| {});
+        match move_duplicates(&[input.to_path_buf()], Some(output), &factory, &CleanOptions::default(), &watch) {
             Err(Error::Usage(why)) if why.contains("another run writes") => thread::sleep(Duration::from_millis(10)),
-            cleaned => return cleaned.unwrap(),
+            cleaned => return cleaned.map(|cleaned| (cleaned, watch.problems.into_inner().unwrap().join("\n"))),
         }
     }
     panic!("the folder is locked");
 }
 
+/// Moves back. Returns the numbers of files that moved, that were back, and that failed, and the problems.
+fn undone(output: &Path) -> ([u64; 3], String) {
+    let watch = meddler(|_| {});
+    let Undone { moved, were_back, failed, .. } = undo(output, &watch).unwrap();
+    ([moved, were_back, failed], watch.problems.into_inner().unwrap().join("\n"))
+}
+
+/// The names of the files that are listed as moved, or to be moved.
+fn listed(output: &Path) -> Vec<String> {
+    let manifest = fs::read_to_string(output.join("_dedup/moved.jsonl")).unwrap();
+    records::moved(&manifest).into_iter().map(|line| line.to).collect()
+}
+
+/// Of the duplicates of `a0`, `a1` has moved, and `x/y/a2` is to be tried again: a file is in the place of a folder.
+fn half_moved(folder: &Path) -> (PathBuf, PathBuf, PathBuf) {
+    let (input, output) = (two_groups(folder), folder.join("out"));
+    ["b0", "b1", "b2"].iter().for_each(|name| fs::remove_file(input.join(name)).unwrap());
+    fs::create_dir_all(input.join("x/y")).unwrap();
+    fs::rename(input.join("a2"), input.join("x/y/a2")).unwrap();
+    let in_the_way = output.join("x");
+    let watch = meddler(|after| {
+        if after == 0 {
+            fs::write(&in_the_way, "in the way").unwrap()
+        }
+    });
+    let cleaned = clean(&input, &output, &watch);
+    assert_eq!((cleaned.files_written, cleaned.stayed, cleaned.to_retry), (1, 1, 1));
+    assert_eq!(listed(&output), ["a1", "x/y/a2"]);
+    (input, output, in_the_way)
+}
+
+/// What has moved stays listed, whatever becomes of it before the rest can move.
+#[test]
+fn a_move_that_is_continued_forgets_no_file() {
+    type Change = fn(&Path, &Path);
+    let edit: Change = |_, there| fs::write(there, "edited").unwrap();
+    let take: Change = |_, there| fs::rename(there, there.with_file_name("../taken")).unwrap();
+    let replace: Change = |here, there| {
+        fs::write(there, "edited").unwrap();
+        fs::write(here, "new here").unwrap();
+    };
+    let cases = [
+        (edit, "it is gone: ", "out/a1 is another file, or was changed after it moved there"),
+        (take, "it is gone: it is not at ", "out/a1 either"),
+        (replace, "it stays: there is another file at ", "out/a1, which is not overwritten"),
+    ];
+    for (number, (change, start, end)) in cases.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output, in_the_way) = half_moved(folder.path());
+        let (here, there) = (input.join("a1"), output.join("a1"));
+        let before = fs::read(&there).unwrap();
+        change(&here, &there);
+        for is_blocked in [true, true, false] {
+            if !is_blocked {
+                fs::remove_file(&in_the_way).unwrap();
+            }
+            let (cleaned, problems) = continued(&input, &output).unwrap();
+            assert!(problems.contains(&format!("in/a1: {start}")) && problems.contains(end), "{problems}");
+            let retried = u64::from(is_blocked);
+            assert_eq!((cleaned.failed, cleaned.to_retry), (1 + retried, retried), "{number}: {problems}");
+            assert_eq!(listed(&output), ["a1", "x/y/a2"], "{number}");
+        }
+        let (counts, problems) = undone(&output);
+        assert_eq!(counts, [1, 0, 1], "{number}: {problems}");
+        assert!(problems.contains("out/a1: it is not moved back: "), "{problems}");
+        assert_eq!(listed(&output), ["a1", "x/y/a2"], "{number}");
+        match number {
+            0 => fs::rename(&there, &here).unwrap(),
+            1 => fs::rename(folder.path().join("taken"), &there).unwrap(),
+            _ => {
+                fs::remove_file(&here).unwrap();
+                fs::write(&there, &before).unwrap();
+            }
+        }
+        let (counts, problems) = undone(&output);
+        assert_eq!(counts, if number == 0 { [0, 2, 0] } else { [1, 1, 0] }, "{number}: {problems}");
+        assert_eq!(fs::read(&here).unwrap(), if number == 0 { b"edited".to_vec() } else { before });
+        assert!(files(&output).is_empty() && undo(&output, &()).unwrap().was_complete);
+    }
+}
+
+/// An interrupted run left a file with both names, and then the kept file changed.
+#[test]
+fn a_file_that_is_half_moved_stays_listed() {
+    for way in [|from: &Path, to: &Path| fs::hard_link(from, to).unwrap(), copy_with_time] {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output, in_the_way) = half_moved(folder.path());
+        fs::rename(output.join("a1"), input.join("a1")).unwrap();
+        way(&input.join("a1"), &output.join("a1"));
+        forge(&input.join("a0"));
+        fs::remove_file(in_the_way).unwrap();
+        let (cleaned, problems) = continued(&input, &output).unwrap();
+        assert_eq!((cleaned.files_written, cleaned.stayed), (0, 2), "{problems}");
+        assert_eq!(listed(&output), ["a1"], "what is in the folder");
+        assert_eq!(undone(&output).0, [0, 1, 0]);
+        assert!(input.join("a1").exists() && files(&output).is_empty());
+    }
+}
+
+fn copy_with_time(from: &Path, to: &Path) {
+    fs::copy(from, to).unwrap();
+    let time = fs::metadata(from).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(to).unwrap().set_modified(time).unwrap();
+}
+
+/// Files are gone, and others have their names.
+#[test]
+fn another_file_at_the_old_place_is_not_the_one_that_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (two_groups(folder.path()), folder.path().join("out"));
+    clean(&input, &output, &());
+    // These were moved back by hand, as they were, and after they had changed.
+    fs::rename(output.join("b1"), input.join("b1")).unwrap();
+    fs::write(output.join("b2"), "edited").unwrap();
+    for (name, text) in [("a1", "of another"), ("a2", "of a third")] {
+        fs::remove_file(output.join(name)).unwrap();
+        fs::write(input.join(name), text).unwrap();
+    }
+    let manifest = output.join("_dedup/moved.jsonl");
+    for round in 0..2 {
+        let (counts, problems) = undone(&output);
+        assert_eq!(counts, if round == 0 { [0, 1, 3] } else { [0, 2, 2] }, "{problems}");
+        let old = format!("it is no longer there, and {} is another file: put it back, or", input.join("a1").display());
+        assert!(problems.contains("out/a1: it is not moved back: ") && problems.contains(&old), "{problems}");
+        let changed = format!("it changed since it was moved: move it to {} yourself", input.join("b2").display());
+        assert_eq!(problems.contains(&changed), round == 0, "{problems}");
+        assert_eq!(listed(&output), ["a1", "a2", "b1", "b2"]);
+        if round == 0 {
+            fs::rename(output.join("b2"), input.join("b2")).unwrap();
+        }
+    }
+    // Nothing is left in the folder, but the list is needed.
+    assert!(files(&output).is_empty());
+    let refused = continued(&input, &output).unwrap_err().to_string();
+    assert!(refused.contains("not all moved back"), "{refused}");
+    for failed in [1, 0] {
+        let lines = fs::read_to_string(&manifest).unwrap();
+        fs::write(&manifest, lines.split_once('\n').unwrap().1).unwrap();
+        assert_eq!(undone(&output).0, [0, 2, failed]);
+    }
+    assert!(!manifest.exists() && undo(&output, &()).unwrap().was_complete);
+    assert_eq!(fs::read_to_string(input.join("a1")).unwrap(), "of another");
+    assert_eq!(fs::read_to_string(input.join("b2")).unwrap(), "edited");
+}
+
+/// The superuser writes everywhere, and so runs the program as somebody else.
 #[test]
 fn folders_that_cannot_be_written_keep_their_files() {
     let shell = Shell::new();
     let input = two_groups(shell.folder());
+    let mut command = shell.command("clean in --move-duplicates out --shingle 3");
     fs::set_permissions(&input, fs::Permissions::from_mode(0o555)).unwrap();
     if fs::write(input.join("probe"), "").is_ok() {
         fs::remove_file(input.join("probe")).unwrap();
-        fs::set_permissions(&input, fs::Permissions::from_mode(0o755)).unwrap();
-        return eprintln!("skipped: the superuser writes everywhere");
+        // The program may be where nobody else can read it.
+        fs::copy(env!("CARGO_BIN_EXE_dedup"), shell.folder().join("dedup")).unwrap();
+        chown(shell.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+        let arguments: Vec<_> = command.get_args().map(OsStr::to_os_string).collect();
+        command = Command::new(shell.folder().join("dedup"));
+        command.args(arguments).env_clear().current_dir(shell.folder()).uid(NOBODY).gid(NOBODY);
     }
     let before = tree(&input);
-    let run = shell.dedup("clean in --move-duplicates out --shingle 3");
+    let run = Run::from(command.output().unwrap());
     assert_eq!(run.status, 3, "{}", run.stderr);
     assert!(run.stderr.contains("it stays: Permission denied"), "{}", run.stderr);
     assert_eq!(tree(&input), before);
     fs::set_permissions(&input, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// A user and a group without rights.
+const NOBODY: u32 = 65534;

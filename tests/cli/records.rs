@@ -215,6 +215,16 @@ pub struct Moved {
     inode: u64,
     pub kept: KeptFile,
     similarity: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Content>,
+}
+
+/// The size and the hash of a file.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    bytes: u64,
+    pub sha256: String,
 }
 
 /// The file of the document for which another was moved.
