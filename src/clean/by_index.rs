@@ -18,7 +18,7 @@ use super::folder::{Folder, IndexRecord, Request, State, cannot_write};
 use super::inputs::Inputs;
 use super::request::{ByIndex, CleanOptions, DecidedByIndex, OnError, Remembered};
 use super::scan::{check_read, stream_record, with_options};
-use crate::engine::{At, KeepPolicy, Observer};
+use crate::engine::{At, FieldsFound, KeepPolicy, Observer};
 use crate::error::Error;
 use crate::filter::{self, Decided, Filter};
 use crate::index::{Decision, Index, IndexOptions, Made, Mode, Repair, Staged, Sync};
@@ -106,7 +106,10 @@ impl<'a> Stream<'a> {
         let before = index.len();
         let mut run = |list: &mut List<'_>| {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(self.observer);
-            let decided = decide(filter, &mut input, inputs, (self.options.on_error, self.by.drops_known), list)?;
+            let mut fields = FieldsFound::default();
+            let how = (self.options.on_error, self.by.drops_known);
+            let decided = decide(filter, &mut input, inputs, how, (&mut *list, &mut fields))?;
+            fields.check(&self.options.engine)?;
             check_read(self.options, decided.1.documents, decided.1.failed).map(|()| decided)
         };
         let (files, counts, removed_bytes) = match folder {
@@ -204,7 +207,7 @@ impl Decider for Stream<'_> {
     }
 }
 
-/// Decides by an index, in the order of the input, and lists what is left out.
+/// Decides by an index, in the order of the input, lists what is left out, and notes which fields there are.
 ///
 /// # Errors
 /// Those of the filter; the list cannot be written.
@@ -213,7 +216,7 @@ fn decide(
     input: &mut dyn Source,
     inputs: &Inputs,
     (on_error, drops_known): (OnError, bool),
-    list: &mut List<'_>,
+    (list, fields): (&mut List<'_>, &mut FieldsFound),
 ) -> Result<(Vec<OfFile>, filter::Counts), Error> {
     let names = inputs.names();
     let mut files = Files::new(&names, on_error);
@@ -221,6 +224,7 @@ fn decide(
         let at = At { path: &place.path, line: place.line };
         match decided {
             Decided::Document(id, decision) => {
+                fields.document(place, id);
                 let partner = match decision {
                     Decision::Duplicate { of, similarity, .. } => Some((&**of, similarity.value())),
                     Decision::Known if drops_known => Some((id, 1.0)),
@@ -232,7 +236,10 @@ fn decide(
                     list.add(number, &Removed { duplicate_of, similarity, ..Removed::at(at, id) })?;
                 }
             }
-            Decided::Problem(problem) => take_problem(problem, at, &mut files, list)?,
+            Decided::Problem(problem) => {
+                fields.problem(problem);
+                take_problem(problem, at, &mut files, list)?;
+            }
         }
         Ok(())
     })?;

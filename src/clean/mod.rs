@@ -107,7 +107,8 @@ pub fn clean_reviewed(
 /// documents are remembered once, and none is compared with itself.
 ///
 /// Of the options, [`keep`](CleanOptions::keep), the ranking of documents, chosen ones and
-/// [`against`](CleanOptions::against) must be the defaults; of those of the engine, only the number of threads has an effect.
+/// [`against`](CleanOptions::against) must be the defaults; of those of the engine, only the number of threads and the fields
+/// that some record must have take effect.
 ///
 /// # Errors
 /// As for [`clean`](clean()), and [`Index::open`](crate::index::Index::open); [`Error::Usage`] if the index is in a folder that

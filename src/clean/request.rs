@@ -64,8 +64,8 @@ pub struct ByIndex {
     pub plan: Plan,
     /// How it is opened. `mode` and `sync` have no effect: what is kept is remembered, and on the disk, once the output is.
     pub options: IndexOptions,
-    /// Whether documents are left out that it knows with the same id and tokens. Otherwise they are kept, as a stream
-    /// passes them again.
+    /// Whether documents are left out that it knew before the run with the same id and tokens. Otherwise each is kept once
+    /// more, as a stream passes it again. Within the run a repetition is a duplicate.
     pub drops_known: bool,
 }
 

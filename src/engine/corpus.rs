@@ -2,6 +2,7 @@
 
 use super::chosen::{Chosen, Named};
 use super::documents::{At, Documents, Places, Rejections};
+use super::fields::FieldsFound;
 use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::source::Rank;
@@ -275,31 +276,27 @@ impl Corpus {
         self.ranks.get(document as usize).copied().unwrap_or(0)
     }
 
-    /// Checks that some documents have the value that ranks them, if it is that of a field, and some record a text and an id.
-    /// `unnamed` records have no id.
+    /// Checks that some record has a text and some an id, in the fields that must be somewhere, and some documents the value
+    /// that ranks them, if it is that of a field. `unnamed` records have no id.
     ///
     /// # Errors
     /// None has.
     pub fn check_fields(&self, options: &ScanOptions, unnamed: u64) -> Result<(), Error> {
-        if let Some(field) = options.requires_id_field.as_ref().filter(|_| unnamed > 0) {
-            let records = self.documents_read().filter(|&document| self.at(document).line.is_some()).count();
-            if unnamed == records as u64 {
-                return Err(Error::Usage(format!("`id-field`: no record that could be read has the field '{field}'")));
+        if options.requires_text_field || options.requires_id_field.is_some() {
+            let without_text = self.rejections.first_without_text().map(str::to_string);
+            let mut fields = FieldsFound { unnamed, without_text, ..FieldsFound::default() };
+            for document in self.documents_read().filter(|&document| self.at(document).line.is_some()) {
+                fields.records += 1;
+                fields.has_text |= !self.is_reference(document);
             }
+            fields.check(options)?;
         }
         if let Some(field) = options.ranked_by.as_ref().filter(|_| self.unranked > 0)
             && self.unranked == self.lengths.len()
         {
             return Err(Error::Usage(format!("`keep`: no document has a number or a time in the field '{field}'")));
         }
-        let has_records =
-            || self.documents_read().any(|document| !self.is_reference(document) && self.at(document).line.is_some());
-        match self.rejections.first_without_text() {
-            Some(first) if options.requires_text_field && !has_records() => {
-                Err(Error::Empty(format!("no record has a text field: {first}")))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// The warning about documents without the value that ranks them, if any. `field` is where it should be.

@@ -4,6 +4,7 @@
 
 use super::Estimate;
 use super::columns::Columns;
+use super::fields::lacks_text;
 use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
@@ -341,7 +342,7 @@ pub(super) struct Rejections {
 
 impl Rejections {
     fn push(&mut self, before: u32, problem: &Problem) {
-        if matches!(problem.kind, ProblemKind::Text | ProblemKind::Header) && self.first_without_text.is_none() {
+        if self.first_without_text.is_none() && lacks_text(problem) {
             self.first_without_text = Some(problem.to_string());
         }
         self.before.push(before);

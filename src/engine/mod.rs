@@ -27,6 +27,7 @@ mod columns;
 mod corpus;
 mod documents;
 mod each_with_each;
+mod fields;
 mod fingerprints;
 mod group;
 mod hosts;
@@ -60,6 +61,8 @@ pub(crate) use arrange::Portion;
 pub use arrange::{Cluster, KEEP_POLICIES, KeepPolicy, Kept, KeptOutcome, Outcome, Pair, Verdict};
 pub use chosen::Chosen;
 pub use documents::At;
+#[cfg(feature = "clean")]
+pub(crate) use fields::FieldsFound;
 pub use fingerprints::{Fingerprint, Fingerprints};
 pub use hosts::{HostPair, Hosts, MAX_HOSTS_PER_TEXT, host_of};
 pub use request::Scan;

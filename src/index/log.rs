@@ -159,6 +159,11 @@ impl Log {
         self.aside = Some(Aside { file, start: end.at, digest: end.digest });
     }
 
+    /// The place from which on what it has is in another file, if there is one.
+    pub fn aside_from(&self) -> Option<u64> {
+        self.aside.as_ref().map(|aside| aside.start)
+    }
+
     /// Its file, and the other one that it wrote to, if there is one.
     #[cfg(feature = "clean")]
     pub fn into_files(self) -> Option<((File, PathBuf), Aside)> {

@@ -85,6 +85,7 @@ pub use stored::Repair;
 use crate::algorithm::{Algorithm, CompareOn, RunSummary, Spec};
 use crate::error::Error;
 use crate::readable::{counted, display_size};
+use crate::similarity::Similarity;
 use crowded::MOST_WORDS;
 use disk::Disk;
 use enter::Entering;
@@ -99,6 +100,7 @@ use reopen::{Beside, reopen};
 use repeat::{Past, Repetition, Tail};
 use search::{Bounds, Found, Ordered, Search};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -143,7 +145,12 @@ pub struct Index {
     is_stored: bool,
     /// If what it remembers is kept aside: the number of documents that a checkpoint had when it was opened.
     staged: Option<u32>,
+    /// In that case, the places of those documents from before that came again.
+    passed_again: BTreeSet<u64>,
 }
+
+/// The memory for a place in a set of them.
+const BYTES_A_PLACE: u64 = 16;
 
 /// How an index is opened that keeps aside what it remembers.
 #[derive(Clone, Copy)]
@@ -347,6 +354,7 @@ impl Index {
             were_damaged: false,
             is_stored: false,
             staged: None,
+            passed_again: BTreeSet::new(),
         }
     }
 
@@ -436,6 +444,7 @@ impl Index {
             + self.tables.bytes_held()
             + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_held())
             + self.log.bytes_held()
+            + BYTES_A_PLACE * self.passed_again.len() as u64
     }
 
     /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
@@ -466,12 +475,8 @@ impl Index {
             return self.nearest(signature, wanted, now).map(Decision::Nearest);
         }
         self.forget(now)?;
-        // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
-        // nothing is fed again: it is a copy.
-        let (only_adds, may_repeat) = (self.mode == Mode::Add, self.is_stored || signature.featureless);
-        if self.search().is_known(id, signature, only_adds, may_repeat)? {
-            self.note(id, signature, None);
-            return Ok(Decision::Known);
+        if let Some(decision) = self.decision_on_known(id, signature)? {
+            return Ok(decision);
         }
         let mut is_crowded = false;
         if self.mode != Mode::Add && !signature.featureless {
@@ -493,6 +498,30 @@ impl Index {
             false if is_crowded => Decision::Crowded,
             false => Decision::Fresh,
         })
+    }
+
+    /// The decision on a document that is remembered with the same id and tokens, if it is.
+    fn decision_on_known(&mut self, id: &str, signature: &Signature) -> Result<Option<Decision>, Error> {
+        // An added document never passed, and does not pass now. An index without a file does not outlive the run, so that
+        // nothing is fed again: it is a copy.
+        let only_adds = self.mode == Mode::Add;
+        if !(only_adds || self.is_stored || signature.featureless) {
+            return Ok(None);
+        }
+        let Some(place) = self.search().known(id, signature, only_adds)? else { return Ok(None) };
+        if let Some(start) = self.log.aside_from() {
+            // What is kept aside is added as a whole or not at all, so that nothing is fed again within the run either.
+            let is_own = place >= start;
+            if signature.featureless {
+                return Ok(Some(if is_own { Decision::Featureless } else { Decision::Known }));
+            }
+            if is_own || !self.passed_again.insert(place) {
+                let (of, similarity) = (id.to_string(), Similarity::ratio(1, 1));
+                return Ok(Some(Decision::Duplicate { of, similarity, is_capped: false }));
+            }
+        }
+        self.note(id, signature, None);
+        Ok(Some(Decision::Known))
     }
 
     /// The most similar documents, at a time in seconds. Nothing is remembered.

@@ -127,25 +127,22 @@ impl Search<'_> {
         Ok(Nearest { neighbours, is_featureless: false, is_capped })
     }
 
-    /// Whether a document with this id and these tokens is remembered, so that it passes again. Where documents are only
-    /// added, those that were added before count; otherwise those that passed, if a stream `may_repeat`.
-    pub fn is_known(
-        &mut self,
-        id: &str,
-        signature: &Signature,
-        only_adds: bool,
-        may_repeat: bool,
-    ) -> Result<bool, Error> {
+    /// The place of the first remembered document with this id and these tokens. Where documents are only added, those that
+    /// were added before count; otherwise only those that passed.
+    pub fn known(&mut self, id: &str, signature: &Signature, only_adds: bool) -> Result<Option<u64>, Error> {
         self.candidates.clear();
         let (tables, candidates) = (&*self.tables, &mut *self.candidates);
         let tag = id_tag(id, signature.sequence);
         let counted = |document| self.remembered.has(document);
         tables.ids.find(tag, MOST_OF_A_KEY, counted, |document| candidates.push(document)).map_err(cannot_read)?;
-        let mut known = false;
+        let mut known = None;
         for &document in &*candidates {
-            let record = self.log.read(tables.places[document as usize])?;
-            let counts = !record.is_added && may_repeat || only_adds;
-            known |= record.id == id && record.sequence == signature.sequence && counts;
+            let place = tables.places[document as usize];
+            let record = self.log.read(place)?;
+            let counts = !record.is_added || only_adds;
+            if record.id == id && record.sequence == signature.sequence && counts {
+                known = Some(known.map_or(place, |first: u64| first.min(place)));
+            }
         }
         Ok(known)
     }

@@ -293,6 +293,23 @@ fn a_mistyped_field_ends_the_run() {
     }
     let run = shell.dedup("scan in --text-field txet -q");
     assert_eq!((run.status, &*run.stdout), (2, ""), "{}", run.stderr);
+    // An index would remember it for ever.
+    shell.sh("dedup filter --index old.idx -q < in/a.jsonl").done();
+    let old = fs::read(shell.folder().join("old.idx")).unwrap();
+    for (options, message) in &cases[..2] {
+        for command in ["--output out --index new.idx", "--dry-run --index new.idx", "--output out --index old.idx"] {
+            let run = shell.dedup(&format!("clean in {command} {options} -q"));
+            assert_eq!((run.status, &*run.stdout), (2, ""), "{command} {options}: {}", run.stderr);
+            assert!(run.stderr.ends_with(&format!("dedup: error: {message}\n")), "{command} {options}: {}", run.stderr);
+            let is_there = |name: &str| shell.folder().join(name).exists();
+            assert!(!is_there("out") && !is_there("new.idx"), "{command} {options}");
+            assert!(fs::read(shell.folder().join("old.idx")).unwrap() == old, "{command} {options}");
+        }
+    }
+    for options in ["--id-field none", "--id-field di --allow-empty", "--id-field id --text-field text"] {
+        shell.dedup(&format!("clean in --dry-run --index new.idx {options} -q")).done();
+    }
+    assert_eq!(shell.dedup("clean in --dry-run --index new.idx --text-field txet --allow-empty -q").status, 3);
     // A column, and what is typed right or allowed.
     shell.sh("rm in/*.jsonl; printf 'id,text\\n1,words\\n' > in/c.csv").done();
     let run = shell.dedup("clean in --output out --text-field txet -q");

@@ -112,7 +112,8 @@ fn it_decides_as_filter_does() {
     }
 }
 
-/// Also of files that are damaged, and of records that cannot be read. It leaves out what comes again with the same id.
+/// Also of files that are damaged, and of records that cannot be read; and of what comes again with the same id. Another run
+/// with the index then keeps the same.
 #[test]
 fn a_new_index_decides_as_a_scan_does() {
     let shell = Shell::new();
@@ -132,13 +133,14 @@ fn a_new_index_decides_as_a_scan_does() {
         let expected = places(&format!("scanned-{on_error}"));
         assert!(expected.len() > 100 && expected.iter().all(|(file, ..)| !file.contains("again")));
         for flags in ["-j1", "-j4 --memory 64M", "--link"] {
-            let run = shell.sh(&format!(
-                "rm -rf new.idx* out; {clean} --output out --seed 0 --index new.idx --drop-known {flags}"
-            ));
-            assert_eq!(run.status, 3, "{}", run.stderr);
-            assert_eq!(places("out"), expected, "{flags}");
-            let of = |output: &str| files(&shell.folder().join(output));
-            assert!(of("out") == of(&format!("scanned-{on_error}")), "{flags}");
+            for (known, is_new) in [("--drop-known", true), ("", true), ("", false)] {
+                shell.sh(&format!("rm -rf out {}", if is_new { "new.idx*" } else { "" })).done();
+                let run = shell.sh(&format!("{clean} --output out --seed 0 --index new.idx {known} {flags}"));
+                assert_eq!(run.status, 3, "{}", run.stderr);
+                assert_eq!(places("out"), expected, "{known} {is_new} {flags}");
+                let of = |output: &str| files(&shell.folder().join(output));
+                assert!(of("out") == of(&format!("scanned-{on_error}")), "{known} {is_new} {flags}");
+            }
         }
     }
 }
