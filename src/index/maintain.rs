@@ -64,7 +64,7 @@ impl StoredDocument {
 /// The documents of an index that were not removed, in the order in which they passed. The file is not changed, and may
 /// be written to at the same time. Every checksum is checked.
 ///
-/// The iterator ends after an error.
+/// The iterator ends after an error, which [`summary`](Self::summary) then returns too.
 pub struct StoredDocuments {
     stored: Stored,
     reading: Reading,
@@ -73,6 +73,8 @@ pub struct StoredDocuments {
     /// What was read so far; at the end, of the whole index.
     summary: Summary,
     has_ended: bool,
+    /// The error that ended it.
+    failed: Option<Error>,
 }
 
 /// The documents of an index.
@@ -90,7 +92,7 @@ pub fn documents(path: &Path) -> Result<StoredDocuments, Error> {
     let reading = stored.begin()?;
     let (version, bytes) = (stored.version, stored.start().at);
     let summary = Summary { header, version, documents: 0, featureless: 0, removed: 0, times: None, bytes, torn: None };
-    Ok(StoredDocuments { stored, reading, gone, summary, has_ended: false })
+    Ok(StoredDocuments { stored, reading, gone, summary, has_ended: false, failed: None })
 }
 
 /// Reads an index from start to end, and checks every checksum.
@@ -114,10 +116,10 @@ impl StoredDocuments {
     /// Reads what is left, and returns what the index holds.
     ///
     /// # Errors
-    /// The first error of the iterator.
+    /// The first error of the iterator, also if it was returned before.
     pub fn summary(mut self) -> Result<Summary, Error> {
         self.by_ref().try_for_each(|document| document.map(drop))?;
-        Ok(self.summary)
+        self.failed.map_or(Ok(self.summary), Err)
     }
 
     fn read(&mut self) -> Result<Option<StoredDocument>, Error> {
@@ -155,7 +157,21 @@ impl Iterator for StoredDocuments {
         }
         let next = self.read().transpose();
         self.has_ended = !matches!(next, Some(Ok(_)));
+        if let Some(Err(error)) = &next {
+            self.failed = Some(same(error));
+        }
         next
+    }
+}
+
+/// An error of reading again.
+fn same(error: &Error) -> Error {
+    match error {
+        Error::Index { path, fault, message } => {
+            Error::Index { path: path.clone(), fault: *fault, message: message.clone() }
+        }
+        Error::Io { what, error } => Error::io(what.clone(), io::Error::new(error.kind(), error.to_string())),
+        other => Error::io("cannot read the index", io::Error::other(other.to_string())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of crowded keys, whose bounds they lower.
 
 mod checkpoints;
+mod maintain;
 mod renewals;
 #[cfg(feature = "clean")]
 mod staged;
