@@ -250,10 +250,17 @@ fn read_ids(arguments: &Arguments, options: &source::ReadOptions) -> Result<[Rea
         let cannot = |problem: String| Error::input(format!("cannot compare '{id}'"), io::Error::other(problem));
         match why {
             NoRecord::Repeated(places) => {
+                // Standard input is read once, and so without --in only one of the two can be there.
+                let is_stdin = places.iter().any(|place| &*place.path == "-");
                 let [first, second] = places.map(|place| terminal::escaped(&place.to_string()));
-                usage_error(format!(
-                    "'{id}' is the id of several documents, among them {first} and {second}: name them by their places, without --in"
-                ))
+                let advice = match is_stdin {
+                    true => format!(
+                        "with --id-field {} the ids of all are their places, as in -- {first} {second}",
+                        input::NO_FIELD
+                    ),
+                    false => "name them by their places, without --in".to_string(),
+                };
+                usage_error(format!("'{id}' is the id of several records, among them {first} and {second}: {advice}"))
             }
             NoRecord::Unreadable(problem) => {
                 let place = terminal::escaped(&problem.place.to_string());

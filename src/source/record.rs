@@ -27,7 +27,7 @@ pub enum NoRecord {
     Whole,
     /// It, or the file, cannot be read.
     Unreadable(Problem),
-    /// Several documents have this id: the places of two of them.
+    /// Several records have this id, whether they can be read or not: the places of two of them.
     Repeated([Place; 2]),
     /// The record of this number holds no document, as the first record of many archives.
     Textless,
@@ -70,8 +70,8 @@ impl Record {
     /// Reads the records with these ids from a source.
     ///
     /// # Errors
-    /// Of each that is not there, that several documents have, or that cannot be read. If a part of the source cannot be read,
-    /// this is the error of those that are not elsewhere.
+    /// Of each that is not there, that several records have, or that cannot be read. Records that cannot be read count if
+    /// their id can. If a part of the source cannot be read, this is the error of those that are not elsewhere.
     ///
     /// # Cost
     /// Reads everything. Memory: a batch, and the records.
@@ -93,13 +93,15 @@ impl Record {
                     records += 1;
                     changes.retain(|problem: &Problem| problem.place == document.place);
                     let places = ids.iter().zip(&mut found).filter(|(id, _)| **id == document.id);
-                    places.for_each(|(_, slot)| add(slot, &document, &changes));
+                    places
+                        .for_each(|(_, slot)| add(slot, &document.place, || Ok(Record::changed(&document, &changes))));
                     changes.clear();
                 }
                 Err(problem) if is_fatal(&problem) => {
                     let has_id = |id: &str| problem.id.as_deref() == Some(id);
-                    ids.iter().zip(&mut found).filter(|(id, _)| has_id(id)).for_each(|(_, slot)| {
-                        slot.get_or_insert_with(|| Err(NoRecord::Unreadable(problem.clone())));
+                    let places = ids.iter().zip(&mut found).filter(|(id, _)| has_id(id));
+                    places.for_each(|(_, slot)| {
+                        add(slot, &problem.place, || Err(NoRecord::Unreadable(problem.clone())));
                     });
                     let ends_file = matches!(problem.kind, ProblemKind::Damaged | ProblemKind::Unreadable);
                     if problem.place.line.is_none() || ends_file {
@@ -121,20 +123,25 @@ impl Record {
         let (id, text) = (document.id.into_owned(), document.text.into_owned());
         Record { id, text, place: document.place, changes: Vec::new() }
     }
-}
 
-/// Adds a document with the id of a slot.
-fn add(slot: &mut Option<Result<Record, NoRecord>>, document: &super::Document<'_>, changes: &[Problem]) {
-    let place = document.place.clone();
-    *slot = Some(match slot.take() {
-        Some(Ok(first)) => Err(NoRecord::Repeated([first.place, place])),
-        Some(repeated @ Err(NoRecord::Repeated(_))) => repeated,
-        _ => Ok(Record {
+    fn changed(document: &super::Document<'_>, changes: &[Problem]) -> Self {
+        Record {
             id: document.id.to_string(),
             text: document.text.to_string(),
-            place,
+            place: document.place.clone(),
             changes: changes.to_vec(),
-        }),
+        }
+    }
+}
+
+/// Adds a record with the id of a slot.
+fn add(slot: &mut Option<Result<Record, NoRecord>>, place: &Place, record: impl FnOnce() -> Result<Record, NoRecord>) {
+    *slot = Some(match slot.take() {
+        None => record(),
+        Some(Ok(Record { place: first, .. }) | Err(NoRecord::Unreadable(Problem { place: first, .. }))) => {
+            Err(NoRecord::Repeated([first, place.clone()]))
+        }
+        Some(repeated) => repeated,
     });
 }
 
@@ -287,6 +294,23 @@ mod tests {
         );
         assert_eq!(by_place.unwrap().text, "two");
         assert_eq!(d, Err(NoRecord::Absent { records: 4, numbers: None }));
+    }
+
+    /// The text that is compared must not be that of whichever record can be read.
+    #[test]
+    fn an_id_is_repeated_also_where_a_record_cannot_be_read() {
+        let (good, bad) = ("{\"id\":\"a\",\"text\":\"one\"}\n", "{\"id\":\"a\",\"text\":5}\n");
+        for (lines, places) in [
+            ([good, bad, ""], [1, 2]),
+            ([bad, good, ""], [1, 2]),
+            ([bad, bad, ""], [1, 2]),
+            ([bad, good, good], [1, 2]),
+            ([good, bad, good], [1, 2]),
+        ] {
+            let [found] = Record::with_ids(&mut input(&lines.concat(), Format::Jsonl), ["a"]);
+            let places = places.map(|line| Place::new("-", Some(line)));
+            assert_eq!(found, Err(NoRecord::Repeated(places)), "{lines:?}");
+        }
     }
 
     #[test]
