@@ -91,7 +91,9 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         Runs::Each(runs) => {
             input.keep_for_second_read();
             match errors {
-                Some(file) => file.stream(|errors| run_each(&mut input, &runs, &request, &mut out, Some(errors)))?,
+                Some(file) => {
+                    file.stream(|errors| run_each(&mut input, &runs, &request, &mut out, Some((errors, &file))))?
+                }
                 None => run_each(&mut input, &runs, &request, &mut out, None)?,
             }
         }
@@ -215,7 +217,7 @@ fn run_each(
     runs: &[Run],
     request: &Request,
     out: &mut impl Write,
-    mut errors: Option<&mut dyn Write>,
+    mut errors: Option<(&mut dyn Write, &OutFile)>,
 ) -> Result<bool, Error> {
     let mut failed = false;
     let mut table = Table::new(&HEADINGS);
@@ -246,8 +248,9 @@ fn run_each(
         let evaluation = evaluate::evaluate(&outcome, &numbers, &truth);
         let pairs: Vec<_> = truth.pairs.iter().map(|(a, b)| (a as usize, b as usize)).collect();
         let odds = outcome.odds(input, &request.engine, &pairs);
-        if let Some(errors) = &mut errors {
-            write_mistakes(&outcome, &truth, odds.as_deref().unwrap_or_default(), errors)?;
+        if let Some((errors, file)) = &mut errors {
+            let odds = odds.as_deref().unwrap_or_default();
+            write_mistakes(&outcome, &truth, odds, errors, |error| file.cannot_write(error))?;
         }
         let bins = odds.map(|odds| evaluate::bins(&outcome, &numbers, &truth, &odds));
         line(out, &Record::new(&outcome, numbers.len() as u64, &evaluation, &bins, request))?;
@@ -287,6 +290,7 @@ fn write_mistakes(
     truth: &Truth,
     odds: &[Option<Odds>],
     mut out: &mut dyn Write,
+    cannot_write: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let (ids, report): (Vec<&str>, _) = (outcome.documents().collect(), &outcome.report);
     for mistake in evaluate::mistakes(outcome, truth, odds) {
@@ -308,7 +312,7 @@ fn write_mistakes(
             b_at: outcome.place(b as usize).to_string(),
         };
         let written = serde_json::to_writer(&mut out, &record).map_err(io::Error::from);
-        written.and_then(|()| out.write_all(b"\n")).map_err(|error| Error::output("cannot write --errors", error))?;
+        written.and_then(|()| out.write_all(b"\n")).map_err(&cannot_write)?;
     }
     Ok(())
 }

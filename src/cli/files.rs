@@ -51,6 +51,11 @@ impl OutFile {
         Ok(replacement(path, exists)?.target().to_path_buf())
     }
 
+    /// The error of this file that it cannot be written.
+    pub fn cannot_write(&self, error: io::Error) -> Error {
+        cannot_write(&self.path, error)
+    }
+
     /// Another handle of the file.
     ///
     /// # Errors
@@ -68,8 +73,7 @@ impl OutFile {
     /// # Errors
     /// It cannot be written; the old content stays.
     pub fn write(&self, text: &str) -> Result<(), Error> {
-        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-        self.stream(|out| write(out).map_err(|error| cannot_write(&self.path, error)))
+        self.stream(|out| out.write_all(text.as_bytes()).map_err(|error| self.cannot_write(error)))
     }
 
     /// Writes the content piece by piece.

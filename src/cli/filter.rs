@@ -463,8 +463,12 @@ impl Sink for Output<'_> {
     }
 
     fn rejected(&mut self, record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
+        // A field that has another value is not mistyped.
         if problem.kind == ProblemKind::Text {
-            self.texts.see(false, self.terminal);
+            self.texts.see(!problem.lacks_field, self.terminal);
+        }
+        if let Some(ids) = self.ids.as_mut().filter(|_| problem.id.is_some() || problem.kind == ProblemKind::Id) {
+            ids.see(true, self.terminal);
         }
         // With `fail` there is no decision, nor about a record that cannot be passed.
         if self.on_error == OnError::Drop || self.on_error == OnError::Keep && record.is_some() {

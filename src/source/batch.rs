@@ -445,11 +445,11 @@ impl Records {
             }
             let json = decode::utf8(bytes);
             match fields.fields.parse(&json.text, &mut buffer) {
-                Err(jsonl::Rejected { kind, mut message, id }) => {
+                Err(jsonl::Rejected { kind, mut message, id, lacks_field }) => {
                     if advises {
                         message += " (lines of text are read with `format lines`)";
                     }
-                    each(number, Err(Problem { id, ..self.rejected(line, kind, message, bytes) }))
+                    each(number, Err(Problem { id, lacks_field, ..self.rejected(line, kind, message, bytes) }))
                 }
                 Ok(record) => {
                     let id = record.id.unwrap_or_else(|| self.name(line, &mut name));

@@ -31,6 +31,14 @@ pub(super) struct Rejected {
     pub message: String,
     /// The id, if it could be read.
     pub id: Option<String>,
+    /// Whether it has none of the fields of the text.
+    pub lacks_field: bool,
+}
+
+impl Rejected {
+    fn new(kind: ProblemKind, message: String) -> Self {
+        Rejected { kind, message, id: None, lacks_field: false }
+    }
 }
 
 /// The wanted fields of lines.
@@ -83,7 +91,7 @@ impl Fields {
         let mut json = serde_json::Deserializer::from_str(line);
         let parsed =
             Object { wanted: &self.wanted, found: &mut found }.deserialize(&mut json).and_then(|()| json.end());
-        parsed.map_err(|error| Rejected { kind: ProblemKind::Json, message: malformed(&error), id: None })?;
+        parsed.map_err(|error| Rejected::new(ProblemKind::Json, malformed(&error)))?;
         let id = match found.id {
             Slot::Missing | Slot::Kind("null") => None,
             Slot::Text(id) => Some(id),
@@ -91,17 +99,18 @@ impl Fields {
             // No path of an id leads through arrays.
             Slot::Kind(kind) | Slot::Misled(kind, _) => {
                 let message = format!("id field '{}' is {kind}, not a string or a number", self.id);
-                return Err(Rejected { kind: ProblemKind::Id, message, id: None });
+                return Err(Rejected::new(ProblemKind::Id, message));
             }
             Slot::Texts(_) => None,
         };
+        let lacks_field = found.texts.iter().all(|slot| matches!(slot, Slot::Missing));
         let wrong = match self.joined(found.texts) {
             Ok((text, fell_back)) => return Ok(Record { text, id, fell_back }),
             Err(wrong) => wrong,
         };
         let here = field_names(line).unwrap_or_default();
         let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
-        Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned) })
+        Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned), lacks_field })
     }
 
     /// The texts of these fields, and whether no main text was found in one; or what is wrong with them. One of several may

@@ -138,6 +138,9 @@ pub struct Problem {
     pub id: Option<String>,
     /// The record unchanged, if it was rejected whole and [`ReadOptions::keep_rejected`](super::ReadOptions::keep_rejected) is set.
     pub record: Option<Vec<u8>>,
+    /// Whether the record has none of the fields of the text. Otherwise, if the kind is [`ProblemKind::Text`], there is
+    /// something that is no text.
+    pub lacks_field: bool,
 }
 
 impl fmt::Display for Problem {
@@ -168,6 +171,6 @@ impl Problem {
 
     /// A problem at a location.
     pub fn at(place: Place, severity: Severity, kind: ProblemKind, message: impl Into<String>) -> Self {
-        Problem { place, severity, kind, message: message.into(), id: None, record: None }
+        Problem { place, severity, kind, message: message.into(), id: None, record: None, lacks_field: false }
     }
 }
