@@ -163,7 +163,8 @@ impl Differences {
     /// Linear in the texts.
     pub(super) fn new(a: &str, b: &str, is_cut: bool, lcs: &mut Lcs) -> Self {
         let texts = [Words::new(a), Words::new(b)];
-        let runs = align(&texts, lcs);
+        let (runs, ends_early) = align(&texts, lcs);
+        let is_cut = is_cut || ends_early;
         let mut sides = [Side::default(), Side::default()];
         let (mut at, mut shown, mut more) = ([0, 0], 0, 0);
         for (number, run) in runs.iter().enumerate() {
@@ -206,17 +207,19 @@ fn beginning(text: &str) -> (&str, bool) {
     (&text[..word_end], true)
 }
 
-/// The runs of words that both texts have, in order; the last one ends with the texts, and may be empty.
+/// The runs of words that both texts have, in order; the last one ends with the texts, and may be empty. And whether only the
+/// beginnings of the texts were aligned.
 ///
 /// Between what both texts begin and end with, windows are aligned one after the other. The next one begins behind the last
-/// run that begins in the first three quarters of a window, or in the middle of a window without such a run.
-fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> Vec<Run> {
+/// run that begins in the first three quarters of a window. Where there is none in the last three quarters of one, such as
+/// behind a long insertion, the texts are not aligned any further.
+fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> (Vec<Run>, bool) {
     let [a, b] = texts.each_ref().map(|words| words.hashes.as_slice());
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let ends = [a.len() - tail, b.len() - tail];
     let mut runs = vec![Run { a: 0, b: 0, tokens: head }];
-    let mut at = [head, head];
+    let (mut at, mut is_cut) = ([head, head], false);
     let mut found = Vec::new();
     while at[0] < ends[0] && at[1] < ends[1] {
         let window = |side: usize| at[side]..(at[side] + MAX_ALIGNED).min(ends[side]);
@@ -234,7 +237,10 @@ fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> Vec<Run> {
             Some(run) if run.a.max(run.b) + run.tokens >= MAX_ALIGNED / 4 => {
                 [start[0] + run.a + run.tokens, start[1] + run.b + run.tokens]
             }
-            _ => [0, 1].map(|side| (start[side] + MAX_ALIGNED / 2).min(ends[side])),
+            _ => {
+                is_cut = true;
+                break;
+            }
         };
     }
     runs.push(Run { a: ends[0], b: ends[1], tokens: tail });
@@ -248,7 +254,7 @@ fn align(texts: &[Words<'_>; 2], lcs: &mut Lcs) -> Vec<Run> {
     if runs.last().is_none_or(|run| [run.a + run.tokens, run.b + run.tokens] != [a.len(), b.len()]) {
         runs.push(Run { a: a.len(), b: b.len(), tokens: 0 });
     }
-    runs
+    (runs, is_cut)
 }
 
 #[cfg(test)]
@@ -291,7 +297,7 @@ mod tests {
         assert_eq!(of(&long, &long), format!("{}<4960> | {}<4960> | 0+0", words(0, 40), words(0, 40)));
         let other = words(10_000, 15_000);
         let found = Differences::new(&long, &other, false, &mut Lcs::default());
-        assert!(!found.is_cut && found.shown == 1 && found.more == 0, "{found:?}");
+        assert!(found.is_cut && found.shown == 1 && found.more == 0, "{found:?}");
     }
 
     #[test]
@@ -329,12 +335,20 @@ mod tests {
             let found = Differences::between(&words(&[]), &words(changes));
             assert_eq!((found.shown + found.more, found.is_cut), (apart, false), "{changes:?}");
         }
-        // Windows without a common word.
-        let other = |prefix: &str| (0..9_000).map(|n| format!("{prefix}{n} ")).collect::<String>();
-        let found = Differences::between(&format!("{}the end", other("x")), &format!("{}an end", other("y")));
-        assert_eq!((found.shown, found.more), (1, 0));
+        // Behind a long insertion nothing is aligned, and that is said.
+        let inserted: String = (0..3_000).map(|n| format!("q{n} ")).collect();
+        for texts in [
+            [words(&[]), format!("{inserted}{}", words(&[19_950]))],
+            [format!("{inserted}{}", words(&[50])), words(&[])],
+        ] {
+            let found = Differences::between(&texts[0], &texts[1]);
+            assert!(found.is_cut && found.shown == 1, "{found:?}");
+        }
         let (long, short) = (words(&[]), "w0 w1 another w2");
-        assert!(!Differences::between(&long, short).is_cut && !Differences::between(short, &long).is_cut);
+        for [a, b] in [[&*long, short], [short, &*long]] {
+            let found = Differences::between(a, b);
+            assert!(found.is_cut || found.shown > 0);
+        }
     }
 
     proptest! {
