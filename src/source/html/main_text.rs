@@ -105,7 +105,8 @@ fn text_of(page: String) -> Option<String> {
 pub(super) fn rewritten(html: &str) -> Option<Rewritten> {
     let mut page = Page { out: String::from("<body>"), open: Vec::new(), link: false, elements: 0, searches: 0 };
     let (mut templates, mut inside, mut is_documentation) = (0u64, Content::Data, false);
-    for token in Tokens::new(html) {
+    let mut tokens = Tokens::new(html);
+    while let Some(token) = tokens.next() {
         is_documentation = is_documentation || is_sign(&token);
         match token {
             Token::Comment(_) => {}
@@ -131,8 +132,13 @@ pub(super) fn rewritten(html: &str) -> Option<Rewritten> {
             },
         }
         // Only the library needs the bounds on size: what reads the pages of generators is linear.
-        let is_large = page.elements > MAX_ELEMENTS || page.out.len() > MAX_BYTES;
-        if page.open.len() > MAX_DEPTH || (is_large && !is_documentation) {
+        if page.elements > MAX_ELEMENTS || page.out.len() > MAX_BYTES {
+            is_documentation = is_documentation || tokens.clone().any(|token| is_sign(&token));
+            if !is_documentation || page.out.len() > html.len() + MAX_BYTES {
+                return None;
+            }
+        }
+        if page.open.len() > MAX_DEPTH {
             return None;
         }
     }
@@ -353,14 +359,19 @@ mod tests {
     #[test]
     fn text_outside_the_only_main_part_is_not_taken() {
         let paragraph = format!("<p>{}</p>", "A sentence, with commas, and more of it. ".repeat(20));
-        let footer = format!("<div>{paragraph}{paragraph}</div>");
-        let items: String = (0..10).map(|n| format!("<li><a href=x>link{n}</a></li>")).collect();
+        let footer = format!("<footer>{paragraph}</footer>");
+        let prose = format!("<div>{paragraph}{paragraph}</div>");
+        let links = |count| (0..count).map(|n| format!("<li><a href=x>link{n}</a></li>")).collect::<String>();
+        let (items, many) = (links(10), links(200));
         for (html, is_footer) in [
-            (format!("<main><ul>{items}</ul></main>{footer}"), false),
-            (format!("<div role=main><ul>{items}</ul></div>{footer}"), false),
-            (format!("<main>{footer}<ul>{items}</ul></main>"), true),
+            (format!("<main><ul>{many}</ul></main>{footer}"), false),
+            (format!("<div role=main><ul>{many}</ul></div>{footer}"), false),
+            // What nothing marks as no text is text.
+            (format!("<main><ul>{items}</ul></main>{prose}"), true),
+            (format!("<main>Please enable scripts.</main>{prose}"), true),
+            (format!("<main>{prose}<ul>{items}</ul></main>"), true),
             (format!("<main><ul>{items}</ul></main><main>x</main>{footer}"), true),
-            (format!("<main><nav>{items}</nav></main>{footer}"), false),
+            (format!("<main><nav>{items}</nav></main>{footer}"), true),
             (format!("<main></main>{footer}"), true),
             (format!("<ul>{items}</ul>{footer}"), true),
         ] {

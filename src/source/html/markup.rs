@@ -126,6 +126,7 @@ pub(crate) enum Token<'a> {
 }
 
 /// Cuts a page into tags and text.
+#[derive(Clone)]
 pub(crate) struct Tokens<'a> {
     rest: &'a str,
     /// The element whose content ends only with its end tag.
