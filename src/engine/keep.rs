@@ -19,16 +19,20 @@ use super::portions::Portion;
 use super::subset::Subset;
 use super::table::Table;
 use super::verify::{Edge, Evidence, HOT_RUN, Search};
-use crate::postings::Families;
-use crate::similarity::Similarity;
+use crate::postings::{Families, Repeated};
+use crate::similarity::{Similarity, set_of};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// The number of texts that are compared with the kept ones at the same time.
 const AT_ONCE: usize = 1 << 10;
+
+/// So many members of a hot run are compared with each other before prefixes find them.
+const HOT_MEMBERS: usize = 64;
 
 /// The number of runs whose members are connected at the same time.
 const RUNS_AT_ONCE: usize = 1 << 10;
@@ -104,6 +108,11 @@ impl<'a> Runs<'a> {
         false
     }
 
+    /// Whether a run has so many members that they are found by prefixes, if the algorithm allows them.
+    fn is_hot(&self, run: u32) -> bool {
+        self.members(run).len() >= HOT_RUN
+    }
+
     fn members(&self, run: u32) -> &'a [u32] {
         let table = self.first.partition_point(|&first| first <= run) - 1;
         self.tables[table].run((run - self.first[table]) as usize)
@@ -117,6 +126,8 @@ struct Turns<'a> {
     runs: &'a Runs<'a>,
     /// The group of each turn.
     order: &'a [u32],
+    /// The elements that more than one group in a hot run has, if there is one.
+    repeated: Option<Arc<Repeated>>,
 }
 
 impl<'a> Turns<'a> {
@@ -127,6 +138,15 @@ impl<'a> Turns<'a> {
     /// The similarity of two groups that share a key; see [`Search::compared`].
     fn compared(&self, a: u32, b: u32, compared: &mut u64) -> Option<Similarity> {
         self.search.compared(self.evidence, (a, b), || self.runs.share(a, b), compared)
+    }
+
+    /// No families yet, if the algorithm allows prefixes of sets.
+    fn families(&self) -> Option<Families> {
+        let families = self.search.prefixes_by().map(Families::new)?;
+        Some(match &self.repeated {
+            Some(repeated) => families.of_repeated(Arc::clone(repeated)),
+            None => families,
+        })
     }
 
     /// The set of the group of a turn, where sets are compared.
@@ -149,11 +169,7 @@ struct Members {
 impl Members {
     fn new(turns: &Turns<'_>) -> Self {
         let runs = turns.runs;
-        Members {
-            flat: vec![0; runs.starts[runs.len()]],
-            lengths: vec![0; runs.len()],
-            families: turns.search.prefixes_by().map(Families::new),
-        }
+        Members { flat: vec![0; runs.starts[runs.len()]], lengths: vec![0; runs.len()], families: turns.families() }
     }
 
     fn add(&mut self, turns: &Turns<'_>, turn: u32) {
@@ -167,7 +183,8 @@ impl Members {
             self.flat[start + *length as usize] = turn;
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
-            if let Some(families) = self.families.as_mut().filter(|_| list.len() == HOT_RUN) {
+            let becomes_hot = list.len() == HOT_MEMBERS && turns.runs.is_hot(run);
+            if let Some(families) = self.families.as_mut().filter(|_| becomes_hot) {
                 let Ok(()) = families.make_hot(run.into(), list, |turn| Ok::<_, Infallible>(turns.set(turn)));
             }
         }
@@ -178,7 +195,7 @@ impl Members {
     fn find(&self, turns: &Turns<'_>, turn: u32, from: u32, mut each: impl FnMut(u32)) {
         for &run in turns.runs_of(turn) {
             let length = self.lengths[run as usize] as usize;
-            if length < HOT_RUN || self.families.is_none() {
+            if !self.families.as_ref().is_some_and(|families| families.is_hot(run.into())) {
                 let list = &self.flat[turns.runs.starts[run as usize]..][..length];
                 list.iter().rev().take_while(|&&other| other >= from).for_each(|&other| each(other));
             }
@@ -333,12 +350,13 @@ impl Search<'_> {
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
     /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; an
-    /// edge for each dropped group; if more than [`HOT_RUN`] groups of a key are kept, also the prefixes of their sets.
+    /// edge for each dropped group; if more than [`HOT_MEMBERS`] groups of a key that [`HOT_RUN`] have are kept, also the prefixes of their sets.
     fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy) -> (Vec<Edge>, u64) {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         // A group without a run is kept, and changes nothing for the others.
         let order = &arrange::Turns::new(self.corpus(), policy).order(&runs.groups);
-        let turns = Turns { search: self, evidence, runs: &runs, order };
+        let repeated = self.repeated(evidence, &runs).map(Arc::new);
+        let turns = Turns { search: self, evidence, runs: &runs, order, repeated };
         let mut choice = Choice {
             turns: &turns,
             kept: Members::new(&turns),
@@ -357,6 +375,28 @@ impl Search<'_> {
         (connection.edges, connection.compared)
     }
 }
+
+impl Search<'_> {
+    /// The elements that more than one group in a hot run has; `None` without such a run.
+    ///
+    /// Cost: a step for each element of these groups, whose sets are read once. Memory: at most 16 MiB.
+    fn repeated(&self, evidence: &Evidence, runs: &Runs<'_>) -> Option<Repeated> {
+        let (Evidence::Sets(sets), Some(_)) = (evidence, self.prefixes_by()) else { return None };
+        let hot = (0..runs.len() as u32).filter(|&run| runs.is_hot(run));
+        let groups = Subset::of(self.corpus().distinct(), hot.flat_map(|run| runs.members(run)).copied());
+        if groups.len() == 0 {
+            return None;
+        }
+        let groups: Vec<u32> = groups.iter().collect();
+        let elements = groups.par_iter().map(|&group| u64::from(self.corpus().size(group))).sum();
+        let repeated = Repeated::new(elements, MOST_REPEATED);
+        groups.par_iter().for_each(|&group| repeated.add(&set_of(&sets.get(group))));
+        Some(repeated)
+    }
+}
+
+/// The maximum memory of the elements that several groups have, in bytes.
+const MOST_REPEATED: u64 = 16 << 20;
 
 /// The connection of what all edges would connect.
 struct Connection<'a> {
@@ -390,7 +430,7 @@ impl<'a> Connection<'a> {
 
     /// Whether the members of a run are too many to compare each with each.
     fn is_hot(&self, run: u32) -> bool {
-        self.turns.runs.members(run).len() >= HOT_RUN && self.turns.search.prefixes_by().is_some()
+        self.turns.runs.is_hot(run) && self.turns.search.prefixes_by().is_some()
     }
 
     /// Whether two groups may be similar and were not compared by the choice.
@@ -459,10 +499,9 @@ impl<'a> Connection<'a> {
 
     /// Compares the groups of hot runs that the largest part of their family does not contain.
     fn connect_families(&mut self) {
-        let (Some(jaccard), Evidence::Sets(sets)) = (self.turns.search.prefixes_by(), self.turns.evidence) else {
+        let (Some(mut families), Evidence::Sets(sets)) = (self.turns.families(), self.turns.evidence) else {
             return;
         };
-        let mut families = Families::new(jaccard);
         for run in 0..self.turns.runs.len() as u32 {
             if self.is_hot(run) && self.open_parts(run).is_some() {
                 let set = |group| Ok::<_, Infallible>(sets.get(group));

@@ -275,46 +275,125 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
 /// filter.
 pub(super) const HOT_RUN: usize = 512;
 
-/// The rarest elements of the members of a hot run. Most members may share no more than the element that brought them
-/// there: a licence, or a page's frame. Members are numbers within the run.
+/// The prefixes of the members of a hot run, whose members may share no more than the element that brought them there: a
+/// licence, or a page's frame. Members are numbers within the run.
 ///
-/// Within the run these elements decide, as in an exact join: of two sets at or above the threshold, the first common
-/// element, rare ones first, is in the prefix of both. Elements that very many members share come last in the order,
-/// and are in no prefix.
-///
-/// Cost: one step for each element of each set, a selection of the prefixes, and a sort of those of their elements that
-/// more than one member has. Some 20 bytes for each of them, and 4 for each of up to 16 million classes of elements.
-fn prefixes(jaccard: Threshold, members: &[u32], sets: &Sets) -> Table {
-    let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
-    let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
-    let class = |element: u64| element as usize & (classes - 1);
-    let mut counts = vec![0u32; classes];
-    for &member in members {
-        set_of(&sets.get(member)).iter().for_each(|&element| counts[class(element)] += 1);
-    }
-    let mut held: Vec<(u64, u32)> = members
-        .par_iter()
-        .enumerate()
-        .flat_map_iter(|(number, &member)| {
+/// Within the run all sets have one order of elements, rare ones first, as in an exact join: of two sets at or above the
+/// threshold, the first common element is in the prefix of both (Chaudhuri, Ganti & Kaushik, ICDE 2006). From it on both
+/// must have as many elements as they share at least (Xiao, Wang, Lin & Yu, WWW 2008, the positional filter). Elements that
+/// very many members share come last in the order: nearly all of a prefix comes before them, or too few elements follow.
+struct Prefixes {
+    jaccard: Threshold,
+    /// The members with each element of a prefix, in the order of elements, but for those that no other one can be similar to.
+    table: Table,
+    /// For each of them in the table, the number of elements of its set from this one on.
+    rests: Vec<u32>,
+    /// The size of the set of each member.
+    sizes: Vec<u32>,
+}
+
+/// An element of the prefix of a member, in the order of elements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    /// How many members have an element of this class.
+    count: u32,
+    element: u64,
+    number: u32,
+    /// The number of elements of the set from this one on.
+    rest: u32,
+}
+
+/// With more shapes than this under one element, each member may have a partner.
+const MANY_SHAPES: usize = 64;
+
+impl Prefixes {
+    /// Cost: one step for each element of each set, a sort of the prefixes, and one of those of their elements that more than
+    /// one member has. Some 30 bytes for each of these, and 4 for each of up to 16 million classes of elements.
+    fn new(jaccard: Threshold, members: &[u32], sets: &Sets) -> Self {
+        let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
+        let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
+        let class = |element: u64| element as usize & (classes - 1);
+        let (mut counts, mut sizes) = (vec![0u32; classes], Vec::with_capacity(members.len()));
+        for &member in members {
             let multiset = sets.get(member);
-            let set = set_of(&multiset);
-            let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
-            let length = if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) };
-            if length < order.len() {
-                order.select_nth_unstable(length);
-                order.truncate(length);
+            sizes.push(multiset.len() as u32);
+            set_of(&multiset).iter().for_each(|&element| counts[class(element)] += 1);
+        }
+        let smallest = sizes.iter().copied().filter(|&size| size > 0).min().unwrap_or(0) as usize;
+        let mut held: Vec<Held> = members
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(number, &member)| {
+                let multiset = sets.get(member);
+                let set = set_of(&multiset);
+                let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
+                let (size, length) = (set.len(), if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) });
+                if length < order.len() {
+                    order.select_nth_unstable(length);
+                    order.truncate(length);
+                }
+                order.sort_unstable();
+                // What is shared at least with the smallest set that can be similar.
+                let least = jaccard.jaccard_overlap(size, smallest.max(jaccard.min_overlap(size)));
+                let placed = order.into_iter().zip((0..=size).rev());
+                placed.filter(move |&((count, _), rest)| count > 1 && rest >= least).map(
+                    move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 },
+                )
+            })
+            .collect();
+        held.par_sort_unstable();
+        let (mut table, mut rests) = (Table::default(), Vec::new());
+        for run in held.chunk_by_mut(|a, b| (a.count, a.element) == (b.count, b.element)) {
+            let run = partners(jaccard, run, &sizes);
+            if run.len() > 1 {
+                table.members.extend(run.iter().map(|held| held.number));
+                rests.extend(run.iter().map(|held| held.rest));
+                table.end_run(None);
             }
-            order.retain(|(count, _)| *count > 1);
-            order.into_iter().map(move |(_, element)| (element, number as u32))
-        })
-        .collect();
-    held.par_sort_unstable();
-    let mut table = Table::default();
-    for run in held.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-        table.members.extend(run.iter().map(|&(_, number)| number));
-        table.end_run(None);
+        }
+        Prefixes { jaccard, table, rests, sizes }
     }
-    table
+
+    /// Whether two members can be similar whose first common element is at these places in the table.
+    #[inline]
+    fn can_reach(&self, (a, b): (u32, u32), (at, other): (u32, u32)) -> bool {
+        let needed = self.jaccard.jaccard_overlap(self.sizes[a as usize] as usize, self.sizes[b as usize] as usize);
+        self.rests[at as usize].min(self.rests[other as usize]) as usize >= needed
+    }
+}
+
+/// The members with an element that can be similar to another one with it, as far as sizes and rests show. All remain if
+/// these are too different.
+fn partners<'h>(jaccard: Threshold, run: &'h mut [Held], sizes: &[u32]) -> &'h [Held] {
+    let shape = |held: &Held| (sizes[held.number as usize], held.rest);
+    // The number of members of each shape.
+    let mut shapes: Vec<((u32, u32), u32)> = Vec::new();
+    for held in &*run {
+        match shapes.binary_search_by_key(&shape(held), |&(shape, _)| shape) {
+            Ok(at) => shapes[at].1 += 1,
+            Err(_) if shapes.len() == MANY_SHAPES => return run,
+            Err(at) => shapes.insert(at, (shape(held), 1)),
+        }
+    }
+    let has_partner = |(size, rest): (u32, u32)| {
+        shapes.iter().any(|&((other_size, other_rest), count)| {
+            let needed = jaccard.jaccard_overlap(size as usize, other_size as usize);
+            ((other_size, other_rest) != (size, rest) || count > 1) && rest.min(other_rest) as usize >= needed
+        })
+    };
+    let with_partner: Vec<(u32, u32)> =
+        shapes.iter().map(|&(shape, _)| shape).filter(|&shape| has_partner(shape)).collect();
+    if with_partner.len() == shapes.len() {
+        return run;
+    }
+    let mut kept = 0;
+    for at in 0..run.len() {
+        if with_partner.binary_search(&shape(&run[at])).is_ok() {
+            run[kept] = run[at];
+            kept += 1;
+        }
+    }
+    &run[..kept]
 }
 
 /// The runs of tables, row by row: for each member, the later members of its runs.
@@ -393,29 +472,31 @@ impl<'a> Rows<'a> {
         &self.suffixes[start..self.ends[number as usize]]
     }
 
-    /// Passes the later members that a member meets to a function, once each. `marks` has an entry for each number,
-    /// initially `u32::MAX`; each thread needs its own.
+    /// Passes the later members that a member meets to a function, once each, with the places of both in the members of the
+    /// table where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
     #[inline]
-    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32)) {
+    fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32, (u32, u32))) {
         for place in self.of(number) {
             let table = &self.tables[place.table as usize];
-            for &other in &table.members[place.next as usize..table.end(place.run as usize) as usize] {
+            let later = place.next..table.end(place.run as usize);
+            for (at, &other) in later.clone().zip(&table.members[later.start as usize..later.end as usize]) {
                 // No member is its own partner, so its own number can serve as the mark.
                 if std::mem::replace(&mut marks[other as usize], number) != number {
-                    each(other);
+                    each(other, (place.next - 1, at));
                 }
             }
         }
     }
 
-    /// Passes every pair to `look`, on all threads of the pool. Returns the result of each thread.
-    fn search<T: Default + Send>(&self, look: impl Fn((u32, u32), &mut T) + Sync) -> Vec<T> {
+    /// Passes every pair to `look`, with the [places](Self::partners) of both, on all threads of the pool. Returns the result
+    /// of each thread.
+    fn search<T: Default + Send>(&self, look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync) -> Vec<T> {
         let next = AtomicUsize::new(0);
         rayon::broadcast(|_| {
             let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
                 for &number in numbers {
-                    self.partners(number, &mut marks, |other| look((number, other), &mut came));
+                    self.partners(number, &mut marks, |other, places| look((number, other), places, &mut came));
                 }
             }
             came
@@ -597,7 +678,7 @@ impl<'a> Search<'a> {
     ) -> Vec<T> {
         if self.searches_by_rows() {
             let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
-            return rows.search(|pair, came| look(Meeting::Once, pair, came));
+            return rows.search(|pair, _, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
             let mut came = T::default();
@@ -740,11 +821,13 @@ impl<'a> Search<'a> {
         if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
             for (number, table, run) in self.hot_runs() {
                 let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
-                let prefixes = [prefixes(jaccard, members, sets)];
-                let rows = Rows::new(&prefixes, members.len(), |_, _| true);
-                came.extend(
-                    rows.search(|(a, b), came| look(meeting, (members[a as usize], members[b as usize]), came)),
-                );
+                let prefixes = Prefixes::new(jaccard, members, sets);
+                let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), |_, _| true);
+                came.extend(rows.search(|(a, b), places, came| {
+                    if prefixes.can_reach((a, b), places) {
+                        look(meeting, (members[a as usize], members[b as usize]), came);
+                    }
+                }));
             }
         }
         if too_many() {

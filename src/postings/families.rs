@@ -1,12 +1,14 @@
 //! Keys that very many documents have, with a prefix filter for the documents of each.
 
 use super::prefixes::Prefixes;
+use super::repeated::Repeated;
 use super::table::Table;
 use super::words::{Words, put};
 use crate::similarity::{Threshold, set_of};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::Arc;
 
 /// The maximum number of sets, and of their elements, that choose the order of elements of a family.
 const FIRST: usize = 1024;
@@ -32,6 +34,8 @@ pub(crate) struct Families {
     /// The families by their most frequent elements.
     recognised: HashMap<u64, Vec<u32>>,
     postings: Table,
+    /// The elements that more than one document has, if they are known.
+    repeated: Option<Arc<Repeated>>,
     /// Bytes of memory of all families.
     held: u64,
 }
@@ -61,7 +65,12 @@ impl Families {
     /// As [`new`](Self::new), with this table for the elements.
     pub fn with(jaccard: Threshold, postings: Table) -> Self {
         let (of, recognised) = Default::default();
-        Families { jaccard, families: Vec::new(), of, recognised, postings, held: 0 }
+        Families { jaccard, families: Vec::new(), of, recognised, postings, repeated: None, held: 0 }
+    }
+
+    /// The same for documents of which more than one has no other elements than these: they alone are entered.
+    pub fn of_repeated(self, repeated: Arc<Repeated>) -> Self {
+        Families { repeated: Some(repeated), ..self }
     }
 
     /// Whether no key is hot.
@@ -211,7 +220,8 @@ impl Families {
     pub fn enter(&mut self, family: u32, document: u32, set: &[u64]) {
         let prefixes = &mut self.families[family as usize].prefixes;
         let before = prefixes.bytes_held();
-        prefixes.enter(&set_of(set), |tag| self.postings.insert(tag, document));
+        let may_be_shared = may_be_shared(&self.repeated);
+        prefixes.enter(&set_of(set), may_be_shared, |tag| self.postings.insert(tag, document));
         self.held += prefixes.bytes_held() - before;
     }
 
@@ -238,7 +248,7 @@ impl Families {
     /// # Errors
     /// What is on the disk cannot be read.
     pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
-        let tags = self.families[family as usize].prefixes.tags(&set_of(set));
+        let tags = self.families[family as usize].prefixes.tags(&set_of(set), may_be_shared(&self.repeated));
         tags.iter().for_each(|&tag| self.postings.fetch(tag));
         for tag in tags {
             self.postings.find_while(tag, &mut each)?;
@@ -308,6 +318,11 @@ impl Families {
         }
         Some(families)
     }
+}
+
+/// Whether another document may have an element.
+fn may_be_shared(repeated: &Option<Arc<Repeated>>) -> impl Fn(u64) -> bool + use<'_> {
+    |element| repeated.as_ref().is_none_or(|repeated| repeated.has(element))
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 //! run        the part in a file, with a filter in memory (run.rs, filter.rs, sort.rs, writer.rs, words.rs)
 //! prefixes   set → the sets that may be similar to it, by their rare elements                (prefixes.rs)
 //! families   keys that very many documents have → one prefix filter for those alike          (families.rs)
+//! repeated   the elements by which sets can be found at all                                  (repeated.rs)
 //! ```
 
 mod families;
 mod filter;
 mod prefixes;
 mod read_at;
+mod repeated;
 mod run;
 mod sort;
 mod table;
@@ -21,6 +23,7 @@ mod young;
 
 pub(crate) use families::Families;
 pub(crate) use read_at::read_at;
+pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};
 pub(crate) use sort::sorted;
 pub(crate) use table::Table;

@@ -108,11 +108,14 @@ impl Prefixes {
         order.enumerate().map(placed).collect()
     }
 
-    /// Passes the tags of an ascending set to a function, under which it has to be entered.
-    pub fn enter(&mut self, set: &[u64], mut each: impl FnMut(u32)) {
+    /// Passes the tags of an ascending set to a function, under which it has to be entered: those of elements that other
+    /// sets may have.
+    pub fn enter(&mut self, set: &[u64], may_be_shared: impl Fn(u64) -> bool, mut each: impl FnMut(u32)) {
         for Placed { element, rest, is_common } in self.prefix(set) {
             if !is_common {
-                each(self.tag(element, None));
+                if may_be_shared(element) {
+                    each(self.tag(element, None));
+                }
                 continue;
             }
             let shape = (set.len() as u32, rest as u32);
@@ -132,11 +135,13 @@ impl Prefixes {
     }
 
     /// The tags under which all sets were entered that may be at or above the threshold with this one.
-    pub fn tags(&self, set: &[u64]) -> Vec<u32> {
+    pub fn tags(&self, set: &[u64], may_be_shared: impl Fn(u64) -> bool) -> Vec<u32> {
         let mut tags = Vec::new();
         for Placed { element, rest, is_common } in self.prefix(set) {
             if !is_common {
-                tags.push(self.tag(element, None));
+                if may_be_shared(element) {
+                    tags.push(self.tag(element, None));
+                }
                 continue;
             }
             let shapes = &self.common[&element].1;
@@ -195,6 +200,7 @@ impl Prefixes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Repeated;
     use super::*;
     use crate::hash::mix;
     use crate::similarity::jaccard_at_least;
@@ -202,13 +208,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Whatever sets the order is made of, all sets at or above the threshold have a tag in common.
+        /// Whatever sets the order is made of, all sets at or above the threshold have a tag in common, with or without the
+        /// elements of one set.
         #[test]
         fn similar_sets_share_a_tag(
             frame in 1u64..60,
             sets in prop::collection::vec(prop::collection::btree_set(0u64..90, 0..70), 1..40),
             first in 0usize..40,
             percent in 30u64..=100,
+            classes in 16u64..4096,
         ) {
             let jaccard = Threshold::new(percent, 100).unwrap();
             // Nearly all elements of the frame are in all sets.
@@ -220,16 +228,19 @@ mod tests {
             let mut prefixes = Prefixes::new(jaccard, 7, sets.iter().take(first).map(Vec::as_slice));
             let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.capacity()).sum::<usize>();
             let mut entered: Vec<BTreeSet<u32>> = Vec::new();
+            let repeated = Repeated::new(100, classes);
+            sets.iter().for_each(|set| repeated.add(set));
             for set in &sets {
                 let mut tags = BTreeSet::new();
-                prefixes.enter(set, |tag| _ = tags.insert(tag));
+                prefixes.enter(set, |element| repeated.has(element), |tag| _ = tags.insert(tag));
                 entered.push(tags);
                 prop_assert_eq!(prefixes.shapes, shapes(&prefixes));
             }
-            for a in &sets {
-                let tags = prefixes.tags(a);
-                for (b, own) in sets.iter().zip(&entered) {
-                    let is_found = tags.iter().any(|tag| own.contains(tag));
+            for (at, a) in sets.iter().enumerate() {
+                let (all, tags) = (prefixes.tags(a, |_| true), prefixes.tags(a, |element| repeated.has(element)));
+                prop_assert!(tags.iter().all(|tag| all.contains(tag)));
+                for (other, (b, own)) in sets.iter().zip(&entered).enumerate() {
+                    let is_found = at == other || tags.iter().any(|tag| own.contains(tag));
                     prop_assert!(is_found || jaccard_at_least(a, b, jaccard).is_none(), "{a:?} {b:?}");
                 }
             }
@@ -252,13 +263,13 @@ mod tests {
         let mut entered: Vec<BTreeSet<u32>> = Vec::new();
         for set in &sets {
             let mut tags = BTreeSet::new();
-            prefixes.enter(set, |tag| _ = tags.insert(tag));
+            prefixes.enter(set, |_| true, |tag| _ = tags.insert(tag));
             entered.push(tags);
         }
         let most = prefixes.common.values().map(|(_, shapes)| shapes.len()).max();
         assert_eq!(most, Some(MOST_SHAPES));
         for at in [0, 100, 700, 1100, 1399] {
-            let tags = prefixes.tags(&sets[at]);
+            let tags = prefixes.tags(&sets[at], |_| true);
             // The sizes of both allow a similarity of nine tenths.
             for other in (0..sets.len()).filter(|&other| {
                 let (a, b) = (1001 + at, 1001 + other);
@@ -281,9 +292,9 @@ mod tests {
             let jaccard = Threshold::new(jaccard.0, jaccard.1).unwrap();
             let mut prefixes = Prefixes::new(jaccard, 0, pages.iter().take(100).map(Vec::as_slice));
             let mut entered = BTreeSet::new();
-            pages[..150].iter().for_each(|page| prefixes.enter(page, |tag| _ = entered.insert(tag)));
+            pages[..150].iter().for_each(|page| prefixes.enter(page, |_| true, |tag| _ = entered.insert(tag)));
             for page in &pages[150..] {
-                assert_eq!(prefixes.tags(page).iter().any(|tag| entered.contains(tag)), shares);
+                assert_eq!(prefixes.tags(page, |_| true).iter().any(|tag| entered.contains(tag)), shares);
             }
             assert!(prefixes.bytes_held() < 1 << 20);
         }
