@@ -299,7 +299,12 @@ impl<'a> Run<'a> {
         let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
         let Groups { keys, tables, joins_within, portions, reread, spills } = groups;
         if let Goal::Pairs = self.goal {
-            let most = verify::most_pairs(tables, corpus, MANY_PAIRS);
+            let most = match *joins_within {
+                Some(distance) => {
+                    self.pool.install(|| joined::most_pairs(keys.fingerprints(), corpus, distance, MANY_PAIRS))
+                }
+                None => verify::most_pairs(tables, corpus, MANY_PAIRS),
+            };
             if most > MANY_PAIRS {
                 self.reader.observer.many_pairs(most);
             }
