@@ -149,7 +149,7 @@ pub(super) fn with_options(mut request: Request, options: &CleanOptions) -> Resu
         ("choice of hidden files", (*hidden).into()),
         ("include", include.typed().into()),
         ("exclude", exclude.typed().into()),
-        ("program", programs.collect()),
+        ("program", Some(programs.collect()).filter(|programs: &Vec<Value>| !programs.is_empty()).into()),
         ("keep", rank.into()),
         ("prefer", Value::Array(prefer)),
         ("decisions file", decisions.into()),

@@ -162,23 +162,29 @@ impl Documents {
     }
 
     /// Makes all ranks numbers, or all times, whichever are more; if they are equally many, as the first one. Those of the
-    /// other kind become the last, and each is a problem.
+    /// other kind become the last, and each is a problem. References have no rank that matters.
     #[cfg(feature = "files")]
     pub fn rank_by_one_kind(&mut self, field: &str, mut report: impl FnMut(Problem)) {
         let has_value = |rank: &Rank| *rank != Rank::default() && !rank.is_last();
+        let own = (self.references as usize).min(self.ranks.len())..self.ranks.len();
         let firsts = [false, true].map(|kind| {
-            self.ranks.iter().position(|rank| has_value(rank) && rank.is_time() == kind).unwrap_or(usize::MAX)
+            own.clone()
+                .find(|&document| {
+                    let rank = &self.ranks[document];
+                    has_value(rank) && rank.is_time() == kind
+                })
+                .unwrap_or(usize::MAX)
         });
         if firsts.contains(&usize::MAX) {
             return;
         }
-        let times = self.ranks.iter().filter(|rank| has_value(rank) && rank.is_time()).count();
-        let numbers = self.ranks.iter().filter(|rank| has_value(rank) && !rank.is_time()).count();
+        let times = self.ranks[own.clone()].iter().filter(|rank| has_value(rank) && rank.is_time()).count();
+        let numbers = self.ranks[own.clone()].iter().filter(|rank| has_value(rank) && !rank.is_time()).count();
         let kind = if times == numbers { firsts[1] < firsts[0] } else { times > numbers };
         let first = firsts[usize::from(kind)];
         let shown = self.ranks[first].display_value();
         let name = |is_time| if is_time { "time" } else { "number" };
-        for document in 0..self.ranks.len() {
+        for document in own {
             let rank = self.ranks[document];
             if !has_value(&rank) || rank.is_time() == kind {
                 continue;

@@ -12,6 +12,7 @@ use neardups::source::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
@@ -841,7 +842,14 @@ fn folders_that_cannot_be_written_keep_their_files() {
         command.args(arguments).env_clear().current_dir(shell.folder()).uid(NOBODY).gid(NOBODY);
     }
     let before = tree(&input);
-    let run = Run::from(command.output().unwrap());
+    let output = loop {
+        match command.output() {
+            // A child of another test still has the copy open for writing.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::yield_now(),
+            output => break output.unwrap(),
+        }
+    };
+    let run = Run::from(output);
     assert_eq!(run.status, 3, "{}", run.stderr);
     assert!(run.stderr.contains("it stays: Permission denied"), "{}", run.stderr);
     assert_eq!(tree(&input), before);
