@@ -8,7 +8,8 @@
 //! connect   the groups that are not in the largest part, or those that are not kept, are compared with all of other parts
 //! ```
 //!
-//! Memory is a few words for each group, however many pairs there are.
+//! Memory is a few words for each group, and an edge for each pair of a group of a batch and a part that is not connected with
+//! it yet.
 
 use super::arrange::{self, KeepPolicy};
 use super::keep::{edge, is_first};

@@ -350,7 +350,8 @@ impl Search<'_> {
     /// # Cost
     /// A comparison of each group with each kept group that it shares a key with, and of groups that nothing connects.
     /// Memory: some 16 bytes for each group under each key that several share, and as much for each of these groups; an
-    /// edge for each dropped group; if more than [`HOT_MEMBERS`] groups of a key that [`HOT_RUN`] have are kept, also the prefixes of their sets.
+    /// edge for each dropped group; where [`HOT_RUN`] groups have a key and [`HOT_MEMBERS`] of them are kept, also prefixes of
+    /// the kept sets.
     fn deciding_edges(&self, evidence: &Evidence, policy: KeepPolicy) -> (Vec<Edge>, u64) {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         // A group without a run is kept, and changes nothing for the others.
