@@ -77,12 +77,14 @@ impl Prefix {
     ///
     /// The counts decide on most elements without a sort. Those of the last count are collected in the place of others.
     fn keys_of(&self, counts: &[u8], mut keys_of_elements: Vec<u64>, keys: &mut Vec<u64>) {
-        if counts.is_empty() {
+        let length = self.threshold.prefix_of(counts.len());
+        // Mostly, the elements of this document alone fill the prefix. They lead to no other document.
+        let is_count = |wanted: u8| counts.iter().filter(|&&count| count == wanted).count();
+        if counts.is_empty() || (is_count(1) >= length && is_count(0) == 0) {
             return;
         }
         let mut of_count = [0u32; 256];
         counts.iter().for_each(|&count| of_count[usize::from(count)] += 1);
-        let length = self.threshold.prefix_of(counts.len());
         let (mut last, mut left) = (0u8, length);
         while last < u8::MAX && (of_count[usize::from(last)] as usize) < left {
             left -= of_count[usize::from(last)] as usize;
@@ -95,7 +97,7 @@ impl Prefix {
         for (at, &count) in counts.iter().enumerate() {
             let key = keys_of_elements[at];
             keys[end] = key;
-            // An element of a single document leads to no other document.
+            // An element of this document alone is no key.
             end += usize::from((count < last) & (count != 1));
             keys_of_elements[ties] = key;
             ties += usize::from(count == last);
