@@ -74,9 +74,12 @@ const CLASSES: &[&str] = &[
 /// Roles of parts that are not text.
 const ROLES: &[&str] = &["banner", "complementary", "contentinfo", "menu", "menubar", "navigation", "search"];
 
-/// Words in the classes of such parts; and any word that starts or ends with `nav`.
+/// Words in the classes of such parts; and any word that starts or ends with `nav`, but for [`NO_NAVIGATION`].
 const CLASS_WORDS: &[&str] =
     &["breadcrumb", "breadcrumbs", "footer", "masthead", "menu", "menubar", "sidebar", "sphinxsidebar", "topbar"];
+
+/// What such words do not start with: `navy`, `naval`, `navel`, `Navajo`.
+const NO_NAVIGATION: &[&str] = &["navy", "naval", "navel", "navaj"];
 
 /// Their ids.
 const IDS: &[&str] = &[
@@ -172,13 +175,21 @@ impl Part {
 fn has_word_of_navigation(class: &str) -> bool {
     class.split(|c: char| !c.is_ascii_alphabetic()).any(|word| {
         let word = word.to_ascii_lowercase();
-        word.starts_with("nav") || word.ends_with("nav") || CLASS_WORDS.contains(&&*word)
+        let is_other = NO_NAVIGATION.iter().any(|start| word.starts_with(start));
+        word.starts_with("nav") && !is_other || word.ends_with("nav") || CLASS_WORDS.contains(&&*word)
     })
 }
 
 /// The share of the text of a page that its landmark has at least; of the words outside of links, or of all text. What is
 /// marked as no text does not count.
 const LEAST_SHARE: (usize, usize) = (3, 4);
+
+/// The share of all text that it has at least, if only the words outside of links say that it has most.
+const LEAST_OF_ALL: (usize, usize) = (1, 8);
+
+/// The bytes of text outside of links in what is marked as no text, from which on it must be less than what is left: no page
+/// has this much prose in its margins.
+const MOST_BESIDE: usize = 1_000;
 
 /// The maximum number of elements that matter: pages have some tens of them.
 const MAX_PARTS: usize = 10_000;
@@ -229,10 +240,12 @@ pub(super) fn documentation(page: &str) -> Option<String> {
     text.or_else(|| parts.text(&parts.whole, is_beside))
 }
 
-/// The text of the only main part of such a page, if it holds most of the text.
-pub(super) fn landmark(page: &str) -> Option<String> {
-    let parts = Parts::new(page)?;
-    parts.text(&parts.landmark(Part::Main, &parts.whole)?, is_navigation)
+/// The text of the only main part of such a page, if it holds most of the text; and the bytes of text outside of links in
+/// the page, 0 if it has too many parts.
+pub(super) fn landmark(page: &str) -> (Option<String>, usize) {
+    let Some(parts) = Parts::new(page) else { return (None, 0) };
+    let landmark = parts.landmark(Part::Main, &parts.whole);
+    (landmark.and_then(|landmark| parts.text(&landmark, is_navigation)), parts.whole.text - parts.whole.linked)
 }
 
 fn is_navigation(element: &Element) -> bool {
@@ -261,9 +274,9 @@ impl<'a> Parts<'a> {
         let Element { bytes, text, linked, .. } = found.next().filter(|_| found.next().is_none())?;
         let landmark = Extent { bytes: bytes.clone(), text: *text, linked: *linked };
         let ([text, words], [all, all_words]) = (self.left(&landmark), self.left(within));
-        let (least, of) = LEAST_SHARE;
-        let has_most = |own: usize, all: usize| own > 0 && of * own >= least * all;
-        (has_most(words, all_words) || has_most(text, all)).then_some(landmark)
+        let has = |(least, of): (usize, usize), own: usize, all: usize| own > 0 && of * own >= least * all;
+        let has_words = has(LEAST_SHARE, words, all_words) && has(LEAST_OF_ALL, text, all);
+        (has_words || has(LEAST_SHARE, text, all)).then_some(landmark)
     }
 
     /// The bytes of text in a range without what is marked as no text, with and without those in links.
@@ -275,9 +288,20 @@ impl<'a> Parts<'a> {
         [text, text - linked]
     }
 
-    /// The elements in a range that are cut, none of them in another one. What marks more than half of the text in the range
-    /// is not navigation, and is not cut.
-    fn cuts(&self, within: &Extent, is_cut: impl Fn(&Element) -> bool) -> impl Iterator<Item = &Element> {
+    /// The elements in a range that are cut. If they hold much prose, and more than is left, the marks are not those of
+    /// navigation: only what is mostly links is cut.
+    fn cuts(&self, within: &Extent, is_cut: impl Fn(&Element) -> bool) -> Vec<&Element> {
+        let cuts: Vec<&Element> = self.outermost(within, &is_cut).collect();
+        let prose: usize = cuts.iter().map(|cut| cut.text - cut.linked).sum();
+        let left = within.text - cuts.iter().map(|cut| cut.text).sum::<usize>();
+        if prose <= left.max(MOST_BESIDE) {
+            return cuts;
+        }
+        self.outermost(within, |element| is_cut(element) && 2 * element.linked > element.text).collect()
+    }
+
+    /// The elements of a kind in a range, none of them in another one, and none with more than half of the text in the range.
+    fn outermost(&self, within: &Extent, is_cut: impl Fn(&Element) -> bool) -> impl Iterator<Item = &Element> {
         let mut at = within.bytes.start;
         self.elements.iter().filter(move |element| {
             let cuts =
@@ -467,6 +491,8 @@ mod tests {
             "div",
             "div class=header",
             "div class=canavan-x",
+            "div class='section bg-navy'",
+            "div class=naval-history",
             "section class=note",
             "h2 class=sidebar",
             "div id=menus",
@@ -476,6 +502,34 @@ mod tests {
             let body = format!("one two<{kept}>x</{name}>three");
             assert_eq!(main_of(&body).as_deref(), Some("one two\nx\nthree"), "{body}");
         }
+    }
+
+    /// Pages of which marks hold most of the prose, though each of them only a part, and pages around a few words.
+    #[test]
+    fn what_is_marked_is_text_if_there_is_little_else() {
+        let prose = |count: usize, each: &str, words: usize| -> String {
+            let text = |at: usize| (0..words).map(|word| format!("word{at}x{word} ")).collect::<String>();
+            (0..count).map(|at| each.replace('*', &text(at))).collect()
+        };
+        for body in [
+            format!("<h1>Title</h1>{}", prose(4, "<aside>*</aside>", 150)),
+            prose(6, "<blockquote><p>Quote</p><footer>*</footer></blockquote>", 100),
+            prose(8, "<div class=card>Card<div class=card-footer>*</div></div>", 60),
+            format!("<main><h1>Title</h1>{}</main>", prose(4, "<nav>*</nav>", 100)),
+            format!("<main>some words of a few</main>{}", prose(4, "<aside>*</aside>", 100)),
+            format!("<main><h1>All dishes</h1></main>{}", prose(3, "<div class=menu>*</div>", 90)),
+        ] {
+            let text = main_of(&body).unwrap();
+            assert!(text.contains("word0x0") && text.contains("word2x59"), "{body}\n{text}");
+            let without_sign = main_text(&body).unwrap_or_default();
+            assert!(without_sign.is_empty() || without_sign.contains("word0x0"), "{body}\n{without_sign}");
+        }
+        let linked = format!("<main>some words of a few</main>{}", prose(10, "<p><a>*</a></p>", 60));
+        assert!(main_of(&linked).unwrap().contains("word9x59"));
+        assert_eq!(landmark(&rewritten(&linked).unwrap().page), (None, 15));
+        // Navigation may be most of a page.
+        let navigation = format!("<h1>Title</h1>one{}", prose(4, "<nav><a>*</a></nav>", 150));
+        assert_eq!(main_of(&navigation).as_deref(), Some("Title\none"));
     }
 
     #[test]
@@ -554,10 +608,23 @@ mod tests {
             }
         }
 
-        fn is_cut(&self, cut: &[Part], all: usize) -> bool {
+        fn is_cut(&self, Cut { parts, all, only_links }: Cut) -> bool {
             let Node::Element { part, .. } = self else { return false };
-            let is_navigation = *part != Part::Header || 2 * self.linked() > self.text();
-            cut.contains(part) && is_navigation && 2 * self.text() <= all
+            let is_links = 2 * self.linked() > self.text();
+            let is_navigation = is_links || (*part != Part::Header && !only_links);
+            parts.contains(part) && is_navigation && 2 * self.text() <= all
+        }
+
+        /// The text of what is cut in it, and that outside of links.
+        fn cut(&self, cut: Cut) -> [usize; 2] {
+            match self {
+                Node::Element { .. } if self.is_cut(cut) => [self.text(), self.text() - self.linked()],
+                Node::Element { nodes, .. } => nodes.iter().fold([0, 0], |[a, b], node| {
+                    let [c, d] = node.cut(cut);
+                    [a + c, b + d]
+                }),
+                Node::Text(_) => [0, 0],
+            }
         }
 
         /// The outermost elements of a kind.
@@ -570,13 +637,13 @@ mod tests {
             nodes.iter().flat_map(each).collect()
         }
 
-        fn write(&self, cut: &[Part], all: usize, out: &mut String) {
+        fn write(&self, cut: Cut, out: &mut String) {
             match self {
                 Node::Text(run) => out.push_str(run),
-                Node::Element { .. } if self.is_cut(cut, all) => out.push_str("<br>"),
+                Node::Element { .. } if self.is_cut(cut) => out.push_str("<br>"),
                 Node::Element { tag, name, nodes, .. } => {
                     out.push_str(tag);
-                    nodes.iter().for_each(|node| node.write(cut, all, out));
+                    nodes.iter().for_each(|node| node.write(cut, out));
                     if *name != "br" {
                         out.extend(["</", name, ">"]);
                     }
@@ -584,11 +651,30 @@ mod tests {
             }
         }
 
-        fn without(nodes: &[&Self], cut: &[Part]) -> Option<String> {
-            let all = nodes.iter().map(|node| node.text()).sum();
+        fn without(nodes: &[&Self], parts: &[Part]) -> Option<String> {
+            let cut = Cut::of(nodes, parts);
             let mut out = String::new();
-            nodes.iter().for_each(|node| node.write(cut, all, &mut out));
+            nodes.iter().for_each(|node| node.write(cut, &mut out));
             Some(text(&out)).filter(|text| !text.is_empty())
+        }
+    }
+
+    /// What is cut of some nodes with this much text.
+    #[derive(Clone, Copy)]
+    struct Cut<'p> {
+        parts: &'p [Part],
+        all: usize,
+        only_links: bool,
+    }
+
+    impl<'p> Cut<'p> {
+        fn of(nodes: &[&Node], parts: &'p [Part]) -> Self {
+            let all = nodes.iter().map(|node| node.text()).sum();
+            let cut = Cut { parts, all, only_links: false };
+            let sums: Vec<[usize; 2]> = nodes.iter().map(|node| node.cut(cut)).collect();
+            let sum = |at: usize| sums.iter().map(|sum| sum[at]).sum::<usize>();
+            let (text, prose) = (sum(0), sum(1));
+            Cut { only_links: prose > MOST_BESIDE && prose > all - text, ..cut }
         }
     }
 
@@ -596,19 +682,19 @@ mod tests {
 
     /// The bytes of text in some nodes without what is no text, and those outside of links.
     fn left(nodes: &[&Node]) -> [usize; 2] {
-        fn of(node: &Node, all: usize) -> [usize; 2] {
+        fn of(node: &Node, cut: Cut) -> [usize; 2] {
             match node {
                 Node::Text(_) => [node.text(); 2],
-                Node::Element { .. } if node.is_cut(BESIDE, all) => [0, 0],
+                Node::Element { .. } if node.is_cut(cut) => [0, 0],
                 Node::Element { name: "a", .. } => [node.text(), 0],
-                Node::Element { nodes, .. } => sum(nodes.iter().map(|node| of(node, all))),
+                Node::Element { nodes, .. } => sum(nodes.iter().map(|node| of(node, cut))),
             }
         }
         fn sum(all: impl Iterator<Item = [usize; 2]>) -> [usize; 2] {
             all.fold([0, 0], |[a, b], [c, d]| [a + c, b + d])
         }
-        let all = nodes.iter().map(|node| node.text()).sum();
-        sum(nodes.iter().map(|node| of(node, all)))
+        let cut = Cut::of(nodes, BESIDE);
+        sum(nodes.iter().map(|node| of(node, cut)))
     }
 
     /// The same by a tree, without regard to cost.
@@ -618,8 +704,9 @@ mod tests {
         let whole: Vec<&Node> = tree.iter().collect();
         let only = |nodes: Vec<_>| if nodes.len() == 1 { nodes.into_iter().next() } else { None };
         let has_most = |node: &&Node, all: &[&Node]| {
-            let own = left(&[*node]);
-            own.into_iter().zip(left(all)).any(|(own, all)| own > 0 && own as f64 / all as f64 >= 0.75)
+            let ([text, words], [all, all_words]) = (left(&[*node]), left(all));
+            let share = |own: usize, all: usize| if own > 0 { own as f64 / all as f64 } else { 0. };
+            share(text, all) >= 0.75 || (share(words, all_words) >= 0.75 && share(text, all) >= 0.125)
         };
         let main = only(Node::outermost(&tree, Part::Main)).filter(|main| has_most(main, &whole));
         // An article around the main part has none of its own within.
@@ -662,8 +749,8 @@ mod tests {
             "td",
         ];
         const ENDS: &[&str] = &["main", "article", "nav", "footer", "div", "p", "table"];
-        let start =
-            (prop::sample::select(STARTS), 0..20usize).prop_map(|(tag, n)| format!("<{tag}>{}", "word ".repeat(n)));
+        let start = (prop::sample::select(STARTS), prop_oneof![0..20usize, 0..200usize])
+            .prop_map(|(tag, n)| format!("<{tag}>{}", "word ".repeat(n)));
         let end = prop::sample::select(ENDS).prop_map(|name| format!("</{name}>after"));
         prop::collection::vec(prop_oneof![start, end], 0..20).prop_map(|bits| bits.concat())
     }

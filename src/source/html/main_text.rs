@@ -32,6 +32,9 @@ const MAX_ATTRIBUTE: usize = 200;
 /// anything else.
 const MAX_SEARCHES: usize = 256;
 
+/// A text that is less than one part in so many of the prose of a page is not its main text. It may be a heading.
+const LEAST_OF_PROSE: usize = 50;
+
 /// Elements that keep their names; other blocks become `div`.
 const KEPT: &[&str] = &[
     "article",
@@ -74,8 +77,8 @@ pub(super) fn main_text(html: &str) -> Option<String> {
     if is_documentation {
         return documentation(&page);
     }
-    let landmark = landmark(&page);
-    let found = text_of(page)?;
+    let (landmark, prose) = landmark(&page);
+    let found = text_of(page).filter(|found| LEAST_OF_PROSE * found.len() >= prose)?;
     Some(landmark.filter(|landmark| is_outside(&found, landmark)).unwrap_or(found))
 }
 
