@@ -104,12 +104,14 @@ impl<'a> Stream<'a> {
     ) -> Result<Decisions, Error> {
         let started = Instant::now();
         let before = index.len();
+        let mut are_unnamed = false;
         let mut run = |list: &mut List<'_>| {
             let filter = Filter::new(&mut *index).threads(self.options.engine.threads).observer(self.observer);
             let mut fields = FieldsFound::default();
             let how = (self.options.on_error, self.by.drops_known);
             let decided = decide(filter, &mut input, inputs, how, (&mut *list, &mut fields))?;
             fields.check(&self.options.engine)?;
+            are_unnamed = fields.unnamed > 0;
             check_read(self.options, decided.1.documents, decided.1.failed).map(|()| decided)
         };
         let (files, counts, removed_bytes) = match folder {
@@ -120,13 +122,22 @@ impl<'a> Stream<'a> {
                 Ok((files, counts, list.finish(inputs)?))
             })?,
         };
+        let mut warnings = index.warnings();
+        warnings.extend(input.fields_never_found());
+        if are_unnamed {
+            warnings.push(
+                "records without an id are remembered by their position, FILE:RECORD: a later file of the same name would \
+                 repeat these ids (`id-field` names another field for ids)"
+                    .into(),
+            );
+        }
         let decided = DecidedByIndex {
             algorithm: index.spec().algorithm,
             measure: index.measure(),
             parameters: index.spec().parameters.clone(),
             counts,
             capped: (index.capped(), index.most_of_a_key()),
-            warnings: index.warnings(),
+            warnings,
             repair: None,
             seconds: started.elapsed().as_secs_f64(),
         };

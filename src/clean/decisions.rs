@@ -30,7 +30,14 @@ pub(super) struct Counts {
     pub removed: u64,
     /// Records that could not be read.
     pub failed: u64,
+    /// Near-duplicates that stay, because the file is damaged.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duplicates_kept: u64,
     pub condition: Condition,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How a file could be read.
@@ -162,6 +169,7 @@ impl<'a> Files<'a> {
             Found::Skipped => false,
         };
         let is_left_out = is_removed && counts.condition == Condition::Whole;
+        counts.duplicates_kept += u64::from(matches!(found, Found::Document { keep: false }) && !is_left_out);
         is_left_out.then(|| {
             self.files[number].leave_out(at.line);
             number
@@ -176,7 +184,8 @@ impl<'a> Files<'a> {
         if counts.condition == Condition::Whole || counts.removed == 0 {
             return None;
         }
-        self.files[number] = OfFile { counts: Counts { removed: 0, ..*counts }, ..OfFile::default() };
+        let duplicates_kept = counts.duplicates_kept + counts.removed;
+        self.files[number] = OfFile { counts: Counts { removed: 0, duplicates_kept, ..*counts }, ..OfFile::default() };
         Some(number)
     }
 }

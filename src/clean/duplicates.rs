@@ -295,7 +295,7 @@ fn carry_out(
         }
         return Ok(cleaned);
     }
-    folder.write_durably("summary.json", &summary(&state, inputs, &cleaned, started.elapsed().as_secs_f64()))?;
+    folder.write_durably("summary.json", &summary(&state, inputs, &cleaned, &[], started.elapsed().as_secs_f64()))?;
     folder.finish();
     Ok(cleaned)
 }

@@ -18,6 +18,7 @@ use super::request::Cleaned;
 use crate::error::Error;
 use crate::index::Addition;
 use crate::replace::{Links, Replacement, open_regular, sync_folder};
+use crate::source::path_of;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -96,9 +97,18 @@ pub(super) struct InputRecord {
 #[derive(Deserialize)]
 struct Summary {
     request: Request,
-    files: Vec<InputRecord>,
+    files: Vec<FileRecord>,
     #[serde(flatten)]
     counts: Cleaned,
+}
+
+/// A file in `summary.json`.
+#[derive(Deserialize)]
+struct FileRecord {
+    #[serde(flatten)]
+    input: InputRecord,
+    /// The length of its output; `None` if it has none, or an earlier version wrote it.
+    output_bytes: Option<u64>,
 }
 
 /// The records of the inputs.
@@ -188,13 +198,15 @@ impl Folder {
         inputs: &[InputRecord],
         moved: Option<&BTreeSet<String>>,
     ) -> Result<Found, Error> {
-        if let Some(Summary { request: old, mut files, counts }) = self.parse("summary.json")? {
+        if let Some(Summary { request: old, files, counts }) = self.parse("summary.json")? {
+            let is_whole = self.check_outputs(&files);
+            let mut files: Vec<InputRecord> = files.into_iter().map(|file| file.input).collect();
             if let Some(moved) = moved {
                 let now: BTreeSet<&String> = inputs.iter().map(|input| &input.file).collect();
                 files.retain(|input| now.contains(&input.file) || !moved.contains(&input.file));
             }
             self.compare((&old, &files), (request, inputs))?;
-            return Ok(Found::Complete(counts.into()));
+            return is_whole.map(|()| Found::Complete(counts.into()));
         }
         if let Some(state) = self.parse::<State>("state.json")? {
             // Each file that moves is compared before it moves.
@@ -208,6 +220,21 @@ impl Folder {
             true => Err(not_ours(&self.root)),
             false => Ok(Found::New),
         }
+    }
+
+    /// Checks that outputs are as long as they were written.
+    fn check_outputs(&self, files: &[FileRecord]) -> Result<(), Error> {
+        for FileRecord { input, output_bytes } in files {
+            let Some(expected) = *output_bytes else { continue };
+            let found = match fs::metadata(self.root.join(path_of(&input.output))) {
+                Ok(found) if found.len() == expected => continue,
+                Ok(found) => format!("has {} bytes instead of the {expected} that were written", found.len()),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            let why = format!("{} {found}: remove the folder, or choose another one", input.output);
+            return Err(Error::Usage(format!("{} is the output of this run, but {why}", self.root.display())));
+        }
+        Ok(())
     }
 
     /// The error that another run must be undone first.

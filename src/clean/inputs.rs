@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The folder in the output that describes it.
-pub(super) const OWN: &str = "_dedup";
+pub(super) const OWN: &str = crate::source::DESCRIPTION;
 
 /// A file of the input.
 #[derive(Clone, Debug)]

@@ -136,6 +136,7 @@ fn write_clean(
     options: &CleanOptions,
     observer: &dyn Observer,
 ) -> Result<Cleaned, Error> {
+    check_paths(paths)?;
     let input = Input::new(paths.to_vec(), options.source.clone());
     let inputs = Inputs::new(input.listing()?);
     Inputs::refuse_equal_outputs(inputs.files.iter())?;
@@ -180,9 +181,18 @@ fn write_clean(
         bytes_written: written.bytes,
         ..Cleaned::of(files.iter().map(|file| file.counts), state.failed())
     };
-    folder.write_as("summary.json", &summary(&state, &inputs, &cleaned, seconds), decider.is_durable())?;
+    let summary = summary(&state, &inputs, &cleaned, &written.lengths, seconds);
+    folder.write_as("summary.json", &summary, decider.is_durable())?;
     folder.finish();
     Ok(cleaned)
+}
+
+/// Refuses a path that leads nowhere: the output would lack what is there.
+fn check_paths(paths: &[PathBuf]) -> Result<(), Error> {
+    paths.iter().try_for_each(|path| match path.metadata() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::input(format!("cannot read {}", path.display()), error)),
+    })
 }
 
 /// Decides what becomes of each record, and writes it down.

@@ -131,6 +131,12 @@ pub struct Cleaned {
     pub removed: u64,
     /// Records or files that could not be read, and files that were not moved because something had changed.
     pub failed: u64,
+    /// Files that could not be read to their end, and are copied whole.
+    #[serde(skip)]
+    pub damaged: u64,
+    /// Near-duplicates in them, which are not left out.
+    #[serde(skip)]
+    pub duplicates_kept: u64,
     /// Files that are not kept and stay where they are, for any reason, or are gone; 0 if nothing should move.
     pub stayed: u64,
     /// Of these, the ones that the same call tries to move again, because the system refused, for example for lack of space.

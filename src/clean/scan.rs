@@ -1,6 +1,6 @@
 //! The scan that decides, and what identifies it.
 
-use super::decisions::{self, Conditions, Counts, Watch};
+use super::decisions::{self, Condition, Conditions, Counts, Watch};
 use super::folder::Request;
 use super::inputs::{File, Inputs};
 use super::request::{CleanOptions, Cleaned, DecidedByIndex, OnError};
@@ -27,7 +27,8 @@ pub(super) fn scan(
     let mut reference = (!options.against.is_empty())
         .then(|| Input::new(options.against.clone(), options.source.clone()).without(input.files()));
     let against = reference.as_mut().map(|reference| reference as &mut dyn Source);
-    let outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
+    let mut outcome = engine::deduplicate(&mut input, against, factory, &options.engine, &watch, options.keep)?;
+    input.fields_never_found().into_iter().for_each(|warning| outcome.warn(warning));
     let counts = &outcome.report().counts;
     check_read(options, counts.documents, counts.failed)?;
     Ok((outcome, watch.conditions()))
@@ -57,6 +58,8 @@ impl Cleaned {
             records: sum(|counts| counts.records),
             removed: sum(|counts| counts.removed),
             failed: sum(|counts| counts.failed).max(failed),
+            damaged: sum(|counts| u64::from(counts.condition == Condition::Damaged)),
+            duplicates_kept: sum(|counts| counts.duplicates_kept),
             ..Cleaned::default()
         }
     }

@@ -58,11 +58,21 @@ struct FileSummary<'a> {
     input: &'a InputRecord,
     #[serde(flatten)]
     counts: Counts,
+    /// The length of its output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_bytes: Option<u64>,
 }
 
-/// The content of `summary.json`.
-pub(super) fn summary(state: &State, inputs: &Inputs, cleaned: &Cleaned, seconds_writing: f64) -> Vec<u8> {
-    let files = state.inputs.iter().zip(&state.counts);
+/// The content of `summary.json`. `lengths` has that of the output of each file, unless files move.
+pub(super) fn summary(
+    state: &State,
+    inputs: &Inputs,
+    cleaned: &Cleaned,
+    lengths: &[Option<u64>],
+    seconds_writing: f64,
+) -> Vec<u8> {
+    let lengths = lengths.iter().copied().chain(std::iter::repeat(None));
+    let files = state.inputs.iter().zip(&state.counts).zip(lengths);
     json(&Summary {
         r#type: "clean",
         version: env!("CARGO_PKG_VERSION"),
@@ -82,7 +92,9 @@ pub(super) fn summary(state: &State, inputs: &Inputs, cleaned: &Cleaned, seconds
         stayed: state.stay.as_ref().map(|_| cleaned.stayed),
         seconds_writing,
         peak_memory: peak_memory(),
-        files: files.map(|(input, counts)| FileSummary { input, counts: *counts }).collect(),
+        files: files
+            .map(|((input, counts), output_bytes)| FileSummary { input, counts: *counts, output_bytes })
+            .collect(),
         same: inputs.same.iter().map(|same| same.file.shown.as_str()).collect(),
     })
 }

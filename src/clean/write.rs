@@ -15,13 +15,15 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 /// What was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Files, and their bytes.
     pub files: u64,
     pub bytes: u64,
     /// Files that an earlier run had written.
     pub continued: u64,
+    /// The length of the output of each file of the input, if it has one.
+    pub lengths: Vec<Option<u64>>,
 }
 
 /// A file that is written, and its length; `None` if it has no output.
@@ -59,7 +61,9 @@ pub(super) fn write(
         (number, file, before, copied)
     };
     let take = |(number, file, before, copied): (usize, &File, bool, Copied)| {
-        if let Some(length) = copied? {
+        let copied = copied?;
+        written.lengths.push(copied);
+        if let Some(length) = copied {
             written.files += 1;
             written.bytes += length;
             written.continued += u64::from(before);

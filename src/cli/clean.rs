@@ -414,6 +414,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
             Target::Moved(folder) => format!("{}, {kept} kept", moved(cleaned, "", "would move", &folder.display())),
         };
         terminal.line(&format!("{all}: {would}"));
+        damaged(cleaned, "").iter().for_each(|line| terminal.line(line));
         cleaned.remembered.iter().for_each(|remembered| summarise_index(terminal, request, remembered));
         return;
     };
@@ -444,6 +445,7 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         n => format!(", {} of them by the run that was interrupted", count(n)),
     };
     terminal.line(&format!("{what}{continued}, {seconds:.2} s; {folder}/_dedup/{list}"));
+    damaged(cleaned, ": summary.json names each").iter().for_each(|line| terminal.line(line));
     if failed > 0 {
         let again = match cleaned.to_retry {
             0 => String::new(),
@@ -451,6 +453,18 @@ fn summarise(terminal: &Terminal, request: &Request, cleaned: &Cleaned, started:
         };
         terminal.line(&format!("{} failed{again}", count(failed)));
     }
+}
+
+/// The line about damaged files, if there are any.
+fn damaged(cleaned: &Cleaned, list: &str) -> Option<String> {
+    let Cleaned { damaged, duplicates_kept, .. } = *cleaned;
+    let files = if damaged == 1 { "1 damaged file is".into() } else { format!("{} damaged files are", count(damaged)) };
+    let duplicates = match duplicates_kept {
+        0 => String::new(),
+        1 => ", with 1 near-duplicate".into(),
+        n => format!(", with {} near-duplicates", count(n)),
+    };
+    (damaged > 0).then(|| format!("{files} copied whole{duplicates}{list}"))
 }
 
 /// The files that move, and those that should and do not.

@@ -59,7 +59,9 @@ impl Problems {
                 None if kind.is_rejection() => " (use --rejects FILE to list all)",
                 _ => "",
             };
-            (severity, format!("{} more of the kind '{}'{advice}", count(total - MAX_PRINTED as u64), kind.name()))
+            let more = total - MAX_PRINTED as u64;
+            let noun = if more == 1 { "problem" } else { "problems" };
+            (severity, format!("{} more {noun} of the kind '{}'{advice}", count(more), kind.name()))
         })
         .collect()
     }

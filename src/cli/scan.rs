@@ -9,7 +9,7 @@ use super::method::Method;
 use super::outputs::Outputs;
 use super::preparation::{Described, Tokenization};
 use super::review::Page;
-use super::spelling::{self, spell_all};
+use super::spelling::{self, spell_all, spelled};
 use super::standard_output::WholeLines;
 use super::stats::{Failure, INCOMPLETE, end_on_signals, with_stats, write_stats};
 use super::status::{Status, usage_error};
@@ -222,6 +222,7 @@ fn scan(
         Err(error) if error.is_closed_pipe() => (Written::default(), true, None),
         Err(error) => (Written::default(), true, Some(error)),
     };
+    input.fields_never_found().iter().for_each(|warning| terminal.warning(&spelled(warning)));
     let input = input.counts() + reference.as_ref().map(Input::counts).unwrap_or_default();
     if !closed {
         summarise(&terminal, &report, request, &written, input, started);

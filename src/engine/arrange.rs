@@ -545,6 +545,12 @@ impl KeptOutcome {
         &self.outcome.report
     }
 
+    /// Adds a warning to them.
+    #[cfg(feature = "clean")]
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.outcome.report.warnings.push(warning);
+    }
+
     /// The id of every document, in input order, the reference first.
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.outcome.documents()

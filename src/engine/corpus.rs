@@ -7,8 +7,9 @@ use super::{Counts, ScanOptions};
 use crate::error::Error;
 use crate::source::Rank;
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Not a group number: marks a document that the algorithm cannot compare.
@@ -319,15 +320,29 @@ impl Corpus {
             let At { path, line } = self.at(number);
             Named { id: self.id(number), file: path, record: line }
         })?;
-        let mut chosen = vec![false; self.lengths.len()];
-        numbers.iter().for_each(|&number| chosen[number as usize] = true);
-        if chosen.contains(&true) {
-            self.ranks.resize(chosen.len(), 0);
-            let last = self.ranks.iter().max().copied().unwrap_or(0);
-            let others = self.ranks.iter_mut().zip(chosen).filter(|(_, is_chosen)| !is_chosen);
-            others.for_each(|(rank, _)| *rank = rank.saturating_add(last + 1));
-        }
+        let mut is_last = vec![true; self.lengths.len()];
+        numbers.iter().for_each(|&number| is_last[number as usize] = false);
+        self.put_last(&is_last);
         Ok(())
+    }
+
+    /// Prefers all others to documents of files that could not be read to their end: other programs may not read them.
+    pub fn distrust(&mut self, damaged: &BTreeSet<Arc<str>>) {
+        if !damaged.is_empty() {
+            let is_damaged = |document| !self.is_reference(document) && damaged.contains(self.at(document).path);
+            let is_last: Vec<bool> = (0..self.lengths.len() as u32).map(is_damaged).collect();
+            self.put_last(&is_last);
+        }
+    }
+
+    /// Puts these documents behind all others. Their ranks decide among them, as among the others.
+    fn put_last(&mut self, is_last: &[bool]) {
+        if is_last.contains(&true) && is_last.contains(&false) {
+            self.ranks.resize(is_last.len(), 0);
+            let next = self.ranks.iter().max().copied().unwrap_or(0) + 1;
+            let behind = self.ranks.iter_mut().zip(is_last).filter(|(_, is_last)| **is_last);
+            behind.for_each(|(rank, _)| *rank = rank.saturating_add(next));
+        }
     }
 
     /// Whether some documents are preferred to others.

@@ -9,9 +9,9 @@ use crate::algorithm::{Algorithm, Features, Remarks};
 use crate::error::Error;
 use crate::outline::Parities;
 use crate::run::sign::{self, TooLarge};
-use crate::source::{Place, Problem, Rank, Severity};
+use crate::source::{Place, Problem, ProblemKind, Rank, Severity};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -129,6 +129,8 @@ pub(super) struct Documents {
     pub part_starts: Vec<usize>,
     /// The rejected records, except those of the reference.
     pub rejections: Rejections,
+    /// The files that could not be read to their end, except those of the reference.
+    pub damaged: BTreeSet<Arc<str>>,
     pub remarks: Remarks,
 }
 
@@ -198,7 +200,7 @@ impl Documents {
             );
             let At { path, line } = self.places.at(document as u32);
             let place = Place { path: path.into(), line };
-            report(Problem::at(place, Severity::Failed, crate::source::ProblemKind::Rank, message));
+            report(Problem::at(place, Severity::Failed, ProblemKind::Rank, message));
             self.ranks[document] = rank.last();
         }
     }
@@ -215,6 +217,8 @@ impl Documents {
             for &(before, problem) in &part.rejected {
                 self.rejections.push(self.lengths.len() as u32 + before, &part.problems[problem]);
             }
+            let damaged = part.problems.iter().filter(|problem| problem.kind == ProblemKind::Damaged);
+            self.damaged.extend(damaged.map(|problem| Arc::clone(&problem.place.path)));
         }
         if !part.ranks.is_empty() {
             self.ranks.resize(self.lengths.len(), Rank::default());

@@ -243,7 +243,9 @@ impl<'a> Run<'a> {
             self.report.counts.problem(&problem);
             self.reader.report_once(&problem);
         });
+        let damaged = std::mem::take(&mut documents.damaged);
         let mut documents = Corpus::gather(documents, against, &mut self.report.counts)?;
+        documents.distrust(&damaged);
         documents.check_fields(self.reader.options, self.report.counts.unnamed)?;
         if let Some(chosen) = &self.reader.options.chosen {
             documents.prefer(chosen)?;

@@ -61,6 +61,11 @@ impl<'a> Pass<'a> {
         Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
     }
 
+    /// The wanted fields of JSON lines.
+    pub fn fields(&self) -> Arc<JsonFields> {
+        Arc::clone(&self.fields)
+    }
+
     /// Passes on the pending batch.
     pub fn finish(&mut self) -> ControlFlow<()> {
         self.assembler.flush(self.bytes_read.get())
@@ -394,6 +399,10 @@ fn is_binary(head: &[u8], format: Format) -> bool {
 /// and is empty.
 pub(super) fn format(wanted: Format, name: Option<&OsStr>, head: &[u8]) -> Format {
     match (wanted, name.and_then(format_by_name)) {
+        // JSON lines are often named so, too.
+        (Format::Auto, Some(Format::Text)) if name.and_then(extension).as_deref() == Some("json") => {
+            if has_json_lines(head) { Format::Jsonl } else { Format::Text }
+        }
         (Format::Auto, Some(format)) => format,
         (Format::Auto, None) if head.is_empty() && name.is_none() => Format::Auto,
         (Format::Auto, None) => format_by_content(head),
@@ -401,15 +410,28 @@ pub(super) fn format(wanted: Format, name: Option<&OsStr>, head: &[u8]) -> Forma
     }
 }
 
-/// The format by the extension of a file name, without that of the compression.
-fn format_by_name(name: &OsStr) -> Option<Format> {
+/// The extension of a file name in lower case, without that of the compression.
+fn extension(name: &OsStr) -> Option<String> {
     let name = Path::new(name);
     let extension = |name: &Path| name.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let mut last = extension(name)?;
-    if compression::EXTENSIONS.contains(&&*last) {
-        last = extension(Path::new(name.file_stem()?))?;
+    let last = extension(name)?;
+    match compression::EXTENSIONS.contains(&&*last) {
+        true => extension(Path::new(name.file_stem()?)),
+        false => Some(last),
     }
-    Some(match &*last {
+}
+
+/// Whether the first line is a whole JSON object, and another one begins after it.
+fn has_json_lines(head: &[u8]) -> bool {
+    let text = decode::without_utf8_mark(head).trim_ascii_start();
+    let Some(end) = memchr::memchr(b'\n', text).filter(|_| text.starts_with(b"{")) else { return false };
+    let (line, rest) = text.split_at(end);
+    rest.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<serde_core::de::IgnoredAny>(line).is_ok()
+}
+
+/// The format by the extension of a file name, without that of the compression.
+fn format_by_name(name: &OsStr) -> Option<Format> {
+    Some(match &*extension(name)? {
         "jsonl" | "ndjson" => Format::Jsonl,
         "csv" => Format::Csv,
         "tsv" => Format::Tsv,
@@ -476,6 +498,26 @@ mod tests {
         ] {
             assert_eq!(format_by_name(OsStr::new(name)), format, "{name}");
         }
+    }
+
+    #[test]
+    fn json_lines_in_a_file_of_json() {
+        let lines = b"{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
+        let format = |name: &str, head: &[u8]| format(Format::Auto, Some(OsStr::new(name)), head);
+        assert_eq!(format("c4-train.00000-of-01024.json.gz", lines), Format::Jsonl);
+        assert_eq!(format("a.JSON", b"\xef\xbb\xbf\n{}\r\n\n{\"te"), Format::Jsonl);
+        for one in [
+            &b"{\"text\":\"a\"}\n"[..],
+            b"{\n  \"a\": {\n}",
+            b"[\n{},\n{}]",
+            b"{\"a\":\n{}",
+            b"{\"a\":1",
+            b"{} x\n{}",
+            b"",
+        ] {
+            assert_eq!(format("a.json", one), Format::Text, "{}", one.escape_ascii());
+        }
+        assert_eq!(format("a.txt", lines), Format::Text);
     }
 
     #[test]

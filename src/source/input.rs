@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::batch::JsonFields;
 use super::counts::Counts;
 use super::file::{File, Pass};
 use super::identity::FileId;
@@ -39,6 +40,8 @@ pub struct Input {
     once: HashMap<usize, Rewind>,
     /// The path whose copy failed in the last reading.
     failed_copy: Option<usize>,
+    /// The fields of JSON lines in the last reading.
+    fields: Option<Arc<JsonFields>>,
     /// The total, once it was requested, because it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
     /// Files that another source reads, with their names there.
@@ -94,6 +97,7 @@ impl Input {
             stdin,
             once: HashMap::new(),
             failed_copy: None,
+            fields: None,
             total: OnceCell::new(),
             elsewhere: Arc::default(),
         }
@@ -318,6 +322,7 @@ impl Source for Input {
         (self.counts, self.failed_copy) = (Counts::default(), None);
         let options = self.options.clone();
         let mut pass = Pass::new(&options, deliver);
+        self.fields = Some(pass.fields());
         let mut seen = Files::new();
         let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut seen, &mut pass));
         if all.is_continue() {
@@ -332,6 +337,17 @@ impl Source for Input {
 }
 
 impl Input {
+    /// The warning about fields that were named for texts and that no JSON line of the last reading has, although some have
+    /// others: they were probably mistyped. It is known when all that was read has been parsed.
+    pub fn fields_never_found(&self) -> Option<String> {
+        let never = self.fields.as_ref()?.fields.never_found();
+        let names: Vec<String> = never.iter().map(|name| format!("'{name}'")).collect();
+        (!names.is_empty()).then(|| {
+            let field = if names.len() == 1 { "field" } else { "fields" };
+            format!("`text-field`: no JSON line has the {field} {}: only the others were compared", names.join(", "))
+        })
+    }
+
     fn sum_of_sizes(&self) -> Option<u64> {
         let mut total = 0;
         let mut seen: HashSet<FileId> = self.elsewhere.keys().cloned().collect();

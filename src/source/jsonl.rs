@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -49,6 +51,8 @@ pub(super) struct Fields {
     wanted: Wanted,
     /// What is read of the texts, if they are pages.
     pages: Option<PageText>,
+    /// Of several texts, which were found in some line.
+    found: Arc<[AtomicBool]>,
     /// The field that ranks records, as if it were an id.
     #[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only records of files are ranked"))]
     number: Option<Wanted>,
@@ -68,7 +72,20 @@ impl Fields {
             wanted.add(path.steps(), None);
             wanted
         });
-        Fields { texts, id: id.clone(), wanted, pages, number }
+        let found = texts.iter().map(|_| AtomicBool::new(false)).collect();
+        Fields { texts, id: id.clone(), wanted, pages, found, number }
+    }
+
+    /// The names of those of several texts that no line has that was read with these fields or a clone of them, if some
+    /// line has another.
+    #[cfg(feature = "files")]
+    pub fn never_found(&self) -> Vec<String> {
+        let is_found = |at: usize| self.found[at].load(Ordering::Relaxed);
+        if !(0..self.texts.len()).any(is_found) || self.texts.len() < 2 {
+            return Vec::new();
+        }
+        let never = self.texts.iter().enumerate().filter(|&(at, _)| !is_found(at));
+        never.map(|(_, field)| field.name().to_string()).collect()
     }
 
     /// Extracts text and id from a line, or says why it cannot. Text with escapes may be decoded into `buffer`.
@@ -103,13 +120,29 @@ impl Fields {
             }
             Slot::Texts(_) => None,
         };
-        let lacks_field = found.texts.iter().all(|slot| matches!(slot, Slot::Missing));
+        let mut lacks_field = true;
+        let mut is_null = true;
+        for (slot, is_found) in found.texts.iter().zip(&*self.found) {
+            if !matches!(slot, Slot::Missing) {
+                lacks_field = false;
+                is_null &= matches!(slot, Slot::Kind("null"));
+                // Written once, as threads share it.
+                if !is_found.load(Ordering::Relaxed) {
+                    is_found.store(true, Ordering::Relaxed);
+                }
+            }
+        }
         let wrong = match self.joined(found.texts) {
             Ok((text, fell_back)) => return Ok(Record { text, id, fell_back }),
             Err(wrong) => wrong,
         };
-        let here = field_names(line).unwrap_or_default();
-        let message = format!("{wrong} (fields here: {here}; choose with `text-field`)");
+        let message = match is_null && !lacks_field {
+            true => wrong,
+            false => {
+                let here = field_names(line).unwrap_or_default();
+                format!("{wrong} (fields here: {here}; choose with `text-field`)")
+            }
+        };
         Err(Rejected { kind: ProblemKind::Text, message, id: id.map(Cow::into_owned), lacks_field })
     }
 
@@ -127,7 +160,7 @@ impl Fields {
             }
         }
         let text = joined.text.ok_or_else(|| match null {
-            Some(field) => format!("text field '{field}' is null, not a string"),
+            Some(field) => format!("text field '{field}' is null: there is no text to compare"),
             None => format!("no text field {}", quoted(self.texts.iter())),
         })?;
         Ok((text, joined.fell_back))
@@ -636,10 +669,7 @@ mod tests {
     fn one_of_several_fields_must_have_a_text() {
         for (line, message) in [
             (r#"{"x":1}"#, "no text field 'a', 'b.c' or 'd' (fields here: x; choose with `text-field`)"),
-            (
-                r#"{"b":{"c":null}}"#,
-                "text field 'b.c' is null, not a string (fields here: b; choose with `text-field`)",
-            ),
+            (r#"{"b":{"c":null}}"#, "text field 'b.c' is null: there is no text to compare"),
             (
                 r#"{"a":"x","d":1}"#,
                 "text field 'd' is a number, not a string (fields here: a, d; choose with `text-field`)",
@@ -780,7 +810,8 @@ mod tests {
 
     #[test]
     fn a_text_that_is_none() {
-        for (value, kind) in [("null", "null"), ("7", "a number"), ("-1.5", "a number"), ("{\"a\":1}", "an object")] {
+        check_error(r#"{"text":null}"#, "text field 'text' is null: there is no text to compare");
+        for (value, kind) in [("7", "a number"), ("-1.5", "a number"), ("{\"a\":1}", "an object")] {
             let message =
                 format!("text field 'text' is {kind}, not a string (fields here: text; choose with `text-field`)");
             check_error(&format!("{{\"text\":{value}}}"), &message);

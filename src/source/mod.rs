@@ -108,7 +108,7 @@ pub use records::Records;
 #[cfg(any(feature = "check", feature = "clean"))]
 pub(crate) use walk::display_path;
 #[cfg(feature = "clean")]
-pub(crate) use walk::path_of;
+pub(crate) use walk::{DESCRIPTION, path_of};
 
 use crate::error::Error;
 use std::ops::ControlFlow;

@@ -57,7 +57,7 @@ pub static FORMATS: &[FormatName] = &[
         format: Format::Auto,
         name: "auto",
         aliases: &[],
-        help: "by the file name (.jsonl .ndjson .csv .tsv .html .htm .xhtml .warc .wet .parquet .parq .pq, else text); standard input and names without extension by content",
+        help: "by the file name (.jsonl .ndjson .csv .tsv .html .htm .xhtml .warc .wet .parquet .parq .pq; .json as JSON lines if it has them; else text); standard input and names without extension by content",
     },
     FormatName { format: Format::Text, name: "text", aliases: &[], help: "each file is one document" },
     FormatName { format: Format::Lines, name: "lines", aliases: &[], help: "each line is a document" },

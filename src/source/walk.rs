@@ -18,7 +18,7 @@ pub(super) enum Found {
 }
 
 /// Walks the files under a path, following symbolic links, and counts those left out: hidden ones, and those that globs
-/// exclude.
+/// exclude. What describes the output of [`clean`](crate::clean) is passed over.
 pub(super) fn walk(
     root: &Path,
     options: &ReadOptions,
@@ -36,6 +36,13 @@ pub(super) fn walk(
             if entry.is_ok_and(|entry| entry.file_type().is_dir()) {
                 entries.skip_current_dir();
             }
+            continue;
+        }
+        if let Ok(entry) = &entry
+            && depth > 0
+            && is_description(entry)
+        {
+            entries.skip_current_dir();
             continue;
         }
         if let Ok(entry) = &entry
@@ -63,6 +70,19 @@ pub(super) fn walk(
         }
     }
     ControlFlow::Continue(())
+}
+
+/// The folder in an output of [`clean`](crate::clean) that describes it.
+pub(crate) const DESCRIPTION: &str = "_dedup";
+
+/// The files of which a run that ended leaves one in it.
+const DESCRIBES: [&str; 3] = ["summary.json", "moved.jsonl", "undone.jsonl"];
+
+/// Whether a folder describes the output that it is in, and is no part of it.
+fn is_description(entry: &DirEntry) -> bool {
+    entry.file_type().is_dir()
+        && entry.file_name() == DESCRIPTION
+        && DESCRIBES.iter().any(|name| entry.path().join(name).is_file())
 }
 
 /// Whether globs leave out a file, or a folder with all that is in it. Standard input is not a file.

@@ -87,6 +87,7 @@ cases!(
     clean,
     clean_decisions,
     clean_index,
+    clean_mistakes,
     common,
     compare,
     eval,

@@ -267,13 +267,30 @@ fn longs(command: &Command) -> impl Iterator<Item = &str> {
 
 /// The message for an option that there is not, if that is the error: what is meant, or which options are similar.
 pub fn explain(program: &Command, error: &clap::Error, line: &[OsString]) -> Option<String> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let context = match error.kind() {
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        _ => return None,
+    };
+    let Some(ContextValue::String(typed)) = error.get(context) else { return None };
     let (command, name) = command_of(program, line);
     let typed = single_hyphen(command, typed, line).unwrap_or(typed);
-    typed.starts_with('-').then(|| message(program, command, &name, typed))
+    match (typed.starts_with('-'), &*name) {
+        (true, _) => Some(message(program, command, &name, typed)),
+        (false, "filter") => {
+            Some(format!("unexpected argument '{typed}' found: filter reads standard input: dedup filter … < {typed}"))
+        }
+        (false, "") if looks_like_path(typed) => Some(format!(
+            "'{typed}' is not a command: dedup scan {typed} finds its near-duplicates, and dedup clean {typed} --output DIR \
+             writes it without them"
+        )),
+        _ => None,
+    }
+}
+
+/// Whether a word is probably a path.
+fn looks_like_path(word: &str) -> bool {
+    word == "-" || word.contains(['.', '/', std::path::MAIN_SEPARATOR]) || std::path::Path::new(word).exists()
 }
 
 /// The command of a line, with its name.
@@ -320,7 +337,8 @@ fn message(program: &Command, command: &Command, name: &str, typed: &str) -> Str
             let similar: Vec<String> = similar.iter().take(SIMILAR).map(|long| format!("--{long}")).collect();
             format!("\n\n  tip: similar options: {}", similar.join(", "))
         }
-        _ if command.get_positionals().next().is_some() => {
+        // Probably a mistyped option, not a value.
+        _ if !typed.starts_with("--") && command.get_positionals().next().is_some() => {
             format!("\n\n  tip: to pass '{typed}' as a value, use '-- {typed}'")
         }
         _ => String::new(),
@@ -550,15 +568,17 @@ mod tests {
             ("scan -threshold 1", "it is written --threshold"),
             ("clean a --emit kept", "it is an option of dedup scan"),
             ("scan --min-words 5", "it is an option of dedup check"),
-            ("scan --bogus", "to pass '--bogus' as a value, use '-- --bogus'"),
+            ("scan -7", "to pass '-7' as a value, use '-- -7'"),
         ] {
             let found = explained(words).expect(words);
             assert!(found.contains(&format!("tip: {tip}")), "{words}: {found}");
             assert!(found.contains("--help-all"), "{found}");
         }
-        let bogus = explained("filter --bogus").unwrap();
-        let advice = "try 'dedup filter --help', or 'dedup filter --help-all' for every option.";
-        assert_eq!(bogus, format!("unexpected argument '--bogus' found\n\nFor more information, {advice}"));
+        for command in ["filter", "scan"] {
+            let bogus = explained(&format!("{command} --bogus")).unwrap();
+            let advice = format!("try 'dedup {command} --help', or 'dedup {command} --help-all' for every option.");
+            assert_eq!(bogus, format!("unexpected argument '--bogus' found\n\nFor more information, {advice}"));
+        }
         assert_eq!(
             [explained("scna"), explained("scan --threshold x"), explained("index stats a b")],
             [None, None, None]

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ::parquet::basic::LogicalType;
+use ::parquet::basic::{Compression, LogicalType};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
 use ::parquet::file::metadata::ParquetMetaData;
@@ -41,6 +41,7 @@ pub(in crate::source) fn copy_without(input: &fs::File, dropped: &[u64], out: im
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
     check_types(&schema)?;
+    check_codecs(metadata)?;
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(metadata)))?;
     let (mut first, mut dropped) = (1u64, dropped);
     for (index, group) in metadata.row_groups().iter().enumerate() {
@@ -87,6 +88,18 @@ fn check_types(schema: &Type) -> io::Result<()> {
     match schema {
         Type::GroupType { fields, .. } => fields.iter().try_for_each(|field| check_types(field)),
         Type::PrimitiveType { .. } => Ok(()),
+    }
+}
+
+/// The writer panics if it does not have the codec of a column.
+fn check_codecs(metadata: &ParquetMetaData) -> io::Result<()> {
+    let mut columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    match columns.find(|column| column.compression() == Compression::LZO) {
+        Some(column) => {
+            let message = format!("the column '{}' is compressed with LZO", column.column_path().string());
+            Err(io::Error::new(io::ErrorKind::Unsupported, message))
+        }
+        None => Ok(()),
     }
 }
 
@@ -183,7 +196,7 @@ fn copy_values<T: DataType>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::parquet::basic::{Compression, ZstdLevel};
+    use ::parquet::basic::ZstdLevel;
     use ::parquet::data_type::{ByteArray, ByteArrayType};
     use ::parquet::record::Row;
     use ::parquet::schema::parser::parse_message_type;
@@ -284,6 +297,24 @@ mod tests {
             // The second row group is gone.
             assert_eq!(copied.metadata().num_row_groups(), 4);
         }
+    }
+
+    /// The footer of a file says that columns are compressed with LZO, which the writer does not have.
+    #[test]
+    fn a_codec_without_a_writer_is_refused() {
+        let input = written(10, 4, Compression::SNAPPY);
+        let metadata = SerializedFileReader::new(input.try_clone().unwrap()).unwrap().metadata().clone();
+        assert!(check_codecs(&metadata).is_ok());
+        let groups = metadata.row_groups().iter().map(|group| {
+            let column = group.column(0).clone().into_builder().set_compression(Compression::LZO).build().unwrap();
+            group.clone().into_builder().set_column_metadata(vec![column]).build().unwrap()
+        });
+        let lzo = ParquetMetaData::new(metadata.file_metadata().clone(), groups.collect());
+        let error = check_codecs(&lzo).unwrap_err();
+        assert_eq!(
+            (error.kind(), &*error.to_string()),
+            (io::ErrorKind::Unsupported, "the column 'text' is compressed with LZO")
+        );
     }
 
     #[test]

@@ -410,7 +410,7 @@ impl<'a> Schema<'a> {
                 format!("text column '{path}' is {}, not a string{} {advice}", node.type_name(), self.hint(node));
             refused(ProblemKind::Header, message)
         })?;
-        let names = quoted(wanted.into_iter());
+        let names = quoted(wanted.iter().copied());
         if texts.is_empty() {
             return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
         }
@@ -433,7 +433,8 @@ impl<'a> Schema<'a> {
             let kind = node.kind().map_or_else(|kind| kind, |_| "of another type");
             format!("column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice")
         });
-        let null = format!("text column {names} is null, not a string {advice}");
+        let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.name()));
+        let null = format!("text column {} is null: there is no text to compare", quoted(present));
         Ok(Columns { texts, missing, id, rank, rank_by, unranked, null })
     }
 
