@@ -57,7 +57,8 @@ impl Condition {
     pub fn after(problem: &Problem) -> Self {
         match problem.kind {
             ProblemKind::Damaged | ProblemKind::Changed => Condition::Damaged,
-            ProblemKind::Unreadable => Condition::Unreadable,
+            // Its records are unknown without a column of texts.
+            ProblemKind::Unreadable | ProblemKind::Header => Condition::Unreadable,
             _ => Condition::Whole,
         }
     }

@@ -15,7 +15,7 @@ pub enum OnError {
     /// They stay.
     #[default]
     Keep,
-    /// They are left out, with a line that says why. A file that is damaged stays as it is.
+    /// They are left out, with a line that says why. A file that is damaged, or has no column of texts, stays as it is.
     Drop,
     /// Nothing is written.
     Fail,
