@@ -14,6 +14,9 @@
 //! only a few pairs of its places are compared, and [`CommonRuns::frequent`] counts it.
 
 pub(crate) mod lcs;
+mod repeats;
+
+pub use repeats::{Place, Repeat, repeats};
 
 use crate::hash::shingle_hashes;
 use crate::similarity::{Similarity, overlap_at_least};
@@ -33,10 +36,17 @@ use std::ops::Range;
 /// assert_eq!(neardups::passages::winnow(&hashes, 4), [3, 6, 8, 11, 15]);
 /// ```
 pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
+    let mut selected = Vec::new();
+    selected_by_windows(hashes, window, |at, _| selected.push(at));
+    selected
+}
+
+/// Calls `each` with the positions that winnowing selects, and for each with the start of the first window that does.
+pub(crate) fn selected_by_windows(hashes: &[u64], window: usize, mut each: impl FnMut(usize, usize)) {
     let window = window.clamp(1, hashes.len().max(1));
     // Places that can still become the least of a window, with rising hashes; those from `first` on are in this window.
     let (mut rising, mut first): (Vec<usize>, usize) = (Vec::new(), 0);
-    let mut selected: Vec<usize> = Vec::new();
+    let mut selected = None;
     for (at, &hash) in hashes.iter().enumerate() {
         while rising.len() > first && hashes[rising[rising.len() - 1]] >= hash {
             rising.pop();
@@ -45,11 +55,11 @@ pub fn winnow(hashes: &[u64], window: usize) -> Vec<usize> {
         if rising[first] + window <= at {
             first += 1;
         }
-        if at + 1 >= window && selected.last() != Some(&rising[first]) {
-            selected.push(rising[first]);
+        if at + 1 >= window && selected != Some(rising[first]) {
+            selected = Some(rising[first]);
+            each(rising[first], at + 1 - window);
         }
     }
-    selected
 }
 
 /// A run of tokens that occurs in both documents.
