@@ -115,6 +115,12 @@ impl HotKeys {
         self.families.as_ref().map_or(0, Families::bytes_held)
     }
 
+    /// Bytes of memory once the elements are in files.
+    pub fn bytes_in_runs(&self) -> u64 {
+        let bytes = |families: &Families| families.bytes_of_families() + families.postings().bytes_in_runs();
+        self.families.as_ref().map_or(0, bytes)
+    }
+
     /// Whether another document can be entered before the elements must leave the memory. A set has fewer than 2²⁸ elements.
     pub fn has_room(&self) -> bool {
         self.families.as_ref().is_none_or(|families| families.postings().room() > 1 << 30)

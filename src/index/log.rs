@@ -302,6 +302,13 @@ impl Log {
         Some(place)
     }
 
+    fn has_written(&mut self) {
+        self.written += self.pending.len() as u64;
+        self.pending.clear();
+        // After a long document.
+        self.pending.shrink_to(2 * MOST_BUFFERED);
+    }
+
     /// Writes what is pending, to the disk if required. Notes after the last document wait for the next one.
     pub fn commit(&mut self, to_disk: bool) -> Result<(), Error> {
         if !to_disk {
@@ -317,8 +324,7 @@ impl Log {
                 .file
                 .write_all(&self.pending)
                 .map_err(|error| Error::output("cannot write what the index will remember", error))?;
-            self.written += self.pending.len() as u64;
-            self.pending.clear();
+            self.has_written();
             return Ok(());
         }
         // Another process that opens the path now finds another file, without a lock. Documents must not be recorded in
@@ -337,12 +343,16 @@ impl Log {
             _ = file.set_len(self.written).and_then(|()| file.seek(SeekFrom::Start(self.written)));
             return Err(failed(error));
         }
-        self.written += self.pending.len() as u64;
-        self.pending.clear();
+        self.has_written();
         if to_disk {
             (self.synced, self.is_due) = (self.written, false);
         }
         Ok(())
+    }
+
+    /// Writes what is pending, if that is much. A log in memory has it there.
+    pub fn bound_pending(&mut self) -> Result<(), Error> {
+        if self.pending.len() >= MOST_BUFFERED { self.commit(false) } else { Ok(()) }
     }
 
     /// Writes everything pending to the disk, and then a mark that it is there. From then on, an error before the mark

@@ -106,7 +106,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use tables::{State, Tables, disk_of};
+use tables::{State, Tables, disk_of, least_room};
 
 /// The index.
 pub struct Index {
@@ -324,7 +324,8 @@ impl Index {
 
     fn with_log(signing: Signing, log: Log, options: &IndexOptions, disk: Option<Disk>) -> Self {
         let only_similar = !matches!(options.mode, Mode::Nearest(_));
-        let tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
+        let mut tables = Tables::new(&*signing.algorithm, &signing.spec, only_similar, options.tables, disk);
+        tables.most = options.limits.memory;
         let compares_bits = signing.algorithm.compare_on() == CompareOn::Fingerprints;
         let layout = signing.algorithm.layout().filter(|_| compares_bits);
         Index {
@@ -439,12 +440,27 @@ impl Index {
 
     /// The approximate memory, in bytes.
     pub fn bytes_held(&self) -> u64 {
-        self.remembered.bytes_held()
-            + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
+        self.bytes_beside()
             + self.tables.bytes_held()
             + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_held())
             + self.log.bytes_held()
+    }
+
+    /// Bytes of memory beside tables and log.
+    fn bytes_beside(&self) -> u64 {
+        self.remembered.bytes_held()
+            + self.repetition.as_ref().map_or(0, Repetition::bytes_held)
             + BYTES_A_PLACE * self.passed_again.len() as u64
+    }
+
+    /// The memory, in bytes, that it needs for what it remembers, however far the work on its files is: the same documents
+    /// always need the same.
+    fn bytes_needed(&self) -> u64 {
+        let Some(most) = self.limits.memory.filter(|_| self.is_stored) else { return self.bytes_held() };
+        self.bytes_beside()
+            + self.tables.bytes_staying()
+            + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_staying())
+            + least_room(most)
     }
 
     /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
@@ -620,12 +636,16 @@ impl Index {
             self.end_renewal(now)?;
         }
         self.check_limits()?;
+        if self.limits.memory.is_some() {
+            self.tables.beside = self.bytes_beside() + self.renewal.as_ref().map_or(0, |renewal| renewal.bytes_held());
+        }
         self.entering().make_room(signature.tags.len())?;
         self.begin_notes();
         let record = Record::new(id, signature, now, self.mode == Mode::Add, &*self.algorithm);
         let place = self.log.append(&record)?;
         self.entering().enter(place, &record)?;
         self.forget(now)?;
+        self.log.bound_pending()?;
         if self.sync == Sync::Always {
             self.log.commit(true)?;
         }
@@ -696,7 +716,7 @@ impl Index {
             Limits { max_documents: Some(most), window, .. } if self.len() >= most && window != Some(self.len()) => {
                 full(format!("at most {} may be remembered (`max-docs`)", counted(most, "document")))
             }
-            Limits { memory: Some(most), .. } if self.bytes_held() > most => {
+            Limits { memory: Some(most), .. } if self.bytes_needed() > most => {
                 let remembered = counted(self.len(), "document");
                 full(format!("remembering {remembered} takes more than {} (`memory`)", display_size(most as usize)))
             }
@@ -748,10 +768,11 @@ impl Index {
         let Some(mut renewal) = self.renewal.take() else { return Ok(()) };
         let is_complete = renewal.copy_some(&self.tables, &self.remembered, &mut self.log, &*self.algorithm)?;
         // A checkpoint that is being saved names the files of the old tables.
-        if !is_complete || self.tables.disk.as_ref().is_some_and(Disk::is_saving) {
+        if !is_complete || self.tables.disk.as_ref().is_some_and(Disk::is_saving) && !renewal.is_due(now) {
             self.renewal = Some(renewal);
             return Ok(());
         }
+        self.tables.wait_for_saving();
         renewal.replace(&mut self.tables, &mut self.remembered);
         self.remembered.forget(now);
         self.log.drop_before(self.tables.places.first().copied().unwrap_or(self.log.len()));

@@ -24,7 +24,8 @@ pub struct Limits {
     pub expire: Option<u64>,
     /// The maximum number of documents that are remembered.
     pub max_documents: Option<u64>,
-    /// The maximum memory of the index, in bytes.
+    /// The maximum memory of the index, in bytes. In a file, it is full when what cannot leave the memory takes seven eighths
+    /// of that, which depends on the documents alone.
     pub memory: Option<u64>,
     /// The maximum number of documents under a key that are compared: the latest ones. The default is
     /// [`MOST_OF_A_KEY`](super::MOST_OF_A_KEY). A decision says so if there were more ([`Decision::Crowded`](super::Decision::Crowded), [`Decision::Duplicate`](super::Decision::Duplicate)).

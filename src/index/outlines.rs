@@ -62,6 +62,11 @@ impl Outlines {
         self.bytes_to_move() + (self.block.capacity() * size_of::<Outline>()) as u64 + runs
     }
 
+    /// Bytes of memory of so many outlines once they are in files.
+    pub fn bytes_in_runs(documents: u64) -> u64 {
+        4 * documents.div_ceil(BLOCK as u64)
+    }
+
     /// Bytes of memory that flushes free.
     pub fn bytes_to_move(&self) -> u64 {
         (self.young.capacity() * size_of::<Outline>()) as u64

@@ -42,6 +42,16 @@ impl Renewal {
         self.tables.bytes_held() + self.remembered.bytes_held()
     }
 
+    /// Bytes of memory that stay once all that can be is in files.
+    pub fn bytes_staying(&self) -> u64 {
+        self.tables.bytes_staying() + self.remembered.bytes_held()
+    }
+
+    /// Whether most of what it has is forgotten already, at a time in seconds.
+    pub fn is_due(&mut self, now: u64) -> bool {
+        self.remembered.forget(now)
+    }
+
     /// Copies the next documents of the old tables. Returns whether all are there.
     ///
     /// # Errors

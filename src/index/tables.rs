@@ -28,9 +28,12 @@ const MERGED_AT_END: usize = 1 << 20;
 
 /// What finds documents, by their numbers.
 pub(super) struct Tables {
-    /// The files, if the index is in a file itself, and the bound on what is in memory, in bytes.
+    /// The files, if the index is in a file itself, and the bound on what of that is in memory too, in bytes.
     pub disk: Option<Disk>,
     memory: u64,
+    /// The bound on all that the index holds, if it has one, and what it holds beside these tables, in bytes.
+    pub most: Option<u64>,
+    pub beside: u64,
     /// The numbers of documents after which a checkpoint is made, and at the end of a run, which tests lower.
     pub checkpoint_after: (usize, usize),
     /// The hash of how signatures and tables are made.
@@ -59,6 +62,11 @@ pub(super) struct Tables {
     pub copies: Option<Table>,
 }
 
+/// The memory, in bytes, that tables on the way to files have at least, if the index may hold `most`.
+pub(super) fn least_room(most: u64) -> u64 {
+    most / 8
+}
+
 /// The state of an index beside its tables.
 pub(super) struct State<'a> {
     pub log: &'a mut Log,
@@ -74,6 +82,8 @@ impl Tables {
         let rows = Value::Object(spec.identity_json()).to_string();
         Tables {
             memory,
+            most: None,
+            beside: 0,
             checkpoint_after: CHECKPOINT_AFTER,
             identity: xxh3_64(rows.as_bytes()),
             is_whole: false,
@@ -100,7 +110,8 @@ impl Tables {
 
     /// Takes the place of other tables, whose files will be removed.
     pub fn succeed(&mut self, old: &mut Tables) {
-        (self.memory, self.checkpoint_after, self.is_whole) = (old.memory, old.checkpoint_after, old.is_whole);
+        (self.memory, self.most) = (old.memory, old.most);
+        (self.checkpoint_after, self.is_whole) = (old.checkpoint_after, old.is_whole);
         if let (Some(disk), Some(old)) = (&mut self.disk, old.disk.take()) {
             disk.succeed(old);
         }
@@ -145,6 +156,24 @@ impl Tables {
             + self.copies.as_ref().map_or(0, Table::bytes_held)
     }
 
+    /// Bytes of memory that stay once all that can be is in files. They depend only on which documents were entered, and not
+    /// on what is under way.
+    pub fn bytes_staying(&self) -> u64 {
+        let documents = self.places.len() as u64;
+        8 * (documents + (self.fingerprints.len() + self.ends.len()) as u64)
+            + if self.has_fingerprints { 0 } else { Outlines::bytes_in_runs(documents) }
+            + self.keys.bytes_in_runs()
+            + self.ids.bytes_in_runs()
+            + self.hot.bytes_in_runs()
+            + self.copies.as_ref().map_or(0, Table::bytes_in_runs)
+    }
+
+    /// The bound on what can be in files, in bytes: less, where what stays in memory leaves less.
+    fn bound(&self) -> u64 {
+        let left = |most: u64| most.saturating_sub(self.bytes_staying() + self.beside).max(least_room(most));
+        self.most.map_or(self.memory, |most| left(most).min(self.memory))
+    }
+
     /// The table beside those of keys and of ids, if there is one.
     fn third(&mut self) -> Option<&mut Table> {
         self.copies.as_mut().or_else(|| self.hot.postings_mut())
@@ -179,14 +208,15 @@ impl Tables {
             return Err(cannot_move(folder, io::Error::other("this failed before")));
         }
         self.take_over(state)?;
+        let bound = self.bound();
         loop {
             let is_full = self.keys.room() <= keys || !self.hot.has_room();
             // The rest is for what comes while it is written.
-            let is_over = is_full || self.bytes_to_move() > self.memory / 4 * 3;
+            let is_over = is_full || self.bytes_to_move() > bound / 4 * 3;
             let held = self.keys.runs().1;
             let disk = self.disk.as_ref().expect("it has one");
             let must_wait = disk.is_flushing() || disk.must_merge(held);
-            if must_wait && (is_full || self.bytes_of_tables() > self.memory) {
+            if must_wait && (is_full || self.bytes_of_tables() > bound) {
                 self.wait(state)?;
             } else if !must_wait
                 && (is_over || self.is_checkpoint_due(self.checkpoint_after.0.max(self.places.len() / 4)))

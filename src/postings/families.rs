@@ -20,6 +20,9 @@ const ASKED: usize = 16;
 /// The maximum number of elements by which the documents of a family are recognised: they have half of them.
 const RECOGNISED_BY: usize = 64;
 
+/// The memory of a document of a family: a vector has room for up to twice as many.
+const BYTES_A_MEMBER: u64 = 8;
+
 /// The documents of hot keys, in families: they are found by the elements that are rare among them.
 ///
 /// Sets may be multisets, of which the occurrences of an element count.
@@ -52,7 +55,7 @@ struct Family {
 
 impl Family {
     fn bytes_held(&self) -> u64 {
-        self.prefixes.bytes_held() + 4 * self.members.capacity() as u64
+        self.prefixes.bytes_held() + BYTES_A_MEMBER * self.members.len() as u64
     }
 }
 
@@ -141,9 +144,8 @@ impl Families {
             return;
         }
         *is_ordered &= members.last() < new.first();
-        let before = members.capacity();
+        self.held += BYTES_A_MEMBER * new.len() as u64;
         members.extend(new);
-        self.held += 4 * (members.capacity() - before) as u64;
         // Two ascending parts, which a stable sort merges.
         members.sort();
     }
@@ -210,10 +212,8 @@ impl Families {
     /// Adds a document, later than all others of the family.
     pub fn add(&mut self, family: u32, document: u32, set: &[u64]) {
         self.enter(family, document, set);
-        let members = &mut self.families[family as usize].members;
-        let before = members.capacity();
-        members.push(document);
-        self.held += 4 * (members.capacity() - before) as u64;
+        self.families[family as usize].members.push(document);
+        self.held += BYTES_A_MEMBER;
     }
 
     /// Enters a document under the elements by which it is found.
@@ -261,11 +261,13 @@ impl Families {
         self.postings.bytes_held() + self.bytes_of_families()
     }
 
-    fn bytes_of_families(&self) -> u64 {
+    /// Bytes of memory of all except the table of elements. They depend only on what was entered.
+    pub fn bytes_of_families(&self) -> u64 {
         debug_assert!(
             self.families.len() > 64 || self.held == self.families.iter().map(Family::bytes_held).sum::<u64>()
         );
-        self.held + 16 * self.of.capacity() as u64 + 64 * self.recognised.capacity() as u64
+        // Maps have room for up to twice as many.
+        self.held + 32 * self.of.len() as u64 + 128 * self.recognised.len() as u64
     }
 
     /// The threshold.

@@ -57,6 +57,11 @@ impl Filter {
         (self.0.capacity() * size_of::<Block>()) as u64
     }
 
+    /// Bytes of memory for so many keys, but for the end of each filter.
+    pub fn bytes_for(keys: u64) -> u64 {
+        (BITS_A_KEY as u64 * keys).div_ceil(8)
+    }
+
     /// Its words, to be stored.
     pub fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         (0..WORDS * self.0.len()).map(|at| self.0[at / WORDS].0[at % WORDS])

@@ -23,7 +23,7 @@ pub(super) struct Prefixes {
     /// Common elements: how many of the first sets have each, and the shapes of all sets that were entered under it,
     /// ascending.
     common: HashMap<u64, (u32, Vec<Shape>)>,
-    /// The number of shapes for which there is room, of all elements together.
+    /// The number of shapes of all elements together.
     shapes: usize,
 }
 
@@ -123,9 +123,8 @@ impl Prefixes {
             let own = match shapes.binary_search(&shape) {
                 Ok(_) => Some(shape),
                 Err(at) if shapes.len() < MOST_SHAPES => {
-                    let before = shapes.capacity();
                     shapes.insert(at, shape);
-                    self.shapes += shapes.capacity() - before;
+                    self.shapes += 1;
                     Some(shape)
                 }
                 Err(_) => None,
@@ -184,17 +183,17 @@ impl Prefixes {
             let (element, count) = (words.next()?, words.next_u32()?);
             let shapes: Vec<Shape> = words.list()?.map(|shape| ((shape >> 32) as u32, shape as u32)).collect();
             (shapes.is_sorted() && shapes.len() <= MOST_SHAPES).then_some(())?;
-            held += shapes.capacity();
+            held += shapes.len();
             let replaced = common.insert(element, (count, shapes));
             replaced.is_none().then_some(())?;
         }
         Some(Prefixes { jaccard, salt, common, shapes: held })
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory, which depend only on what was entered: a map or a vector has room for up to twice as many.
     pub fn bytes_held(&self) -> u64 {
-        let elements = self.common.capacity() * (size_of::<(u64, u32, Vec<Shape>)>() + 1);
-        (elements + self.shapes * size_of::<Shape>()) as u64
+        let elements = self.common.len() * (size_of::<(u64, u32, Vec<Shape>)>() + 1);
+        2 * (elements + self.shapes * size_of::<Shape>()) as u64
     }
 }
 
@@ -226,7 +225,7 @@ mod tests {
             };
             let sets: Vec<Vec<u64>> = sets.into_iter().map(set).collect();
             let mut prefixes = Prefixes::new(jaccard, 7, sets.iter().take(first).map(Vec::as_slice));
-            let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.capacity()).sum::<usize>();
+            let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.len()).sum::<usize>();
             let mut entered: Vec<BTreeSet<u32>> = Vec::new();
             let repeated = Repeated::new(100, classes);
             sets.iter().for_each(|set| repeated.add(set));

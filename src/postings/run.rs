@@ -92,6 +92,16 @@ impl Run {
         (self.pages.capacity() * size_of::<Page>()) as u64 + self.filter.bytes_held()
     }
 
+    /// The number of postings.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Bytes of memory of runs with so many postings, but for the end of each.
+    pub fn bytes_for(postings: u64) -> u64 {
+        (size_of::<Page>() as u64 * postings).div_ceil(PAGE as u64) + Filter::bytes_for(postings)
+    }
+
     /// Tells the processor that a tag will be looked up.
     #[inline]
     pub fn fetch(&self, tag: u32) {

@@ -24,18 +24,22 @@ pub(crate) struct Table {
     runs: Vec<Arc<Run>>,
     /// The number of last runs whose postings are in memory too.
     held: usize,
+    /// The number of postings that were inserted, wherever they are, those in the first runs included.
+    inserted: u64,
 }
 
 impl Table {
     /// A table that can be flushed, with these runs.
     pub fn recorded(runs: Vec<Arc<Run>>) -> Self {
-        Table { recent: Some(Vec::new()), runs, ..Table::default() }
+        let inserted = runs.iter().map(|run| run.len() as u64).sum();
+        Table { recent: Some(Vec::new()), runs, inserted, ..Table::default() }
     }
 
     /// Adds a document to the key of a tag.
     #[inline]
     pub fn insert(&mut self, tag: u32, document: u32) {
         self.young.insert(tag, document);
+        self.inserted += 1;
         if let Some(recent) = &mut self.recent {
             if recent.len() == recent.capacity() {
                 // Not doubled: the memory of tables must not jump.
@@ -115,6 +119,11 @@ impl Table {
     /// Bytes of memory.
     pub fn bytes_held(&self) -> u64 {
         self.bytes_of_postings() + self.runs.iter().map(|run| run.bytes_held()).sum::<u64>()
+    }
+
+    /// Bytes of memory once all postings are in runs, whatever is under way: they depend only on what was inserted.
+    pub fn bytes_in_runs(&self) -> u64 {
+        Run::bytes_for(self.inserted)
     }
 
     /// Bytes of memory that flushes can free.

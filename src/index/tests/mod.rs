@@ -1,6 +1,7 @@
 //! Tests of crowded keys, whose bounds they lower.
 
 mod checkpoints;
+mod full;
 mod maintain;
 mod renewals;
 #[cfg(feature = "clean")]
