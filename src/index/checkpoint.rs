@@ -12,13 +12,13 @@
 //!
 //! The file `checkpoint` is replaced as a whole, after the segments that it names are on the disk. Segments that it no
 //! longer names are removed afterwards. A process that is killed leaves segments that no checkpoint names; the next writer
-//! removes them.
+//! removes them, and the file of a checkpoint that was not complete.
 
 use super::entry::NO_PLACE;
 use super::file::sync_folder;
 use super::options::Limits;
 use super::repeat::DIGEST;
-use crate::replace::{Links, Replacement, open_regular};
+use crate::replace::{Links, Replacement, open_regular, remove_stale};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -252,8 +252,13 @@ impl Checkpoint {
         entries.filter_map(|entry| number_of(entry.ok()?.file_name().to_str()?)).collect()
     }
 
-    /// Removes all segments but these. Returns a number above those of all that were there.
+    /// Removes all segments but these, and checkpoints that killed processes began to write. Returns a number above those of
+    /// all segments that were there.
     pub fn clean(&self, keep: impl Fn(u64) -> bool) -> u64 {
+        // A link leads to files of someone else.
+        if self.is_there() && !self.file().is_symlink() {
+            remove_stale(&self.file());
+        }
         let all = self.segments();
         all.iter().filter(|&&number| !keep(number)).for_each(|&number| _ = fs::remove_file(self.segment(number)));
         let next = all.iter().max().map_or(0, |last| last + 1);
@@ -331,6 +336,13 @@ mod tests {
         fs::write(checkpoint.folder().join("segment-x"), "").unwrap();
         fs::write(checkpoint.folder().join("segment-07"), "").unwrap();
         assert_eq!(checkpoint.clean(|number| number == 3), 4);
+        let mut unfinished = Replacement::new(&checkpoint.file()).unwrap();
+        let (live, stale) = (unfinished.path().to_path_buf(), checkpoint.folder().join(".checkpoint.dedup-3.tmp"));
+        unfinished.file().write_all(b"some").unwrap();
+        fs::write(&stale, "some").unwrap();
+        checkpoint.clean(|_| true);
+        assert!(live.exists() && !stale.exists(), "only what nobody writes is removed");
+        drop(unfinished);
         checkpoint.remove();
         assert_eq!(fs::read_dir(checkpoint.folder()).unwrap().count(), 2, "only what is not ours is left");
     }
