@@ -347,8 +347,12 @@ impl Default for Rarity {
     }
 }
 
-/// At least 64 KiB of counters, at most 64 MiB.
+/// The number of classes of features.
 const CLASSES: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 26;
+
+/// The maximum number of classes for an order of features, of a byte each. It is the same whatever memory there is, so that
+/// the same documents are compared. Four times as many hardly rule out more of them.
+const MOST_RARITY: usize = 1 << 24;
 
 impl Rarity {
     /// Empty counts, with room for a collection of any size.
@@ -360,7 +364,8 @@ impl Rarity {
     /// classes make a worse order, and a cheaper start.
     pub fn for_bytes(bytes: u64) -> Self {
         // A feature begins at about every fourth byte.
-        Rarity { counts: (0..classes(bytes / 4)).map(|_| AtomicU8::new(0)).collect() }
+        let classes = classes(bytes / 4).min(MOST_RARITY);
+        Rarity { counts: (0..classes).map(|_| AtomicU8::new(0)).collect() }
     }
 
     /// Counts a feature of a document. Must be called once for each distinct feature.
@@ -580,6 +585,6 @@ mod tests {
         rarity.add(8);
         assert_eq!([rarity.count(7), rarity.count(8), rarity.count(9)], [255, 1, 0]);
         let sizes = [0, 1 << 20, u64::MAX].map(|bytes| Rarity::for_bytes(bytes).counts.len());
-        assert_eq!(sizes, [1 << 16, 1 << 18, 1 << 26]);
+        assert_eq!(sizes, [1 << 16, 1 << 18, 1 << 24]);
     }
 }
