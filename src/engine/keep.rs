@@ -126,8 +126,8 @@ struct Turns<'a> {
     runs: &'a Runs<'a>,
     /// The group of each turn.
     order: &'a [u32],
-    /// The elements that more than one group in a hot run has, if there is one.
-    repeated: Option<Arc<Repeated>>,
+    /// The elements that more than one group in a hot run has, if there is one, and the size of the smallest of these sets.
+    repeated: Option<(Arc<Repeated>, usize)>,
 }
 
 impl<'a> Turns<'a> {
@@ -144,7 +144,7 @@ impl<'a> Turns<'a> {
     fn families(&self) -> Option<Families> {
         let families = self.search.prefixes_by().map(Families::new)?;
         Some(match &self.repeated {
-            Some(repeated) => families.of_repeated(Arc::clone(repeated)),
+            Some((repeated, smallest)) => families.of_repeated(Arc::clone(repeated), *smallest),
             None => families,
         })
     }
@@ -356,7 +356,7 @@ impl Search<'_> {
         let runs = Runs::new(self.tables(), self.corpus().distinct());
         // A group without a run is kept, and changes nothing for the others.
         let order = &arrange::Turns::new(self.corpus(), policy).order(&runs.groups);
-        let repeated = self.repeated(evidence, &runs).map(Arc::new);
+        let repeated = self.repeated(evidence, &runs);
         let turns = Turns { search: self, evidence, runs: &runs, order, repeated };
         let mut choice = Choice {
             turns: &turns,
@@ -378,10 +378,11 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
-    /// The elements that more than one group in a hot run has; `None` without such a run.
+    /// The elements that more than one group in a hot run has, and the size of the smallest of these sets that is not empty;
+    /// `None` without such a run.
     ///
     /// Cost: a step for each element of these groups, whose sets are read once. Memory: at most 16 MiB.
-    fn repeated(&self, evidence: &Evidence, runs: &Runs<'_>) -> Option<Repeated> {
+    fn repeated(&self, evidence: &Evidence, runs: &Runs<'_>) -> Option<(Arc<Repeated>, usize)> {
         let (Evidence::Sets(sets), Some(_)) = (evidence, self.prefixes_by()) else { return None };
         let hot = (0..runs.len() as u32).filter(|&run| runs.is_hot(run));
         let groups = Subset::of(self.corpus().distinct(), hot.flat_map(|run| runs.members(run)).copied());
@@ -391,8 +392,14 @@ impl Search<'_> {
         let groups: Vec<u32> = groups.iter().collect();
         let elements = groups.par_iter().map(|&group| u64::from(self.corpus().size(group))).sum();
         let repeated = Repeated::new(elements, MOST_REPEATED);
-        groups.par_iter().for_each(|&group| repeated.add(&set_of(&sets.get(group))));
-        Some(repeated)
+        let size = |&group: &u32| {
+            let multiset = sets.get(group);
+            let set = set_of(&multiset);
+            repeated.add(&set);
+            Some(set.len()).filter(|&size| size > 0)
+        };
+        let smallest = groups.par_iter().filter_map(size).min();
+        Some((Arc::new(repeated), smallest.unwrap_or(0)))
     }
 }
 

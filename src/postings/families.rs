@@ -39,6 +39,8 @@ pub(crate) struct Families {
     postings: Table,
     /// The elements that more than one document has, if they are known.
     repeated: Option<Arc<Repeated>>,
+    /// The size that every document has at least.
+    smallest: usize,
     /// Bytes of memory of all families.
     held: u64,
 }
@@ -68,12 +70,13 @@ impl Families {
     /// As [`new`](Self::new), with this table for the elements.
     pub fn with(jaccard: Threshold, postings: Table) -> Self {
         let (of, recognised) = Default::default();
-        Families { jaccard, families: Vec::new(), of, recognised, postings, repeated: None, held: 0 }
+        Families { jaccard, families: Vec::new(), of, recognised, postings, repeated: None, smallest: 0, held: 0 }
     }
 
-    /// The same for documents of which more than one has no other elements than these: they alone are entered.
-    pub fn of_repeated(self, repeated: Arc<Repeated>) -> Self {
-        Families { repeated: Some(repeated), ..self }
+    /// The same for documents none of which is smaller than `smallest`, and of which more than one has no other elements than
+    /// these: they alone are entered, as far as they can be the first of enough common ones.
+    pub fn of_repeated(self, repeated: Arc<Repeated>, smallest: usize) -> Self {
+        Families { repeated: Some(repeated), smallest, ..self }
     }
 
     /// Whether no key is hot.
@@ -221,7 +224,7 @@ impl Families {
         let prefixes = &mut self.families[family as usize].prefixes;
         let before = prefixes.bytes_held();
         let may_be_shared = may_be_shared(&self.repeated);
-        prefixes.enter(&set_of(set), may_be_shared, |tag| self.postings.insert(tag, document));
+        prefixes.enter(&set_of(set), self.smallest, may_be_shared, |tag| self.postings.insert(tag, document));
         self.held += prefixes.bytes_held() - before;
     }
 
@@ -248,7 +251,8 @@ impl Families {
     /// # Errors
     /// What is on the disk cannot be read.
     pub fn find(&self, family: u32, set: &[u64], mut each: impl FnMut(u32) -> bool) -> io::Result<()> {
-        let tags = self.families[family as usize].prefixes.tags(&set_of(set), may_be_shared(&self.repeated));
+        let tags =
+            self.families[family as usize].prefixes.tags(&set_of(set), self.smallest, may_be_shared(&self.repeated));
         tags.iter().for_each(|&tag| self.postings.fetch(tag));
         for tag in tags {
             self.postings.find_while(tag, &mut each)?;

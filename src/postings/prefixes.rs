@@ -78,8 +78,9 @@ impl Prefixes {
         elements.into_iter().take(most).map(|(_, element)| element).collect()
     }
 
-    /// The prefix of an ascending set.
-    fn prefix(&self, set: &[u64]) -> Vec<Placed> {
+    /// The elements of the prefix of an ascending set from which on enough follow to be similar to a set of at least the size
+    /// `smallest`.
+    fn prefix(&self, set: &[u64], smallest: usize) -> Vec<Placed> {
         if set.is_empty() {
             return Vec::new();
         }
@@ -105,13 +106,20 @@ impl Prefixes {
         let rare = rare.into_iter().map(|element| (element, false));
         let order = rare.chain(common.into_iter().map(|(_, element)| (element, true)));
         let placed = |(before, (element, is_common))| Placed { element, rest: set.len() - before, is_common };
-        order.enumerate().map(placed).collect()
+        let least = self.jaccard.jaccard_overlap(set.len(), smallest.max(self.jaccard.min_overlap(set.len())));
+        order.enumerate().map(placed).take_while(|placed| placed.rest >= least).collect()
     }
 
     /// Passes the tags of an ascending set to a function, under which it has to be entered: those of elements that other
-    /// sets may have.
-    pub fn enter(&mut self, set: &[u64], may_be_shared: impl Fn(u64) -> bool, mut each: impl FnMut(u32)) {
-        for Placed { element, rest, is_common } in self.prefix(set) {
+    /// sets may have, none of which is smaller than `smallest`.
+    pub fn enter(
+        &mut self,
+        set: &[u64],
+        smallest: usize,
+        may_be_shared: impl Fn(u64) -> bool,
+        mut each: impl FnMut(u32),
+    ) {
+        for Placed { element, rest, is_common } in self.prefix(set, smallest) {
             if !is_common {
                 if may_be_shared(element) {
                     each(self.tag(element, None));
@@ -133,10 +141,11 @@ impl Prefixes {
         }
     }
 
-    /// The tags under which all sets were entered that may be at or above the threshold with this one.
-    pub fn tags(&self, set: &[u64], may_be_shared: impl Fn(u64) -> bool) -> Vec<u32> {
+    /// The tags under which all sets were entered that may be at or above the threshold with this one, none of which is smaller
+    /// than `smallest`.
+    pub fn tags(&self, set: &[u64], smallest: usize, may_be_shared: impl Fn(u64) -> bool) -> Vec<u32> {
         let mut tags = Vec::new();
-        for Placed { element, rest, is_common } in self.prefix(set) {
+        for Placed { element, rest, is_common } in self.prefix(set, smallest) {
             if !is_common {
                 if may_be_shared(element) {
                     tags.push(self.tag(element, None));
@@ -208,7 +217,7 @@ mod tests {
 
     proptest! {
         /// Whatever sets the order is made of, all sets at or above the threshold have a tag in common, with or without the
-        /// elements of one set.
+        /// elements of one set, and whether it is known that none is smaller than the smallest.
         #[test]
         fn similar_sets_share_a_tag(
             frame in 1u64..60,
@@ -228,15 +237,17 @@ mod tests {
             let shapes = |prefixes: &Prefixes| prefixes.common.values().map(|(_, shapes)| shapes.len()).sum::<usize>();
             let mut entered: Vec<BTreeSet<u32>> = Vec::new();
             let repeated = Repeated::new(100, classes);
+            let smallest = sets.iter().map(Vec::len).min().unwrap_or(0);
             sets.iter().for_each(|set| repeated.add(set));
             for set in &sets {
                 let mut tags = BTreeSet::new();
-                prefixes.enter(set, |element| repeated.has(element), |tag| _ = tags.insert(tag));
+                prefixes.enter(set, smallest, |element| repeated.has(element), |tag| _ = tags.insert(tag));
                 entered.push(tags);
                 prop_assert_eq!(prefixes.shapes, shapes(&prefixes));
             }
             for (at, a) in sets.iter().enumerate() {
-                let (all, tags) = (prefixes.tags(a, |_| true), prefixes.tags(a, |element| repeated.has(element)));
+                let (all, tags) =
+                    (prefixes.tags(a, 0, |_| true), prefixes.tags(a, smallest, |element| repeated.has(element)));
                 prop_assert!(tags.iter().all(|tag| all.contains(tag)));
                 for (other, (b, own)) in sets.iter().zip(&entered).enumerate() {
                     let is_found = at == other || tags.iter().any(|tag| own.contains(tag));
@@ -262,13 +273,13 @@ mod tests {
         let mut entered: Vec<BTreeSet<u32>> = Vec::new();
         for set in &sets {
             let mut tags = BTreeSet::new();
-            prefixes.enter(set, |_| true, |tag| _ = tags.insert(tag));
+            prefixes.enter(set, 0, |_| true, |tag| _ = tags.insert(tag));
             entered.push(tags);
         }
         let most = prefixes.common.values().map(|(_, shapes)| shapes.len()).max();
         assert_eq!(most, Some(MOST_SHAPES));
         for at in [0, 100, 700, 1100, 1399] {
-            let tags = prefixes.tags(&sets[at], |_| true);
+            let tags = prefixes.tags(&sets[at], 0, |_| true);
             // The sizes of both allow a similarity of nine tenths.
             for other in (0..sets.len()).filter(|&other| {
                 let (a, b) = (1001 + at, 1001 + other);
@@ -291,11 +302,15 @@ mod tests {
             let jaccard = Threshold::new(jaccard.0, jaccard.1).unwrap();
             let mut prefixes = Prefixes::new(jaccard, 0, pages.iter().take(100).map(Vec::as_slice));
             let mut entered = BTreeSet::new();
-            pages[..150].iter().for_each(|page| prefixes.enter(page, |_| true, |tag| _ = entered.insert(tag)));
+            pages[..150].iter().for_each(|page| prefixes.enter(page, 0, |_| true, |tag| _ = entered.insert(tag)));
             for page in &pages[150..] {
-                assert_eq!(prefixes.tags(page, |_| true).iter().any(|tag| entered.contains(tag)), shares);
+                assert_eq!(prefixes.tags(page, 0, |_| true).iter().any(|tag| entered.contains(tag)), shares);
             }
             assert!(prefixes.bytes_held() < 1 << 20);
+            // As all have the same size, nothing in common is in the prefix that could suffice.
+            let mut entered = 0;
+            prefixes.enter(&pages[0], 620, |_| true, |_| entered += 1);
+            assert_eq!(entered > 70, shares);
         }
     }
 }
