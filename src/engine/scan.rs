@@ -7,6 +7,7 @@ use super::group::{self, Keys};
 use super::joined;
 use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
+use super::sets::Outlined;
 use super::spilled::Spilled;
 use super::table::Table;
 use super::verify::{self, Edge, Evidence, Outlines, Search};
@@ -156,9 +157,15 @@ struct Groups<'a> {
     portions: Portions,
     /// Whether the features of candidates come from another reading.
     reread: bool,
-    /// Whether they go to a file.
-    spills: bool,
+    /// In that case, the candidates whose features all go to a file at once.
+    spilled: Option<Vec<bool>>,
 }
+
+/// What outlines may take in addition to a share of the memory, in bytes.
+const OUTLINES_BYTES: u64 = 4 << 20;
+
+/// For pairs, candidates are read again so many times; if that does not suffice, they are read once more, into a file.
+const MOST_READINGS: usize = 8;
 
 impl<'a> Run<'a> {
     pub fn new(
@@ -271,7 +278,7 @@ impl<'a> Run<'a> {
         let chooses = reread && matches!(self.goal, Goal::Pairs);
         let outlines = Outlines::new(documents, if chooses { parities } else { &[] });
         *parities = Vec::new();
-        let search = Search::new(algorithm, &keys, documents, &tables);
+        let search = Search::new(algorithm, &keys, documents, &tables).within(memory);
         let candidates = if fingerprints { Vec::new() } else { self.pool.install(|| search.candidates(&outlines)) };
         drop(outlines);
 
@@ -281,14 +288,20 @@ impl<'a> Run<'a> {
         // The choice of what is kept goes by the runs.
         let of_keys = if matches!(self.goal, Goal::Pairs) { keys.bytes_a_candidate() } else { 0 };
         let bytes = |group| if reread { 8 * u64::from(documents.size(group)) + of_keys } else { 0 };
-        // The choice of what is kept needs all candidates at once: their sets go to a file.
-        let needed: u64 =
-            (0..).zip(&candidates).filter(|(_, is_candidate)| **is_candidate).map(|(group, _)| bytes(group)).sum();
-        let spills = !matches!(self.goal, Goal::Pairs) && needed > budget;
-        let portions = Portions::new(&candidates, &tables, bytes, if spills { u64::MAX } else { budget });
-        self.report.rereadings = if reread { portions.len() as u64 } else { 0 };
+        let (mut portions, mut spilled) = (Portions::new(&candidates, &tables, bytes, budget), None);
+        // The choice of what is kept needs all candidates at once.
+        let (most, later) = if let Goal::Pairs = self.goal { (MOST_READINGS, budget) } else { (1, u64::MAX) };
+        if portions.len() > most {
+            portions = Portions::new(&candidates, &tables, |_| of_keys, later);
+            spilled = Some(candidates);
+        }
+        self.report.rereadings = match &spilled {
+            Some(_) => 1,
+            None if reread => portions.len() as u64,
+            None => 0,
+        };
         self.clock.lap("group");
-        Ok(Groups { keys, tables, joins_within, portions, reread, spills })
+        Ok(Groups { keys, tables, joins_within, portions, reread, spilled })
     }
 
     /// Candidates become pairs with their exact similarity, a portion at a time.
@@ -298,8 +311,8 @@ impl<'a> Run<'a> {
         gathered: &mut Gathered,
         groups: &mut Groups<'_>,
     ) -> Result<Vec<Edge>, Error> {
-        let (algorithm, corpus) = (&*prepared.algorithm, &mut gathered.documents);
-        let Groups { keys, tables, joins_within, portions, reread, spills } = groups;
+        let (algorithm, corpus, memory) = (&*prepared.algorithm, &mut gathered.documents, self.reader.options.memory);
+        let Groups { keys, tables, joins_within, portions, reread, spilled } = groups;
         if let Goal::Pairs = self.goal {
             let most = match *joins_within {
                 Some(distance) => {
@@ -312,6 +325,10 @@ impl<'a> Run<'a> {
             }
         }
         let (mut edges, mut changed) = (Vec::new(), BTreeMap::new());
+        let of_all = match spilled.take() {
+            Some(candidates) => Some(self.reread(prepared, corpus, (&candidates, true), &mut changed)?),
+            None => None,
+        };
         for number in 0..portions.len() {
             let portion = portions.get(number, corpus.distinct());
             let mut wanted = vec![false; corpus.distinct()];
@@ -320,10 +337,17 @@ impl<'a> Run<'a> {
                 Goal::Keep(_) | Goal::KeepAmongAll(_) if portion.whole => keys.free_stored(),
                 _ => keys.load(&portion, corpus)?,
             }
-            let evidence = match algorithm.compare_on() {
-                CompareOn::Fingerprints => Evidence::Fingerprints,
-                _ if *reread => self.reread(prepared, corpus, (&wanted, *spills), &mut changed)?,
-                compare_on => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
+            let own: Evidence;
+            let evidence = match (&of_all, algorithm.compare_on()) {
+                (Some(of_all), _) => of_all,
+                (None, compare_on) => {
+                    own = match compare_on {
+                        CompareOn::Fingerprints => Evidence::Fingerprints,
+                        _ if *reread => self.reread(prepared, corpus, (&wanted, false), &mut changed)?,
+                        _ => self.pool.install(|| Evidence::retained(compare_on, corpus, &wanted)),
+                    };
+                    &own
+                }
             };
             self.reader.observer.stage(Stage::Verifying);
             let restricted: Vec<Table>;
@@ -334,8 +358,8 @@ impl<'a> Run<'a> {
                     &restricted
                 }
             };
-            let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within);
-            self.report.counts.compared += self.search(&search, &evidence, &portion, &mut edges)?;
+            let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within).within(memory);
+            self.report.counts.compared += self.search(&search, evidence, &portion, &mut edges)?;
             evidence.check()?;
             if edges.len() > u32::MAX as usize {
                 return Err(Error::TooManyPairs(u32::MAX.into()));
@@ -384,7 +408,13 @@ impl<'a> Run<'a> {
     ) -> Result<Evidence, Error> {
         self.reader.observer.stage(Stage::Rereading);
         let folder = self.reader.options.temp_dir.as_deref();
-        let file = if spills { Some(Spilled::new("features", folder)?) } else { None };
+        // Of pairs, as many are compared as with all in memory, unless outlines take much.
+        let outlines = wanted.iter().filter(|is_wanted| **is_wanted).count() * size_of::<Parities>();
+        let outlined = match self.goal {
+            Goal::Pairs if outlines as u64 <= self.reader.options.memory / 16 + OUTLINES_BYTES => Outlined::Whole,
+            _ => Outlined::Combined,
+        };
+        let file = if spills { Some((Spilled::new("features", folder)?, outlined)) } else { None };
         let evidence = Evidence::reread(&self.reader, &mut self.sources, prepared, corpus, wanted, file, changed)?;
         if let Evidence::Sets(sets) = &evidence {
             self.report.spilled += sets.bytes_spilled();

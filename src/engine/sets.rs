@@ -34,14 +34,26 @@ struct At {
     parities: Parities,
 }
 
-/// The positions of sets that follow each other, and the [combined](Compact::combined) parities: 12 bytes for each set.
+/// The positions of sets that follow each other, and their parities: 36 bytes for each set, or 12 with
+/// [combined](Compact::combined) ones.
 #[derive(Default)]
 struct Compact {
     lengths: Vec<u32>,
     parities: Vec<u64>,
+    outlined: Outlined,
     /// Where every [`STEP`]th set starts, and where the next one will.
     starts: Vec<usize>,
     end: usize,
+}
+
+/// How precise the parities in memory are of sets in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Outlined {
+    /// As those of sets in memory: 32 bytes for each set.
+    #[default]
+    Whole,
+    /// 8 bytes for each set, which rule out less.
+    Combined,
 }
 
 /// Two sets with more words together are long.
@@ -56,7 +68,10 @@ impl Compact {
             self.starts.push(self.end);
         }
         self.lengths.push(length);
-        self.parities.push(Self::combined(parities));
+        match self.outlined {
+            Outlined::Whole => self.parities.extend(parities),
+            Outlined::Combined => self.parities.push(Self::combined(parities)),
+        }
         self.end += length as usize;
     }
 
@@ -71,15 +86,19 @@ impl Compact {
     }
 
     fn outline(&self, set: usize) -> (u32, Parities) {
-        (self.lengths[set], [self.parities[set], 0, 0, 0])
+        let parities = match self.outlined {
+            Outlined::Whole => self.parities.as_chunks().0[set],
+            Outlined::Combined => [self.parities[set], 0, 0, 0],
+        };
+        (self.lengths[set], parities)
     }
 }
 
 impl Sets {
     /// Room for the sets of these groups in memory, or in a file.
-    pub fn new(groups: Subset, file: Option<Spilled>) -> Self {
+    pub fn new(groups: Subset, file: Option<(Spilled, Outlined)>) -> Self {
         let content = match file {
-            Some(file) => Content::Written { file, at: Compact::default() },
+            Some((file, outlined)) => Content::Written { file, at: Compact { outlined, ..Compact::default() } },
             None => Content::Held { words: Vec::new(), at: Vec::with_capacity(groups.len()) },
         };
         Sets { content, number: vec![0; groups.len()], groups, failure: Mutex::default(), long: Mutex::default() }
@@ -112,6 +131,15 @@ impl Sets {
             }
             (Some(set), Content::Written { file, at }) => Cow::Owned(self.read(file, at, set)),
         }
+    }
+
+    /// The size of the set of a group; of a multiset, with all occurrences.
+    pub fn size(&self, group: u32) -> usize {
+        let length = |set: usize| match &self.content {
+            Content::Held { at, .. } => at[set].length,
+            Content::Written { at, .. } => at.lengths[set],
+        };
+        self.set_of(group).map_or(0, length) as usize
     }
 
     /// Passes the sets of two groups to a function. Long sets that are in the file are in memory one pair at a time, whatever
@@ -219,8 +247,10 @@ mod tests {
             let size = if group == 77 { 5_000 } else { group % 40 };
             (0..u64::from(size)).map(|element| mix(element + u64::from(group % 5))).collect()
         };
-        let mut of =
-            [None, Some(Spilled::new("sets", None).unwrap())].map(|file| Sets::new(Subset::of(1_000, 0..900), file));
+        let mut of = [None, Some(Outlined::Combined), Some(Outlined::Whole)].map(|outlined| {
+            let file = outlined.map(|outlined| (Spilled::new("sets", None).unwrap(), outlined));
+            Sets::new(Subset::of(1_000, 0..900), file)
+        });
         for sets in &mut of {
             for batch in (0..900).collect::<Vec<u32>>().chunks(37) {
                 let (mut words, mut ends) = (Vec::new(), Vec::new());
@@ -233,13 +263,14 @@ mod tests {
             }
         }
         let jaccard = Threshold::new(4, 5);
-        let [held, written] = &of;
+        let [held, written, precise] = &of;
         for group in 0..1_000 {
             let expected = if group == 500 || group >= 900 { Vec::new() } else { set(group) };
             assert_eq!((&*held.get(group), &*written.get(group)), (&expected[..], &expected[..]));
             for other in (group..1_000).step_by(41) {
                 let is_possible = held.can_reach(jaccard, group, other);
                 assert!(!is_possible || written.can_reach(jaccard, group, other), "{group} {other}");
+                assert_eq!(is_possible, precise.can_reach(jaccard, group, other), "{group} {other}");
             }
         }
         assert!(held.bytes_spilled() == 0 && written.bytes_spilled() > 0);

@@ -5,20 +5,21 @@ use super::corpus::Corpus;
 use super::group::Keys;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
-use super::sets::Sets;
+use super::sets::{Outlined, Sets};
 use super::spilled::Spilled;
 use super::subset::Subset;
 use super::table::Table;
 use crate::algorithm::{Algorithm, CompareOn, PreparedAlgorithm};
 use crate::error::Error;
 use crate::outline::{Parities, can_reach, parities};
+use crate::postings::Repeated;
 use crate::run::sign::{Scratch, Signer, evidence};
 use crate::similarity::{Similarity, Threshold, set_of};
 use crate::source::{Place, Problem, ProblemKind, Severity};
 use crate::union_find::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Two groups of distinct documents at or above the threshold; `a < b`.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,7 @@ impl Evidence {
         prepared: &PreparedAlgorithm,
         corpus: &Corpus,
         wanted: &[bool],
-        file: Option<Spilled>,
+        file: Option<(Spilled, Outlined)>,
         problems: &mut BTreeMap<u32, Problem>,
     ) -> Result<Self, Error> {
         let compares = prepared.algorithm.compare_on();
@@ -303,22 +304,32 @@ struct Held {
     rest: u32,
 }
 
+/// The memory in which the elements of the members of a hot run are counted, in bytes.
+const LEAST_COUNTED: u64 = 1 << 20;
+const MOST_COUNTED: u64 = 64 << 20;
+
 /// With more shapes than this under one element, each member may have a partner.
 const MANY_SHAPES: usize = 64;
 
 impl Prefixes {
-    /// Cost: one step for each element of each set, a sort of the prefixes, and one of those of their elements that more than
-    /// one member has. Some 30 bytes for each of these, and 4 for each of up to 16 million classes of elements.
-    fn new(jaccard: Threshold, members: &[u32], sets: &Sets) -> Self {
-        let total: usize = members.iter().map(|&member| sets.get(member).len()).sum();
-        let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << 24);
+    /// Cost: two steps for each element of each set, a sort of the prefixes, and one of those of their elements that more than
+    /// one member has. Some 30 bytes for each of these; and for elements, at most `most` bytes, 64 MiB, or 1 MiB if that is
+    /// more: 4 for each class of them by which they are ordered, and 2 bits for each class that more than one member has.
+    fn new(jaccard: Threshold, members: &[u32], sets: &Sets, most: u64) -> Self {
+        let sizes: Vec<u32> = members.iter().map(|&member| sets.size(member) as u32).collect();
+        let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+        let most = most.clamp(LEAST_COUNTED, MOST_COUNTED) / 2;
+        let classes = (total / 2).next_power_of_two().clamp(1 << 12, 1 << (most / 4).ilog2()) as usize;
         let class = |element: u64| element as usize & (classes - 1);
-        let (mut counts, mut sizes) = (vec![0u32; classes], Vec::with_capacity(members.len()));
-        for &member in members {
+        let counts: Vec<AtomicU32> = (0..classes).map(|_| AtomicU32::new(0)).collect();
+        let repeated = Repeated::new(total, most);
+        members.par_iter().for_each(|&member| {
             let multiset = sets.get(member);
-            sizes.push(multiset.len() as u32);
-            set_of(&multiset).iter().for_each(|&element| counts[class(element)] += 1);
-        }
+            let set = set_of(&multiset);
+            set.iter().for_each(|&element| _ = counts[class(element)].fetch_add(1, Ordering::Relaxed));
+            repeated.add(&set);
+        });
+        let counts: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
         let smallest = sizes.iter().copied().filter(|&size| size > 0).min().unwrap_or(0) as usize;
         let mut held: Vec<Held> = members
             .par_iter()
@@ -336,7 +347,8 @@ impl Prefixes {
                 // What is shared at least with the smallest set that can be similar.
                 let least = jaccard.jaccard_overlap(size, smallest.max(jaccard.min_overlap(size)));
                 let placed = order.into_iter().zip((0..=size).rev());
-                placed.filter(move |&((count, _), rest)| count > 1 && rest >= least).map(
+                let is_shared = |count: u32, element: u64| count > 1 && repeated.has(element);
+                placed.filter(move |&((count, element), rest)| rest >= least && is_shared(count, element)).map(
                     move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 },
                 )
             })
@@ -488,11 +500,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Passes every pair to `look`, with the [places](Self::partners) of both, on all threads of the pool. Returns the result
-    /// of each thread.
-    fn search<T: Default + Send>(&self, look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync) -> Vec<T> {
+    /// Passes every pair to `look`, with the [places](Self::partners) of both, on threads of the pool. Returns the result of
+    /// each thread.
+    ///
+    /// Each thread that works has 4 bytes for each number: all of them at most a quarter of this memory, but two can work in any
+    /// case.
+    fn search<T: Default + Send>(&self, memory: u64, look: impl Fn((u32, u32), (u32, u32), &mut T) + Sync) -> Vec<T> {
         let next = AtomicUsize::new(0);
-        rayon::broadcast(|_| {
+        let a_thread = (size_of::<u32>() * self.ends.len()).max(1) as u64;
+        let most = (memory / 4 / a_thread).max(2);
+        rayon::broadcast(|thread| {
+            if thread.index() as u64 >= most {
+                return T::default();
+            }
             let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
                 for &number in numbers {
@@ -543,6 +563,8 @@ pub(super) struct Search<'a> {
     tables: &'a [Table],
     /// The distance within which pairs are found by a join, if there are no tables.
     joins_within: Option<u32>,
+    /// The memory of the scan, in bytes, of which the prefixes of a hot run take a share.
+    memory: u64,
     /// Hot runs of free keys: those keys, ascending, and whether each group is in one of the runs.
     hot_keys: Vec<u64>,
     is_in_hot: Vec<bool>,
@@ -585,9 +607,9 @@ impl<'a> Search<'a> {
         let profile = algorithm.profile();
         let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
         let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
-        let joins_within = None;
+        let (joins_within, memory) = (None, u64::MAX);
         let mut search =
-            Search { algorithm, compare_on, jaccard, keys, corpus, tables, joins_within, hot_keys, is_in_hot };
+            Search { algorithm, compare_on, jaccard, keys, corpus, tables, joins_within, memory, hot_keys, is_in_hot };
         if search.searches_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
@@ -605,9 +627,14 @@ impl<'a> Search<'a> {
         Search { joins_within, ..self }
     }
 
+    /// The same pairs, with a share of this memory, in bytes, for what finds them in hot runs.
+    pub fn within(self, memory: u64) -> Self {
+        Search { memory, ..self }
+    }
+
     /// The same search in the runs of tables.
     pub fn with_tables<'t>(&'t self, tables: &'t [Table]) -> Search<'t> {
-        Search::new(self.algorithm, self.keys, self.corpus, tables)
+        Search::new(self.algorithm, self.keys, self.corpus, tables).within(self.memory)
     }
 
     pub fn keys(&self) -> &'a Keys<'a> {
@@ -678,7 +705,7 @@ impl<'a> Search<'a> {
     ) -> Vec<T> {
         if self.searches_by_rows() {
             let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
-            return rows.search(|pair, _, came| look(Meeting::Once, pair, came));
+            return rows.search(self.memory, |pair, _, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
             let mut came = T::default();
@@ -821,9 +848,9 @@ impl<'a> Search<'a> {
         if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
             for (number, table, run) in self.hot_runs() {
                 let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
-                let prefixes = Prefixes::new(jaccard, members, sets);
+                let prefixes = Prefixes::new(jaccard, members, sets, self.memory / 8);
                 let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), |_, _| true);
-                came.extend(rows.search(|(a, b), places, came| {
+                came.extend(rows.search(self.memory, |(a, b), places, came| {
                     if prefixes.can_reach((a, b), places) {
                         look(meeting, (members[a as usize], members[b as usize]), came);
                     }
