@@ -58,6 +58,7 @@
 //! results       report     records as JSON lines        evaluate results against labelled pairs
 //! guide         guide      the chapters for users, as text
 //! program       cli        arguments → request → one call → report
+//! Python        python     the extension module: names and values → request → one call → Arrow
 //! ```
 //!
 //! | module | what |
@@ -81,6 +82,8 @@
 //! | [`check`] | copies in documentation: files, passages and paragraphs that occur elsewhere with small edits |
 //! | [`report`], [`evaluate`] | results as JSON lines; results against labels: precision, recall, F1, clusters |
 //! | [`guide`] | the chapters for users, as text; `dedup help` prints them |
+//!
+//! `python.rs` and `python/` are the module of Python, which `pyproject.toml` describes, with the program in it.
 //!
 //! `main.rs` and `cli/` are the program `dedup`. Only they print and use the terminal. `cli` is a module of the library
 //! only so that its unit tests run with the others; it is not part of the interface. The library reads the clock only
@@ -142,6 +145,8 @@ pub mod passages;
 mod postings;
 #[cfg(feature = "check")]
 pub mod prose;
+#[cfg(feature = "python")]
+mod python;
 mod readable;
 pub mod replace;
 #[cfg(feature = "report")]

@@ -50,12 +50,17 @@ use std::process::ExitCode;
 
 /// Parses the arguments of the process, runs the command, and reports errors on standard error.
 pub fn run() -> ExitCode {
+    run_line(&std::env::args_os().collect::<Vec<_>>()).into()
+}
+
+/// The same for a command line, which begins with the name of the program. Returns the exit status.
+pub fn run_line(line: &[OsString]) -> u8 {
     heap::return_what_is_freed();
     spelling::learn_options(command);
-    let typed = command_of(&std::env::args_os().collect::<Vec<_>>());
-    let matches = match typed.try_get_matches().and_then(|matches| arguments::help::of_commands(command, matches)) {
+    let matches = command_of(line).try_get_matches_from(line);
+    let matches = match matches.and_then(|matches| arguments::help::of_commands(command, matches)) {
         Ok(matches) => matches,
-        Err(error) => return usage(&at_level(error)),
+        Err(error) => return usage(&at_level(error, line), line),
     };
     let result = standard_output::refuse_unwritable_output().and_then(|()| match matches.subcommand() {
         // An unknown level would not change results, but it is set to be measured.
@@ -77,7 +82,7 @@ pub fn run() -> ExitCode {
     match result {
         Ok(status) => status.into(),
         // The reader of the output closed it early.
-        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => Status::Done.into(),
         Err(error) => {
             match matches.subcommand_name() {
                 Some("check") => terminal::error_of_check(&error),
@@ -89,50 +94,48 @@ pub fn run() -> ExitCode {
 }
 
 /// The help that the command line asks for, at its level. Other errors stay.
-fn at_level(error: clap::Error) -> clap::Error {
+fn at_level(error: clap::Error, line: &[OsString]) -> clap::Error {
     if error.kind() != ErrorKind::DisplayHelp {
         return error;
     }
-    let line: Vec<_> = std::env::args_os().collect();
     // What `dedup help` prints has its level.
-    let at_level = levels::at(levels::Level::of(&line), command()).try_get_matches_from(line);
+    let at_level = levels::at(levels::Level::of(line), command()).try_get_matches_from(line);
     at_level.err().filter(|at_level| at_level.kind() == error.kind()).unwrap_or(error)
 }
 
 /// Prints the message of clap: help and version to standard output, errors to standard error.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, line: &[OsString]) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let line: Vec<_> = std::env::args_os().collect();
-    let explained = aliases::explain(&command(), error, &line).map(|message| format!("error: {message}"));
+    let explained = aliases::explain(&command(), error, line).map(|message| format!("error: {message}"));
     let rendered = explained.unwrap_or_else(|| error.render().to_string());
     if let Some(message) = rendered.strip_prefix("error: ") {
         terminal::usage(message.trim_end());
-        if let Some(stats) = typed_stats() {
+        if let Some(stats) = typed_stats(line) {
             let reason = message.split("\n\n").next().unwrap_or_default();
             let reason: Vec<_> = reason.split_whitespace().collect();
             stats::write_usage_error(&stats, reason.join(" "));
         }
-        return ExitCode::from(2);
+        return Status::Failed.into();
     }
     match error.print() {
         // A pipe that closes on the help is not an error.
         Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
             terminal::error(&Error::output("cannot write to standard output", failure));
-            ExitCode::from(2)
+            Status::Failed.into()
         }
-        _ if asked_for => ExitCode::SUCCESS,
-        _ => ExitCode::from(2),
+        _ if asked_for => Status::Done.into(),
+        _ => Status::Failed.into(),
     }
 }
 
 /// The file of `--stats` on a command line with errors, unless it comes after an unknown option, where parsing ends.
-fn typed_stats() -> Option<PathBuf> {
+fn typed_stats(line: &[OsString]) -> Option<PathBuf> {
     let any_value = |arg: Arg| match arg.get_id() != "stats" && arg.get_action().takes_values() {
         true => arg.value_parser(OsStringValueParser::new()),
         false => arg,
     };
     let program = command().mut_subcommands(|command| command.mut_args(any_value));
-    let matches = program.ignore_errors(true).try_get_matches().ok()?;
+    let matches = program.ignore_errors(true).try_get_matches_from(line).ok()?;
     arguments::stats(matches.subcommand()?.1)
 }
 

@@ -1,7 +1,6 @@
 //! The exit status of a command, and errors in the combination of options.
 
 use neardups::Error;
-use std::process::ExitCode;
 
 /// The outcome of a command, as scripts see it. If several apply, the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,14 +24,14 @@ impl Status {
     }
 }
 
-impl From<Status> for ExitCode {
+impl From<Status> for u8 {
     fn from(status: Status) -> Self {
         match status {
-            Status::Done => ExitCode::SUCCESS,
-            Status::Found => ExitCode::from(1),
-            Status::SomeFailed => ExitCode::from(3),
-            Status::Failed => ExitCode::from(2),
-            Status::Stopped => ExitCode::from(130),
+            Status::Done => 0,
+            Status::Found => 1,
+            Status::SomeFailed => 3,
+            Status::Failed => 2,
+            Status::Stopped => 130,
         }
     }
 }

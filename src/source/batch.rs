@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 #[cfg(feature = "files")]
 use super::Number;
-#[cfg(any(feature = "html", feature = "parquet"))]
+#[cfg(any(feature = "arrow", feature = "html", feature = "parquet"))]
 use super::PageText;
+#[cfg(feature = "arrow")]
+use super::arrow;
 #[cfg(feature = "files")]
 use super::csv::{Columns, Fields, records};
 use super::decode::{self, Decoded};
 #[cfg(feature = "files")]
 use super::fields::Joined;
-#[cfg(feature = "parquet")]
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 use super::fields::joined_length;
 #[cfg(feature = "html")]
 use super::html;
@@ -106,6 +108,14 @@ pub(super) enum Part {
         /// What is read of the texts, if they are pages.
         pages: Option<PageText>,
     },
+    /// Rows of a table in memory.
+    #[cfg(feature = "arrow")]
+    Arrow {
+        rows: arrow::Rows,
+        max_record: usize,
+        /// What is read of the texts, if they are pages.
+        pages: Option<PageText>,
+    },
 }
 
 /// Whole records of one file.
@@ -175,6 +185,8 @@ impl Part {
             Part::Warc(records, ..) => &records.bytes,
             #[cfg(feature = "parquet")]
             Part::Parquet { .. } => &[],
+            #[cfg(feature = "arrow")]
+            Part::Arrow { .. } => &[],
         }
     }
 
@@ -183,6 +195,8 @@ impl Part {
         match self {
             #[cfg(feature = "parquet")]
             Part::Parquet { rows, .. } => rows.bytes_unpacked(),
+            #[cfg(feature = "arrow")]
+            Part::Arrow { rows, .. } => rows.bytes,
             #[cfg(feature = "files")]
             Part::Program { job, .. } => job.size,
             part => part.bytes().len() as u64,
@@ -239,6 +253,12 @@ impl Batch {
         let mut batch = Batch { parts: vec![part], ..Batch::default() };
         batch.bytes_read = batch.raw().len() as u64;
         batch
+    }
+
+    /// A batch of rows in memory.
+    #[cfg(feature = "arrow")]
+    pub(super) fn of_rows(part: Part) -> Self {
+        Batch { bytes_read: part.bytes_unpacked(), parts: vec![part], ..Batch::default() }
     }
 
     /// The number of input bytes consumed for it; compressed input counts compressed.
@@ -359,8 +379,54 @@ impl Part {
             Part::Parquet { path, rows, max_record, pages } => {
                 each_parquet_row(path, rows, (*max_record, *pages), selection, each);
             }
+            #[cfg(feature = "arrow")]
+            Part::Arrow { rows, max_record, pages } => {
+                each_arrow_row(rows, (*max_record, *pages), selection, each);
+            }
         }
     }
+}
+
+/// A row of columns that has a text.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+struct Row<'r> {
+    place: Place,
+    id: Option<Cow<'r, str>>,
+    /// The value that ranks it, if there is one, or what is there instead.
+    value: Result<Option<Number>, String>,
+    rank_by: &'r RankBy,
+}
+
+/// The length of the joined texts of a row.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+fn length_of<T: AsRef<[u8]>>(texts: &[T]) -> usize {
+    texts.iter().fold(0, |length, text| joined_length(length, text.as_ref().len()))
+}
+
+/// Passes on a row as a document, with its texts joined.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+fn emit_row<'t>(
+    number: u32,
+    each: Each,
+    Row { place, id, value, rank_by }: Row<'_>,
+    texts: impl Iterator<Item = Decoded<'t>>,
+    pages: Option<PageText>,
+) {
+    let mut name = String::new();
+    let id = id.unwrap_or_else(|| positional_id(&place.path, place.line.unwrap_or_default(), &mut name));
+    let rank = rank_by.rank_or_last(value, &mut |field, value| {
+        each(number, Err(unranked(place.clone(), field, value)));
+    });
+    let (mut joined, mut repair) = (Joined::new(pages), None);
+    for decoded in texts {
+        joined.push(decoded.text);
+        repair = repair.or(decoded.repair);
+    }
+    if joined.fell_back {
+        each(number, Err(without_main_text(place.clone())));
+    }
+    let text = joined.text.unwrap_or_default();
+    emit(number, each, place, (id, rank), Decoded { text, repair });
 }
 
 #[cfg(feature = "parquet")]
@@ -371,37 +437,52 @@ fn each_parquet_row(
     selection: &mut Selection,
     each: Each,
 ) {
-    let mut name = String::new();
     rows.visit(&mut |row| selection.next(Some(row)), &mut |number, row, read| {
         let place = Place { path: path.clone(), line: Some(row) };
         match read {
-            Ok(record)
-                if record.texts.iter().fold(0, |length, text| joined_length(length, text.len())) > max_record =>
-            {
+            Ok(record) if length_of(record.texts) > max_record => {
                 each(number, Err(too_long(path, row, max_record)));
             }
             Ok(parquet::Record { id, value, rank_by, texts }) => {
-                let id = id.unwrap_or_else(|| positional_id(path, row, &mut name));
-                let rank = rank_by.rank_or_last(value, &mut |field, value| {
-                    each(number, Err(unranked(place.clone(), field, value)));
-                });
-                let (mut joined, mut repair) = (Joined::new(pages), None);
-                for text in texts {
-                    let decoded = decode::utf8_value(text);
-                    joined.push(decoded.text);
-                    repair = repair.or(decoded.repair);
-                }
-                if joined.fell_back {
-                    each(number, Err(without_main_text(place.clone())));
-                }
-                let text = joined.text.unwrap_or_default();
-                emit(number, each, place, (id, rank), Decoded { text, repair });
+                let texts = texts.iter().map(|text| decode::utf8_value(text));
+                emit_row(number, each, Row { place, id, value, rank_by }, texts, pages);
             }
             Err(parquet::Refused { kind, message, id }) => {
                 let id = id.map(Cow::into_owned);
                 each(number, Err(Problem { id, ..Problem::at(place, Severity::Failed, kind, message) }));
             }
         }
+    });
+}
+
+#[cfg(feature = "arrow")]
+fn each_arrow_row(
+    rows: &arrow::Rows,
+    (max_record, pages): (usize, Option<PageText>),
+    selection: &mut Selection,
+    each: Each,
+) {
+    let (path, mut digits): (Arc<str>, _) = (arrow::ROW.into(), String::new());
+    rows.visit(&mut |row| selection.next(Some(row)), &mut |number, row| {
+        let place = Place { path: path.clone(), line: Some(row.number) };
+        let id = row.id.map(|id| match id {
+            arrow::Id::Text(id) => Cow::Borrowed(id),
+            arrow::Id::Number(id) => {
+                digits.clear();
+                _ = write!(digits, "{id}");
+                Cow::Borrowed(&*digits)
+            }
+        });
+        if row.texts.is_empty() {
+            let id = id.map(Cow::into_owned);
+            let problem = Problem::at(place, Severity::Failed, ProblemKind::Text, row.null);
+            return each(number, Err(Problem { id, ..problem }));
+        }
+        if length_of(row.texts) > max_record {
+            return each(number, Err(too_long(&path, row.number, max_record)));
+        }
+        let texts = row.texts.iter().map(|text| Decoded { text: Cow::Borrowed(*text), repair: None });
+        emit_row(number, each, Row { place, id, value: row.value, rank_by: row.rank_by }, texts, pages);
     });
 }
 

@@ -190,6 +190,18 @@ pub(super) fn quoted<'p>(paths: impl Iterator<Item = &'p FieldPath>) -> String {
     }
 }
 
+/// The problem of a row whose columns of texts are all null, in a file or table with these columns.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(super) fn null_column<'p>(texts: impl Iterator<Item = &'p FieldPath>) -> String {
+    format!("text column {} is null: there is no text to compare", quoted(texts))
+}
+
+/// What to do where a column of texts is missing, or another one is meant.
+#[cfg(feature = "parquet")]
+pub(super) fn choose_column(columns: &str) -> String {
+    format!("(columns here: {columns}; choose with `text-field`)")
+}
+
 /// Splits a list at its commas, except those after a backslash, which are part of a name.
 fn split(list: &str) -> Vec<String> {
     let mut parts = vec![String::new()];

@@ -26,10 +26,15 @@
 //! | `documents`, `records` | documents that a program has in memory, or makes one by one |
 //! | `batch` | whole records → documents, on any thread |
 //! | `parquet` | columns of a file with random access → ranges of rows |
+//! | `arrow`, `arrow_table` | columns in memory → ranges of rows |
 //! | `lines`, `jsonl`, `csv` | the records of each format |
 //! | `decode`, `html` | bytes → text; markup → text |
 //! | `rest`, `compress` | a file without some of its records; bytes → compressed bytes |
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_table;
 mod batch;
 #[cfg(feature = "clean")]
 mod compress;
@@ -79,6 +84,8 @@ mod walk;
 #[cfg(feature = "warc")]
 mod warc;
 
+#[cfg(feature = "arrow")]
+pub use arrow_table::ArrowTable;
 pub use batch::Batch;
 #[cfg(feature = "files")]
 pub use counts::Counts;

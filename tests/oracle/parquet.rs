@@ -633,7 +633,7 @@ fn any_lists() -> impl Strategy<Value = Lists> {
 }
 
 /// What is read of rows of lists, by the plain rule.
-fn expected_lists(rows: &[Lists], path: &str, here: &str) -> Vec<String> {
+fn expected_lists(rows: &[Lists], path: &str) -> Vec<String> {
     let shown = |(at, row): (usize, &Lists)| {
         let strings: Vec<&str> = row.iter().flatten().flatten().flatten().flatten().map(|string| &**string).collect();
         let row = at + 1;
@@ -662,7 +662,7 @@ proptest! {
         batch_bytes in 1usize..3000,
     ) {
         let file = File::new(&written_lists(&rows, properties));
-        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]", "x[][]"));
+        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]"));
     }
 
     #[test]
@@ -672,7 +672,7 @@ proptest! {
         batch_bytes in 1usize..1500,
     ) {
         let file = File::new(&written_in_pages(&rows, &Vec::from_iter(ends)));
-        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]", "x[][]"));
+        prop_assert_eq!(file.read(&with_texts("x[][]", batch_bytes)), expected_lists(&rows, "x[][]"));
     }
 
     /// No panic, no document that is too long, and the same result twice.
@@ -745,7 +745,7 @@ fn lists_of_old_writers() {
         column.close().unwrap();
         group.close().unwrap();
         let file = File::new(&writer.into_inner().unwrap());
-        assert_eq!(file.read(&with_texts(path, 1000)), expected_lists(&rows, path, path));
+        assert_eq!(file.read(&with_texts(path, 1000)), expected_lists(&rows, path));
         let message = file.read(&with_texts("x", 1000)).remove(0);
         let expected =
             format!("0!text column 'x' is a list, not a string (strings in it: {path}) (columns here: {path};");

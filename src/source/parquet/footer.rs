@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::fault::{Damage, Fault};
 use super::thrift::{Kind, Thrift};
-use crate::source::fields::{Step, quoted, takes_place};
+use crate::source::fields::{Step, choose_column, null_column, quoted, takes_place};
 use crate::source::jsonl::display_names;
 use crate::source::{FieldPath, ProblemKind, RankBy, ReadOptions};
 
@@ -402,7 +402,7 @@ impl<'a> Schema<'a> {
     fn columns(&self, options: &ReadOptions) -> Result<Columns, Fault> {
         let here = self.names(|_| true);
         let refused = |kind, message: String| Fault { kind, message };
-        let advice = format!("(columns here: {here}; choose with `text-field`)");
+        let advice = choose_column(&here);
         let is_column = |name: &str| self.within(0).any(|(_, element)| element.name == name);
         let wanted: Vec<&FieldPath> = options.text_fields.in_columns(is_column).collect();
         let (texts, missing) = self.texts(&wanted).map_err(|(path, node)| {
@@ -410,8 +410,8 @@ impl<'a> Schema<'a> {
                 format!("text column '{path}' is {}, not a string{} {advice}", node.type_name(), self.hint(node));
             refused(ProblemKind::Header, message)
         })?;
-        let names = quoted(wanted.iter().copied());
         if texts.is_empty() {
+            let names = quoted(wanted.into_iter());
             return Err(refused(ProblemKind::Header, format!("no text column {names} {advice}")));
         }
         let path = &options.id_field;
@@ -434,7 +434,7 @@ impl<'a> Schema<'a> {
             format!("column '{path}' is {kind}, neither numbers nor points in time: its rows come last in the choice")
         });
         let present = wanted.into_iter().filter(|path| !missing.iter().any(|missing| missing == path.name()));
-        let null = format!("text column {} is null: there is no text to compare", quoted(present));
+        let null = null_column(present);
         Ok(Columns { texts, missing, id, rank, rank_by, unranked, null })
     }
 

@@ -1,0 +1,190 @@
+//! The memory format of Arrow: the texts and ids of record batches. [`ArrowTable`](super::ArrowTable) makes documents of them.
+//!
+//! A row is a document, as in Parquet: a row whose texts are all null is a problem, several columns of texts are joined, and
+//! a row with a null id is identified by its position. A table without a column of ids has positions as ids, from 0.
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `text` | a column of strings, in any layout |
+//! | `nested` | the texts of a row in structs and lists |
+//! | `values` | ids, and values that rank rows |
+
+mod nested;
+mod text;
+mod values;
+
+pub use text::TextColumn;
+
+use super::fields::null_column;
+use super::{FieldPath, RankBy, ReadOptions};
+use crate::error::Error;
+use arrow_array::{ArrayRef, RecordBatch};
+use nested::{Texts, column};
+use std::sync::Arc;
+use values::Values;
+
+/// What stands before the number of a row in its `Place`: rows are `row:0`, `row:1`, …
+pub(super) const ROW: &str = "row";
+
+/// The wanted columns of a record batch.
+#[derive(Debug)]
+pub(super) struct Columns {
+    texts: Vec<Texts>,
+    id: Option<Values>,
+    rank: Option<Values>,
+    rank_by: RankBy,
+    /// The problem of rows without a text.
+    null: Arc<str>,
+}
+
+/// A range of rows of a record batch.
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub columns: Arc<Columns>,
+    /// The number of the first one in the table.
+    pub first: u64,
+    /// The number of the first one in the record batch.
+    pub start: usize,
+    pub count: usize,
+    /// The bytes of their texts.
+    pub bytes: u64,
+}
+
+/// A row.
+pub(super) struct Row<'r> {
+    /// The number in the table.
+    pub number: u64,
+    /// `None` if the id is null.
+    pub id: Option<Id<'r>>,
+    /// The value that ranks it, if there is one, or what is there instead.
+    pub value: Result<Option<super::Number>, String>,
+    pub rank_by: &'r RankBy,
+    /// The texts that are not null, in the order in which they are joined.
+    pub texts: &'r [&'r str],
+    /// The problem of a row without a text.
+    pub null: &'r str,
+}
+
+/// The id of a row.
+pub(super) enum Id<'r> {
+    Text(&'r str),
+    Number(i128),
+}
+
+/// The wanted columns of a schema.
+pub(super) struct Wanted<'w> {
+    options: &'w ReadOptions,
+    texts: Vec<&'w FieldPath>,
+    /// The columns of texts that are not there.
+    pub missing: Vec<&'w FieldPath>,
+    /// The names of all columns.
+    here: String,
+    null: Arc<str>,
+}
+
+impl<'w> Wanted<'w> {
+    /// The columns that the options name, by a batch without rows.
+    ///
+    /// # Errors
+    /// None of the columns of texts is there.
+    pub fn new(empty: &RecordBatch, options: &'w ReadOptions) -> Result<Self, Error> {
+        let schema = empty.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let here = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        let wanted: Vec<&FieldPath> = options.text_fields.in_columns(|name| names.contains(&name)).collect();
+        let is_here = |path: &&FieldPath| nested::leads_to_a_column(empty, path);
+        let (texts, missing): (Vec<_>, Vec<_>) = wanted.iter().copied().partition(is_here);
+        if texts.is_empty() {
+            let names: Vec<_> = wanted.iter().map(|path| path.name()).collect();
+            let expected = format!("a column of texts (columns here: {here})");
+            return Err(Error::parameter("text-field", names.join(","), expected));
+        }
+        let null = null_column(texts.iter().copied()).into();
+        Ok(Wanted { options, texts, missing, here, null })
+    }
+
+    /// Those of a batch.
+    ///
+    /// # Errors
+    /// One has another type.
+    pub fn columns(&self, batch: &RecordBatch) -> Result<Columns, Error> {
+        let Wanted { options, here, .. } = self;
+        let texts = self.texts.iter().map(|path| {
+            Texts::new(batch, path).map_err(|found| {
+                let expected = format!("a column of strings, and it is of type {found} (columns here: {here})");
+                Error::parameter("text-field", path.name(), expected)
+            })
+        });
+        let texts = texts.collect::<Result<_, _>>()?;
+        let values = |parameter, path: &FieldPath, expected: &str| match column(batch, path) {
+            None => Ok(None),
+            Some(array) => match Values::new(&array) {
+                Some(values) => Ok(Some((values, array))),
+                None => Err(other_type(parameter, path, expected, &array, here)),
+            },
+        };
+        const IDS: &str = "strings or integers";
+        let id = match values("id-field", &options.id_field, IDS)? {
+            Some((ids, array)) if !ids.are_ids() => {
+                return Err(other_type("id-field", &options.id_field, IDS, &array, here));
+            }
+            id => id.map(|(ids, _)| ids),
+        };
+        let rank_by = options.ranking.by.clone();
+        let rank = rank_by.field().map(|field| values("keep", field, "numbers or times")).transpose()?.flatten();
+        Ok(Columns { texts, id, rank: rank.map(|(values, _)| values), rank_by, null: self.null.clone() })
+    }
+}
+
+fn other_type(parameter: &'static str, path: &FieldPath, expected: &str, array: &ArrayRef, here: &str) -> Error {
+    let found = array.data_type();
+    Error::parameter(
+        parameter,
+        path.name(),
+        format!("a column of {expected}, and it is of type {found} (columns here: {here})"),
+    )
+}
+
+impl Columns {
+    /// Whether there is a column of ids.
+    pub fn has_ids(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// Whether the ids of all these rows are integers.
+    pub fn has_integer_ids(&self, rows: usize) -> bool {
+        match &self.id {
+            Some(ids @ Values::Number(_)) => (0..rows).all(|row| ids.integer(row).is_some()),
+            _ => false,
+        }
+    }
+
+    /// The bytes of the texts in a row.
+    pub fn bytes(&self, row: usize) -> u64 {
+        let mut bytes = 0;
+        self.texts.iter().for_each(|texts| texts.visit(row, &mut |text| bytes += text.len() as u64));
+        bytes
+    }
+}
+
+impl Rows {
+    /// Passes on the wanted rows, in their order. `next` is called once for each row, with its number in the table, and
+    /// returns something for those that are wanted, which `each` receives.
+    pub fn visit<W>(&self, next: &mut dyn FnMut(u64) -> Option<W>, each: &mut dyn FnMut(W, Row<'_>)) {
+        let Columns { texts: columns, id, rank, rank_by, null } = &*self.columns;
+        let mut texts = Vec::new();
+        for at in 0..self.count {
+            let (number, row) = (self.first + at as u64, self.start + at);
+            let Some(wanted) = next(number) else { continue };
+            texts.clear();
+            columns.iter().for_each(|column| column.visit(row, &mut |text| texts.push(text)));
+            let id = match id {
+                None => Some(Id::Number(number.into())),
+                Some(Values::Text(ids)) => ids.get(row).map(Id::Text),
+                Some(ids) => ids.integer(row).map(Id::Number),
+            };
+            let value = rank.as_ref().map_or(Ok(None), |rank| rank.number(row));
+            each(wanted, Row { number, id, value, rank_by, texts: &texts, null });
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Columns of ids and of the values that rank rows.
+
+use super::text::TextColumn;
+use crate::source::Number;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+
+/// A column of strings or numbers.
+#[derive(Clone, Debug)]
+pub(super) enum Values {
+    Text(TextColumn),
+    /// Of a type for which [`Values::new`] has a row.
+    Number(ArrayRef),
+}
+
+const NANOSECONDS: i128 = 1_000_000_000;
+
+impl Values {
+    /// `None` for a type that has neither strings nor numbers, nor times.
+    pub fn new(array: &ArrayRef) -> Option<Self> {
+        let text = TextColumn::new(array).map(Values::Text);
+        text.or_else(|| is_number(array.data_type()).then(|| Values::Number(array.clone())))
+    }
+
+    /// Whether these can be ids.
+    pub fn are_ids(&self) -> bool {
+        match self {
+            Values::Text(_) => true,
+            Values::Number(array) => array.data_type().is_integer(),
+        }
+    }
+
+    /// The number in a row, if there is one, or the text that is there instead.
+    pub fn number(&self, row: usize) -> Result<Option<Number>, String> {
+        match self {
+            Values::Text(texts) => texts.get(row).map_or(Ok(None), Number::of_field),
+            Values::Number(array) => Ok(array
+                .is_valid(row)
+                .then(|| number(array, row))
+                .filter(|number| !matches!(number, Number::Float(float) if float.is_nan()))),
+        }
+    }
+
+    /// The integer in a row.
+    pub fn integer(&self, row: usize) -> Option<i128> {
+        match self.number(row) {
+            Ok(Some(Number::Integer(integer))) => Some(integer),
+            _ => None,
+        }
+    }
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_integer()
+        || kind.is_floating()
+        || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+}
+
+/// The number in a valid row of an array of numbers.
+fn number(array: &dyn Array, row: usize) -> Number {
+    macro_rules! of {
+        ($type:ty) => {
+            array.as_primitive::<$type>().value(row).into()
+        };
+    }
+    let time = |value: i64, per_second: i128| Number::Time(i128::from(value) * (NANOSECONDS / per_second));
+    match array.data_type() {
+        DataType::Int8 => Number::Integer(of!(Int8Type)),
+        DataType::Int16 => Number::Integer(of!(Int16Type)),
+        DataType::Int32 => Number::Integer(of!(Int32Type)),
+        DataType::Int64 => Number::Integer(of!(Int64Type)),
+        DataType::UInt8 => Number::Integer(of!(UInt8Type)),
+        DataType::UInt16 => Number::Integer(of!(UInt16Type)),
+        DataType::UInt32 => Number::Integer(of!(UInt32Type)),
+        DataType::UInt64 => Number::Integer(of!(UInt64Type)),
+        DataType::Float16 => Number::Float(of!(Float16Type)),
+        DataType::Float32 => Number::Float(of!(Float32Type)),
+        DataType::Float64 => Number::Float(of!(Float64Type)),
+        DataType::Date32 => {
+            Number::Time(i128::from(array.as_primitive::<Date32Type>().value(row)) * 86_400 * NANOSECONDS)
+        }
+        DataType::Date64 => time(of!(Date64Type), 1000),
+        DataType::Timestamp(TimeUnit::Second, _) => time(of!(TimestampSecondType), 1),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => time(of!(TimestampMillisecondType), 1000),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => time(of!(TimestampMicrosecondType), 1_000_000),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => time(of!(TimestampNanosecondType), NANOSECONDS),
+        other => unreachable!("{other} is no number"),
+    }
+}

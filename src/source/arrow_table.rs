@@ -1,0 +1,252 @@
+//! Documents in the memory format of Arrow.
+
+use super::arrow::{Columns, ROW, Rows, Wanted};
+use super::batch::Part;
+use super::{Batch, PageText, Problem, ProblemKind, ReadOptions, Severity, Source};
+use crate::error::Error;
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The maximum number of rows that are parsed as one piece. What is kept of a document takes memory, too.
+const MAX_ROWS: usize = 16 << 10;
+
+/// A [`Source`] over record batches, which stay in memory and are not copied. Any number of threads read them. A row is a document,
+/// as in Parquet. Without a column of ids, the id of a row is its position, from 0; its place is `row:0`, `row:1`, … in any case, and so
+/// is the id of a row where that is null.
+///
+/// ```
+/// use arrow_array::{RecordBatch, StringArray, ArrayRef};
+/// use neardups::source::{ArrowTable, ReadOptions};
+/// use std::sync::Arc;
+///
+/// let texts: ArrayRef = Arc::new(StringArray::from(vec!["the quick brown fox", "the quick brown fox!"]));
+/// let batch = RecordBatch::try_from_iter([("text", texts)])?;
+/// let table = ArrowTable::new(&batch.schema(), [batch], &ReadOptions::default())?;
+/// assert!(!table.has_ids());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ArrowTable {
+    batches: Vec<(Arc<Columns>, u64, usize)>,
+    missing: Vec<String>,
+    has_ids: bool,
+    max_record: usize,
+    pages: Option<PageText>,
+    batch_bytes: usize,
+}
+
+impl ArrowTable {
+    /// The rows of these batches, which all have this schema, with the columns that the options name. Of the options, also the
+    /// ranking, the maximum size of a record and whether fields are pages apply.
+    ///
+    /// # Errors
+    /// None of the columns of texts is there, or a wanted column has another type.
+    pub fn new(
+        schema: &Schema,
+        batches: impl IntoIterator<Item = RecordBatch>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let empty = RecordBatch::new_empty(SchemaRef::new(schema.clone()));
+        let wanted = Wanted::new(&empty, options)?;
+        let mut table = ArrowTable {
+            batches: Vec::new(),
+            // What is wrong with a schema shows without any rows.
+            has_ids: wanted.columns(&empty)?.has_ids(),
+            missing: wanted.missing.iter().map(|path| path.name().to_string()).collect(),
+            max_record: options.max_record,
+            pages: options.field_pages(),
+            batch_bytes: options.batch_bytes,
+        };
+        for batch in batches {
+            let first = table.rows();
+            table.batches.push((Arc::new(wanted.columns(&batch)?), first, batch.num_rows()));
+        }
+        Ok(table)
+    }
+
+    /// Whether there is a column of ids.
+    pub fn has_ids(&self) -> bool {
+        self.has_ids
+    }
+
+    /// Whether ids are integers, without nulls.
+    pub fn has_integer_ids(&self) -> bool {
+        self.has_ids && self.batches.iter().all(|(columns, _, rows)| columns.has_integer_ids(*rows))
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> u64 {
+        self.batches.last().map_or(0, |(_, first, rows)| first + *rows as u64)
+    }
+
+    /// Passes on the rows of a record batch, in ranges of about the size of a batch.
+    fn deliver(
+        &self,
+        (columns, first, rows): &(Arc<Columns>, u64, usize),
+        deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (mut start, mut bytes) = (0, 0);
+        for row in 0..*rows {
+            bytes += columns.bytes(row);
+            let end = row + 1;
+            if end == *rows || end - start == MAX_ROWS || bytes >= self.batch_bytes as u64 {
+                let first = first + start as u64;
+                let part = Rows { columns: columns.clone(), first, start, count: end - start, bytes };
+                deliver(Batch::of_rows(Part::Arrow { rows: part, max_record: self.max_record, pages: self.pages }))?;
+                (start, bytes) = (end, 0);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Source for ArrowTable {
+    fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
+        if !self.missing.is_empty() {
+            let mut batch = Batch::default();
+            for column in &self.missing {
+                let message = format!("no text column '{column}': the others were read");
+                batch.reject(Problem::new(Severity::Repaired, ProblemKind::MissingColumn, ROW, None, message));
+            }
+            if deliver(batch).is_break() {
+                return;
+            }
+        }
+        // The rest is not wanted.
+        _ = self.batches.iter().try_for_each(|batch| self.deliver(batch, deliver));
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        let bytes = |columns: &Columns, rows| (0..rows).map(|row| columns.bytes(row)).sum::<u64>();
+        Some(self.batches.iter().map(|(columns, _, rows)| bytes(columns, *rows)).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{FieldPath, RankBy, TextFields};
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray, StringViewArray, StructArray};
+    use arrow_schema::{DataType, Field};
+
+    fn options(texts: &[&str]) -> ReadOptions {
+        ReadOptions { text_fields: TextFields::parse("text-field", texts).unwrap(), ..ReadOptions::default() }
+    }
+
+    fn table(batches: &[RecordBatch], options: &ReadOptions) -> Result<ArrowTable, Error> {
+        ArrowTable::new(&batches[0].schema(), batches.to_vec(), options)
+    }
+
+    /// Documents as `place id|text`, problems as `severity place: message`.
+    fn shown(table: &mut ArrowTable) -> Vec<String> {
+        let mut out = Vec::new();
+        table.read(&mut |batch| {
+            batch.documents(&mut |read| {
+                out.push(match read {
+                    Ok(document) => format!("{} {}|{}", document.place, document.id, document.text),
+                    Err(problem) => format!("{:?} {problem} {:?}", problem.severity, problem.id),
+                });
+            });
+            ControlFlow::Continue(())
+        });
+        out
+    }
+
+    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+    }
+
+    fn strings(texts: &[Option<&str>]) -> ArrayRef {
+        Arc::new(StringArray::from(texts.to_vec()))
+    }
+
+    #[test]
+    fn positions_are_ids_and_count_over_all_batches() {
+        let batches =
+            [batch(vec![("text", strings(&[Some("a"), None]))]), batch(vec![("text", strings(&[Some("c")]))])];
+        let mut table = table(&batches, &options(&["text"])).unwrap();
+        let null = "Failed row:1: text column 'text' is null: there is no text to compare";
+        let expected = ["row:0 0|a".into(), format!("{null} Some(\"1\")"), "row:2 2|c".into()];
+        assert_eq!(shown(&mut table), expected);
+        assert_eq!(shown(&mut table), expected);
+        assert_eq!((table.rows(), table.has_ids()), (3, false));
+    }
+
+    #[test]
+    fn a_null_id_is_the_position() {
+        let texts = || ("text", strings(&[Some("a"), Some("b")]));
+        let ids = [
+            strings(&[Some("x"), None]),
+            Arc::new(Int64Array::from(vec![Some(-7), None])) as ArrayRef,
+            Arc::new([Some("x"), None].into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ];
+        for (ids, first) in ids.into_iter().zip(["x", "-7", "x"]) {
+            let mut table = table(&[batch(vec![texts(), ("id", ids)])], &options(&["text"])).unwrap();
+            assert_eq!(shown(&mut table), [format!("row:0 {first}|a"), "row:1 row:1|b".into()]);
+            assert!(table.has_ids() && !table.has_integer_ids());
+        }
+    }
+
+    #[test]
+    fn texts_in_structs_lists_and_several_columns() {
+        let words: ArrayRef = Arc::new(StringViewArray::from(vec![Some("one"), None, Some("two"), Some("three")]));
+        let item = Arc::new(Field::new("item", DataType::Utf8View, true));
+        let lengths = arrow_buffer::OffsetBuffer::from_lengths([2, 0, 2]);
+        let lists: ArrayRef = Arc::new(ListArray::new(item.clone(), lengths, words, None));
+        let field = Arc::new(Field::new("words", lists.data_type().clone(), true));
+        let nulls = Some(vec![true, true, false].into());
+        let doc: ArrayRef = Arc::new(StructArray::new(vec![field].into(), vec![lists], nulls));
+        let titles = strings(&[Some("t"), Some("u"), None]);
+        let batch = batch(vec![("title", titles), ("doc", doc)]);
+        let null = "text column 'title' or 'doc.words[]' is null: there is no text to compare";
+        let mut table = table(&[batch], &options(&["title,doc.words[],body"])).unwrap();
+        let expected = [
+            "Repaired row: no text column 'body': the others were read None",
+            "row:0 0|t\n\none",
+            "row:1 1|u",
+            &format!("Failed row:2: {null} Some(\"2\")"),
+        ];
+        assert_eq!(shown(&mut table), expected);
+    }
+
+    #[test]
+    fn columns_that_are_missing_or_of_another_type() {
+        let batch = batch(vec![("text", strings(&[Some("a")])), ("n", Arc::new(Int64Array::from(vec![1])))]);
+        let error = |options: ReadOptions| table(std::slice::from_ref(&batch), &options).unwrap_err().to_string();
+        assert_eq!(
+            error(options(&["body"])),
+            "invalid value 'body' for `text-field`: expected a column of texts (columns here: text, n)"
+        );
+        let number = "expected a column of strings, and it is of type Int64 (columns here: text, n)";
+        assert_eq!(error(options(&["n"])), format!("invalid value 'n' for `text-field`: {number}"));
+        let inside = options(&["text.x"]);
+        assert!(error(inside).contains("it is of type Utf8"), "a string has no fields");
+        let by = |field: &str| RankBy::Greatest(FieldPath::parse("keep", field).unwrap());
+        let mut ranked = options(&["text"]);
+        ranked.ranking.by = by("text");
+        assert!(
+            shown(&mut table(std::slice::from_ref(&batch), &ranked).unwrap())[0]
+                .contains("neither a number nor a time")
+        );
+    }
+
+    #[test]
+    fn many_rows_are_cut_into_batches() {
+        let texts: Vec<String> = (0..3 * MAX_ROWS).map(|n| n.to_string()).collect();
+        let batch = batch(vec![("text", Arc::new(StringArray::from(texts.clone())))]).slice(1, texts.len() - 1);
+        let (mut ids, mut bytes) = (Vec::new(), Vec::new());
+        let mut small = options(&["text"]);
+        small.batch_bytes = 75_000;
+        table(std::slice::from_ref(&batch), &small).unwrap().read(&mut |batch| {
+            bytes.push(batch.bytes_read());
+            batch.documents(&mut |document| ids.push(document.unwrap().text.into_owned()));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(ids, texts[1..]);
+        assert_eq!(table(&[batch], &small).unwrap().total_bytes(), Some(bytes.iter().sum()));
+        assert!(bytes.len() == 4 && bytes.iter().all(|bytes| *bytes <= 75_005), "{bytes:?}");
+    }
+}
