@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Empty,
     /// A file that the run depends on (a reference, labels, a lexicon, the stream itself) cannot be read or understood.
     Input,
+    /// The run was stopped before its end.
+    Stopped,
 }
 
 impl ErrorKind {
@@ -40,6 +42,7 @@ impl ErrorKind {
             ErrorKind::Memory => "memory",
             ErrorKind::Empty => "empty",
             ErrorKind::Input => "input",
+            ErrorKind::Stopped => "signal",
         }
     }
 }
@@ -98,6 +101,8 @@ pub enum Error {
     Full(String),
     /// No document was read.
     Empty(String),
+    /// The [observer](crate::engine::Observer::is_stopped) ended the run.
+    Stopped,
     /// More pairs of distinct documents than a run can number.
     TooManyPairs(u64),
     /// A labelled pair or cluster that cannot be used.
@@ -156,6 +161,7 @@ impl fmt::Display for Error {
                 write!(f, "{place}: {message}")
             }
             Error::Index { path, message, .. } => write!(f, "{path}: {message}"),
+            Error::Stopped => f.write_str("the run was stopped before its end"),
             Error::TooManyDocuments(most) => write!(f, "more than {most} documents: split the input"),
         }
     }
@@ -201,6 +207,7 @@ impl Error {
             }
             Error::Full(_) | Error::TooManyPairs(_) | Error::TooManyDocuments(_) => ErrorKind::Memory,
             Error::Empty(_) => ErrorKind::Empty,
+            Error::Stopped => ErrorKind::Stopped,
             Error::Index { fault: IndexFault::Damaged, .. } => ErrorKind::IndexDamaged,
             Error::Index { fault: IndexFault::Options, .. } => ErrorKind::IndexOptions,
             Error::Index { fault: IndexFault::Locked, .. } => ErrorKind::IndexLocked,

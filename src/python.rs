@@ -1,6 +1,22 @@
 //! The extension module `neardups._native`: what Python calls. The package around it is in `src/python/neardups`.
 //!
-//! maturin builds it (`pyproject.toml`), with one file for every version of Python from 3.9 on.
+//! maturin builds it (`pyproject.toml`), with one file for every version of Python from 3.9 on. Names and values of keyword arguments are
+//! those of the command line, which resolves them ([`cli::call`]).
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `input` | lists, tables and files → documents |
+//! | `worker` | work without the lock of the interpreter; progress, Ctrl-C |
+//! | `scan`, `index` | the functions; an index |
+//! | `records` | results → tables, lists |
+//! | `refusal` | errors → exceptions |
+
+mod index;
+mod input;
+mod records;
+mod refusal;
+mod scan;
+mod worker;
 
 use crate::cli;
 use pyo3::prelude::*;
@@ -11,7 +27,15 @@ use std::io::{self, Write};
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::index::Index;
+    #[pymodule_export]
+    use super::records::Records;
+    #[pymodule_export]
     use super::run_command;
+    #[pymodule_export]
+    use super::scan::{compare_texts, scan, similarity};
+    #[pymodule_export]
+    use super::worker::panic;
 
     /// The version of the package.
     #[pymodule_export]

@@ -328,6 +328,10 @@ impl Observer for Watch<'_> {
         }
         self.observer.problem(problem);
     }
+
+    fn is_stopped(&self) -> bool {
+        self.observer.is_stopped()
+    }
 }
 
 /// The records of each file that are no part of a stream of kept records: those that are left out, and what comes after

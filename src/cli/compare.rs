@@ -35,19 +35,46 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     if named.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(usage_error("standard input (-) can be read only once"));
     }
+    let options = input::source_options(&arguments.input, None)?;
+    let terminal = Terminal::new(arguments.run.quiet, None);
+    let read = || {
+        end_programs_on_signals(&options)?;
+        match arguments.within.is_empty() {
+            true => Ok([read(&addresses[0], &options)?, read(&addresses[1], &options)?]),
+            false => read_ids(arguments, &options),
+        }
+    };
+    let (text, warnings) = reported(arguments, read, &terminal, |report| match arguments.json {
+        true => report.as_json() + "\n",
+        false => terminal::escaped_lines(&report.as_text(arguments.all)),
+    })?;
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
+    warnings.iter().for_each(|warning| terminal.warning(warning));
+    Ok(Status::Done)
+}
+
+/// Compares two texts, each after its id: the JSON record, and warnings.
+#[cfg(feature = "python")]
+pub fn of_texts(arguments: &Arguments, texts: [(&str, &str); 2]) -> Result<(String, Vec<String>), Error> {
+    let read = || Ok(texts.map(|(id, text)| (SourceRecord::of_text(id, text), false)));
+    reported(arguments, read, &Terminal::new(true, None), |report| report.as_json())
+}
+
+/// Compares the documents that `read` reads. Returns how the report is shown, and warnings.
+fn reported(
+    arguments: &Arguments,
+    read: impl FnOnce() -> Result<[Read; 2], Error>,
+    terminal: &Terminal,
+    show: impl FnOnce(&Report<'_>) -> String,
+) -> Result<(String, Vec<String>), Error> {
     let method = Method::resolve(&arguments.method)?;
     let factories = factories(&method, arguments)?;
     let shingles = shingle_factory(&method, &arguments.method.settings)?;
     let engine = input::engine_options(&arguments.run, &method.tokens);
     let cut_by = method.tokens.tokenizer.name().into_owned();
-    let options = input::source_options(&arguments.input, None)?;
-    end_programs_on_signals(&options)?;
-    let terminal = Terminal::new(arguments.run.quiet, None);
-    let [a, b] = match arguments.within.is_empty() {
-        true => [read(&addresses[0], &options)?, read(&addresses[1], &options)?],
-        false => read_ids(arguments, &options)?,
-    };
-    let document = |(record, at)| Document::new(record, at, (&*method.tokens.tokenizer, engine.seed), &terminal);
+    let [a, b] = read()?;
+    let document = |(record, at)| Document::new(record, at, (&*method.tokens.tokenizer, engine.seed), terminal);
     let documents = [a, b].map(document);
 
     let texts = documents.each_ref().map(|document| &*document.text);
@@ -78,12 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
         min_run,
         runs,
     };
-    let text =
-        if arguments.json { report.as_json() + "\n" } else { terminal::escaped_lines(&report.as_text(arguments.all)) };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Error::output("cannot write results", e))?;
-    warnings(&report.comparisons).iter().for_each(|warning| terminal.warning(warning));
-    Ok(Status::Done)
+    Ok((show(&report), warnings(&report.comparisons)))
 }
 
 /// The warnings of all algorithms, each once, with the names of those that have it.

@@ -242,6 +242,24 @@ impl<'a> Neighbours<'a> {
     }
 }
 
+/// The record of what an index says about a document, as JSON.
+pub fn answer(id: &str, decision: &Decision) -> String {
+    match decision {
+        Decision::Nearest(nearest) => json(&Neighbours::new(id, nearest)),
+        decision => json(&Verdict::new(id, decision)),
+    }
+}
+
+/// The record of a document that could not be read, as JSON.
+pub fn unanswered(problem: &Problem, is_nearest: bool) -> String {
+    let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
+    let error = spelling::of_problem(problem);
+    match is_nearest {
+        true => json(&Neighbours::unread(&id, Some(&error))),
+        false => json(&Verdict::unread(&id, true, &error)),
+    }
+}
+
 /// The size, in bytes, of the records that are held before they are written.
 const HELD: usize = 1 << 20;
 
@@ -253,8 +271,8 @@ struct Answers {
 
 impl Answers {
     /// Adds a record. Records are written before they take much memory: nothing is remembered that must be stored first.
-    fn add<T: Serialize>(&mut self, record: &T) -> Result<(), Error> {
-        self.lines.extend_from_slice(json(record).as_bytes());
+    fn add(&mut self, record: String) -> Result<(), Error> {
+        self.lines.extend_from_slice(record.as_bytes());
         self.lines.push(b'\n');
         if self.lines.len() >= HELD { self.write() } else { Ok(()) }
     }
@@ -273,19 +291,11 @@ impl Sink for Answers {
     }
 
     fn decided(&mut self, _line: &[u8], id: &str, decision: &Decision) -> Result<(), Error> {
-        match decision {
-            Decision::Nearest(nearest) => self.add(&Neighbours::new(id, nearest)),
-            decision => self.add(&Verdict::new(id, decision)),
-        }
+        self.add(answer(id, decision))
     }
 
     fn rejected(&mut self, _record: Option<&[u8]>, problem: &Problem) -> Result<(), Error> {
-        let id = problem.id.clone().unwrap_or_else(|| problem.place.to_string());
-        let error = spelling::of_problem(problem);
-        match self.is_nearest {
-            true => self.add(&Neighbours::unread(&id, Some(&error))),
-            false => self.add(&Verdict::unread(&id, true, &error)),
-        }
+        self.add(unanswered(problem, self.is_nearest))
     }
 
     fn release(&mut self, _counts: &Counts, _index: &Index) -> Result<(), Error> {

@@ -4,6 +4,8 @@
 //! request, and makes one call of the library.
 
 mod arguments;
+#[cfg(feature = "python")]
+pub(crate) mod call;
 mod check;
 mod clean;
 mod compare;
@@ -91,6 +93,12 @@ pub fn run_line(line: &[OsString]) -> u8 {
             Status::Failed.into()
         }
     }
+}
+
+/// Takes note of the options that there are, so that messages can name them.
+#[cfg(feature = "python")]
+pub(crate) fn learn_options() {
+    spelling::learn_options(command);
 }
 
 /// The help that the command line asks for, at its level. Other errors stay.

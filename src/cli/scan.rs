@@ -31,36 +31,39 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// The resolved request.
-struct Request {
+pub struct Request {
     paths: Vec<PathBuf>,
     against: Vec<PathBuf>,
-    source: source::ReadOptions,
+    pub source: source::ReadOptions,
     /// Whether `--id-field` was typed, so that every record should have an id.
-    names_ids: bool,
-    factory: TableFactory,
+    pub names_ids: bool,
+    pub factory: TableFactory,
     tokens: Tokenization,
     preset: Option<&'static str>,
-    engine: engine::ScanOptions,
-    emit: Emit,
-    keep: KeepPolicy,
-    host_depth: usize,
-    on_error: OnError,
+    pub engine: engine::ScanOptions,
+    pub emit: Emit,
+    pub keep: KeepPolicy,
+    pub host_depth: usize,
+    pub on_error: OnError,
     rejects: Option<PathBuf>,
-    allow_empty: bool,
+    pub allow_empty: bool,
     quiet: bool,
 }
 
 impl Request {
-    /// Resolves the arguments.
+    /// Resolves the arguments. `paths` finds what they name as input.
     ///
     /// # Errors
     /// They contradict each other.
-    fn resolve(arguments: &Arguments) -> Result<Self, Error> {
+    pub fn resolve(
+        arguments: &Arguments,
+        paths: impl FnOnce(&Arguments) -> Result<Vec<PathBuf>, Error>,
+    ) -> Result<Self, Error> {
         let Arguments { input, run, .. } = arguments;
         let method = Method::resolve(&arguments.method)?;
         let (_, factory) = method.factory()?;
         let source = input::ranked_source_options(input, &arguments.keep, run.temp_dir.as_deref())?;
-        let paths = input::paths(&arguments.paths, &arguments.against)?;
+        let paths = paths(arguments)?;
         refuse_without_effect(arguments)?;
         let (preset, tokens) = (method.preset.map(|preset| preset.name), method.tokens);
         Ok(Request {
@@ -145,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<Status, Error> {
     with_stats(stats, |stats| {
         end_on_signals(stats.as_ref(), INCOMPLETE)?;
         let started = Instant::now();
-        let request = Request::resolve(arguments)?;
+        let request = Request::resolve(arguments, |typed| input::paths(&typed.paths, &typed.against))?;
         scan(&request, page.as_ref(), &mut outputs, stats, started)
     })
 }
@@ -269,7 +272,7 @@ fn write_page<'o>(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let Some(page) = page else { return Ok(()) };
-    check_failed(request, report.counts.failed, NOTHING_WRITTEN)?;
+    check_failed(request.on_error, report.counts.failed, NOTHING_WRITTEN)?;
     page.write((&kept(), report), (input, reference), &request.engine, terminal)
 }
 
@@ -338,15 +341,15 @@ fn warnings_of_hosts(hosts: &Hosts) -> Vec<String> {
 }
 
 /// An error if records failed and `--on-error fail` was typed. It ends with what became of the results.
-fn check_failed(request: &Request, failed: u64, results: &str) -> Result<(), Error> {
-    if request.on_error != OnError::Fail || failed == 0 {
+pub fn check_failed(on_error: OnError, failed: u64, results: &str) -> Result<(), Error> {
+    if on_error != OnError::Fail || failed == 0 {
         return Ok(());
     }
     let what = if failed == 1 { "1 file or record".into() } else { format!("{} files or records", count(failed)) };
     Err(Error::input("--on-error fail", io::Error::other(format!("{what} failed: {results}"))))
 }
 
-const NOTHING_WRITTEN: &str = "no results were written";
+pub const NOTHING_WRITTEN: &str = "no results were written";
 
 /// Decides, and writes the records that are kept.
 fn write_kept_records(
@@ -398,15 +401,20 @@ fn write_fingerprints(
     terminal: &Terminal,
 ) -> Result<(Report, Result<Written, Error>), Error> {
     let prepared = Fingerprints::prepare(input, &request.factory, &request.engine, terminal);
-    let result = prepared.map(|fingerprints| match check_failed(request, fingerprints.failed(), NOTHING_WRITTEN) {
-        Ok(()) => {
-            let (report, written) = write_each(fingerprints);
-            // A file may have become unreadable since.
-            let changed = check_failed(request, report.counts.failed, "the results that were written are incomplete");
-            (report, written.and_then(|written| changed.map(|()| written)))
-        }
-        Err(error) => (fingerprints.for_each(|_| Ok(())).0, Err(error)),
-    });
+    let result =
+        prepared.map(|fingerprints| match check_failed(request.on_error, fingerprints.failed(), NOTHING_WRITTEN) {
+            Ok(()) => {
+                let (report, written) = write_each(fingerprints);
+                // A file may have become unreadable since.
+                let changed = check_failed(
+                    request.on_error,
+                    report.counts.failed,
+                    "the results that were written are incomplete",
+                );
+                (report, written.and_then(|written| changed.map(|()| written)))
+            }
+            Err(error) => (fingerprints.for_each(|_| Ok(())).0, Err(error)),
+        });
     terminal.done();
     terminal.finish_rejects(result)
 }
@@ -429,7 +437,7 @@ fn write_each(fingerprints: Fingerprints<'_>) -> (Report, Result<Written, Error>
 
 /// Writes pairs, or the hosts that repeat each other.
 fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<Written, Error> {
-    check_failed(request, outcome.report.counts.failed, NOTHING_WRITTEN)?;
+    check_failed(request.on_error, outcome.report.counts.failed, NOTHING_WRITTEN)?;
     let mut out = JsonLines::new(WholeLines::new(), &outcome.report);
     let mut written = Written::default();
     match hosts {
@@ -448,7 +456,7 @@ fn write(outcome: &Outcome, hosts: Option<&Hosts>, request: &Request) -> Result<
 
 /// Writes clusters or verdicts.
 fn write_kept(outcome: &KeptOutcome, request: &Request) -> Result<Written, Error> {
-    check_failed(request, outcome.report().counts.failed, NOTHING_WRITTEN)?;
+    check_failed(request.on_error, outcome.report().counts.failed, NOTHING_WRITTEN)?;
     let mut out = JsonLines::new(WholeLines::new(), outcome.report());
     let kept = outcome.kept();
     let mut written = Written { dropped: Some(kept.dropped()), ..Written::default() };

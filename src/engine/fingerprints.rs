@@ -165,7 +165,7 @@ impl<'a> Fingerprints<'a> {
                 counts.bytes += bytes;
                 reader.observer.unpacked(unpacked);
                 reader.observer.progress(bytes, 0);
-                Ok(())
+                reader.check_stopped()
             },
         );
         counts.repeated_ids = repeated.as_ref().map_or(0, |repeated| repeated.count);
@@ -280,7 +280,7 @@ fn survey(reader: &Reader<'_>, sides: &mut [Side<'_>]) -> Result<Survey, Error> 
                 survey.lengths.push(length);
             }
             problems.iter().for_each(|problem| survey.problem(problem));
-            Ok(())
+            reader.check_stopped()
         },
     )?;
     Ok(survey)

@@ -220,7 +220,15 @@ impl<'a> Reader<'a> {
         counts.bytes += part.bytes;
         self.observer.unpacked(part.unpacked);
         self.observer.progress(part.bytes, part.asked_lengths().len() as u64);
-        Ok(())
+        self.check_stopped()
+    }
+
+    /// Whether the run goes on.
+    ///
+    /// # Errors
+    /// The observer ends it.
+    pub fn check_stopped(&self) -> Result<(), Error> {
+        if self.observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 
     /// Counts what the algorithm learns from, over everything.

@@ -263,6 +263,7 @@ impl<'a> Run<'a> {
 
     /// Equal keys become groups, and the documents in them candidates.
     fn group<'s>(&mut self, prepared: &'s PreparedAlgorithm, gathered: &mut Gathered) -> Result<Groups<'s>, Error> {
+        self.reader.check_stopped()?;
         let algorithm = &*prepared.algorithm;
         let Gathered { documents, columns, parities, retained } = gathered;
         let memory = self.reader.options.memory;
@@ -349,6 +350,7 @@ impl<'a> Run<'a> {
                     &own
                 }
             };
+            self.reader.check_stopped()?;
             self.reader.observer.stage(Stage::Verifying);
             let restricted: Vec<Table>;
             let tables = match portion.whole {

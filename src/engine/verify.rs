@@ -201,6 +201,7 @@ pub(super) fn read_again<T: Default + Send>(
         |((bytes, unpacked), made, found): ((u64, u64), T, _)| {
             reader.observer.unpacked(unpacked);
             reader.observer.progress(bytes, 0);
+            reader.check_stopped()?;
             read += 1;
             problems.extend::<Vec<(u32, Problem)>>(found);
             take(made)

@@ -53,6 +53,7 @@ chapters! {
     records: "Output: records, statistics, written files, exit statuses",
     limits: "What is slow, approximate or missing",
     library: "The Rust library and its features",
+    python: "The Python package: tables, frames and lists in and out",
 }
 
 /// The examples of README.md compile too.

@@ -463,6 +463,12 @@ impl Index {
             + least_room(most)
     }
 
+    /// Changes what [`decide`](Self::decide) does from now on, of an index that was opened to be written.
+    #[cfg(feature = "python")]
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
     /// Decides on a document, at a time in seconds. A document that passes is remembered from now on. It is on the disk
     /// after the next [`commit`](Self::commit), and should not leave before that.
     ///

@@ -1,5 +1,8 @@
 //! Results as JSON lines: one tagged record per line, fields in a fixed order.
 
+#[cfg(feature = "arrow")]
+pub mod table;
+
 use crate::engine::{At, Cluster, Fingerprint, HostPair, Outcome, Pair, Portion, Report, Verdict};
 use crate::error::Error;
 use crate::kernel::{Level, json::plain_prefix};
@@ -75,17 +78,26 @@ enum Record<'a> {
 /// [`Error::Output`] if it cannot be written.
 pub fn fingerprint(out: &mut impl Write, fingerprint: &Fingerprint<'_>) -> Result<(), Error> {
     let Fingerprint { id, algorithm, features, error, at, .. } = *fingerprint;
-    let is_featureless = error.is_none() && fingerprint.words.is_empty();
     let record = Record::Fingerprint {
         id,
         algo: algorithm,
         fingerprint: fingerprint.hex(),
         features,
-        note: is_featureless.then_some(NO_FEATURES),
+        note: note_of(fingerprint),
         error,
         at: at.map(|at| at.to_string()),
     };
     write_line(out, &record)
+}
+
+/// The note on a document without a fingerprint.
+fn note_of(fingerprint: &Fingerprint<'_>) -> Option<&'static str> {
+    (fingerprint.error.is_none() && fingerprint.words.is_empty()).then_some(NO_FEATURES)
+}
+
+/// The share of the pages of a host.
+fn share(pages: u64, of: u64) -> f64 {
+    pages as f64 / of as f64
 }
 
 /// The note on a document that the algorithm cannot compare.
@@ -271,7 +283,6 @@ impl<W: Write> JsonLines<W> {
     /// As for [`pair`](Self::pair).
     pub fn hosts(&mut self, hosts: &HostPair<'_>) -> Result<(), Error> {
         let HostPair { a, b, pages: (pages_a, pages_b), of: (of_a, of_b), .. } = *hosts;
-        let share = |pages: u64, of: u64| pages as f64 / of as f64;
         let (share_a, share_b) = (share(pages_a, of_a), share(pages_b, of_b));
         self.line(&Record::Hosts { a, b, pages_a, of_a, share_a, pages_b, of_b, share_b })
     }

@@ -54,6 +54,11 @@ pub trait Observer: Sync {
     fn many_pairs(&self, _most: u64) {}
     /// A document had a problem.
     fn problem(&self, _problem: &Problem) {}
+    /// Whether the run is to end soon, with [`Error::Stopped`](crate::Error::Stopped). It is asked after each piece of input, and
+    /// before each stage.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// The no-op observer.

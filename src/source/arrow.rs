@@ -43,6 +43,8 @@ pub(super) struct Rows {
     pub columns: Arc<Columns>,
     /// The number of the first one in the table.
     pub first: u64,
+    /// The id of the first row of a table without ids.
+    pub first_id: u64,
     /// The number of the first one in the record batch.
     pub start: usize,
     pub count: usize,
@@ -179,7 +181,7 @@ impl Rows {
             texts.clear();
             columns.iter().for_each(|column| column.visit(row, &mut |text| texts.push(text)));
             let id = match id {
-                None => Some(Id::Number(number.into())),
+                None => Some(Id::Number(i128::from(self.first_id) + i128::from(number))),
                 Some(Values::Text(ids)) => ids.get(row).map(Id::Text),
                 Some(ids) => ids.integer(row).map(Id::Number),
             };

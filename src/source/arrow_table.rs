@@ -32,6 +32,7 @@ pub struct ArrowTable {
     batches: Vec<(Arc<Columns>, u64, usize)>,
     missing: Vec<String>,
     has_ids: bool,
+    first_id: u64,
     max_record: usize,
     pages: Option<PageText>,
     batch_bytes: usize,
@@ -54,6 +55,7 @@ impl ArrowTable {
             batches: Vec::new(),
             // What is wrong with a schema shows without any rows.
             has_ids: wanted.columns(&empty)?.has_ids(),
+            first_id: 0,
             missing: wanted.missing.iter().map(|path| path.name().to_string()).collect(),
             max_record: options.max_record,
             pages: options.field_pages(),
@@ -64,6 +66,12 @@ impl ArrowTable {
             table.batches.push((Arc::new(wanted.columns(&batch)?), first, batch.num_rows()));
         }
         Ok(table)
+    }
+
+    /// Counts from this number where positions are ids, instead of from 0.
+    #[must_use]
+    pub fn with_ids_from(self, first_id: u64) -> Self {
+        ArrowTable { first_id, ..self }
     }
 
     /// Whether there is a column of ids.
@@ -93,7 +101,8 @@ impl ArrowTable {
             let end = row + 1;
             if end == *rows || end - start == MAX_ROWS || bytes >= self.batch_bytes as u64 {
                 let first = first + start as u64;
-                let part = Rows { columns: columns.clone(), first, start, count: end - start, bytes };
+                let part =
+                    Rows { columns: columns.clone(), first, first_id: self.first_id, start, count: end - start, bytes };
                 deliver(Batch::of_rows(Part::Arrow { rows: part, max_record: self.max_record, pages: self.pages }))?;
                 (start, bytes) = (end, 0);
             }
@@ -173,6 +182,7 @@ mod tests {
         assert_eq!(shown(&mut table), expected);
         assert_eq!(shown(&mut table), expected);
         assert_eq!((table.rows(), table.has_ids()), (3, false));
+        assert_eq!(shown(&mut table.with_ids_from(7))[2], "row:2 9|c");
     }
 
     #[test]

@@ -119,6 +119,12 @@ impl Record {
         found.map(|slot| slot.unwrap_or_else(|| Err(absent())))
     }
 
+    /// A document in memory.
+    #[cfg(feature = "python")]
+    pub(crate) fn of_text(id: &str, text: &str) -> Self {
+        Record { id: id.into(), text: text.into(), place: Place { path: id.into(), line: None }, changes: Vec::new() }
+    }
+
     fn new(document: super::Document<'_>) -> Self {
         let (id, text) = (document.id.into_owned(), document.text.into_owned());
         Record { id, text, place: document.place, changes: Vec::new() }

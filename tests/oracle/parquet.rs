@@ -100,10 +100,7 @@ fn expected(rows: &[Row]) -> Vec<String> {
         let id = id.clone().unwrap_or_else(|| format!("F:{row}"));
         match text {
             Some(text) => format!("{row}|{id}|{text}"),
-            None => {
-                let columns = "(columns here: id, text; choose with `text-field`)";
-                format!("{row}!text column 'text' is null, not a string {columns}")
-            }
+            None => format!("{row}!text column 'text' is null: there is no text to compare"),
         }
     };
     rows.iter().enumerate().map(shown).collect()
@@ -187,7 +184,7 @@ proptest! {
             first += asked;
             ControlFlow::Continue(())
         });
-        let null = || "text column 'text' is null, not a string (columns here: id, text; choose with `text-field`)".to_string();
+        let null = || "text column 'text' is null: there is no text to compare".to_string();
         let all = rows.iter().enumerate().filter(|(at, _)| wanted[*at]);
         let all = all.map(|(at, (_, text))| (at, text.clone().ok_or_else(null)));
         prop_assert_eq!(first, rows.len());
@@ -638,8 +635,7 @@ fn expected_lists(rows: &[Lists], path: &str) -> Vec<String> {
         let strings: Vec<&str> = row.iter().flatten().flatten().flatten().flatten().map(|string| &**string).collect();
         let row = at + 1;
         if strings.is_empty() {
-            let columns = format!("(columns here: {here}; choose with `text-field`)");
-            return format!("{row}!text column '{path}' is null, not a string {columns}");
+            return format!("{row}!text column '{path}' is null: there is no text to compare");
         }
         let strings: Vec<&str> = strings.into_iter().filter(|string| !string.is_empty()).collect();
         format!("{row}|F:{row}|{}", strings.join("\n\n"))

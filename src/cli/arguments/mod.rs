@@ -10,6 +10,7 @@
 //! signing.rs   options that belong to an index  ┘
 //! aliases.rs   options that people type by habit from other tools
 //! levels.rs    how much of the help -h, --help and --help-all show
+//! keywords.rs  names and values in the place of a command line
 //! the others   one file for each command
 //! ```
 
@@ -23,13 +24,15 @@ pub mod help;
 pub mod index;
 mod input;
 pub mod keep;
+#[cfg_attr(not(feature = "python"), allow(dead_code, reason = "Python calls with names and values"))]
+pub mod keywords;
 pub mod levels;
 pub mod lexicon;
 mod method;
 pub mod plan;
 mod run;
 pub mod scan;
-mod signing;
+pub mod signing;
 mod tokens;
 mod values;
 

@@ -1,5 +1,292 @@
-"""Near-duplicate detection for text."""
+'''Near-duplicate detection for text, as the command `dedup` does it.
 
+Documents are a list of texts, an Arrow table or reader, a Polars or pandas frame, a Hugging Face dataset, or paths:
+
+>>> import neardups
+>>> texts = [
+...     "the quick brown fox jumps over the lazy dog near the bank of the river",
+...     "an entirely different sentence that says nothing about any animals at all",
+...     "The quick brown fox jumps over the lazy dog, near the bank of the River!",
+... ]
+>>> len(neardups.keep(texts))
+2
+>>> neardups.scan(texts)
+[{'a': 0, 'b': 2, 'similarity': 1.0, 'measure': 'jaccard', 'algo': 'minhash'}]
+
+A `str` is a text, a `pathlib.Path` is a file or folder. Keyword arguments are the options of `dedup scan`, with underscores:
+`threshold=0.7`, `text_field="body"`. `dedup help python` is the guide.
+'''
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from typing import Any, Iterable, Optional
+
+from neardups import _input, _native
 from neardups._native import __version__
 
-__all__ = ["__version__"]
+__all__ = [
+    "Index",
+    "NeardupsWarning",
+    "__version__",
+    "clusters",
+    "compare",
+    "fingerprints",
+    "keep",
+    "scan",
+    "similarity",
+]
+
+
+class NeardupsWarning(UserWarning):
+    """What a run warns of: records that could not be read, options that find less than they seem to."""
+
+
+def _warn(messages: Iterable[str]) -> None:
+    """Warns in the name of the caller of this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        level, frame = level + 1, frame.f_back
+    for message in messages:
+        warnings.warn(message, NeardupsWarning, stacklevel=level)
+
+
+def _scan(documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]) -> tuple[_input.Source, Any]:
+    source = _input.Source(documents)
+    reference = None if against is None else _input.Source(against)
+    shown = _input.progress(progress)
+    try:
+        found, messages = _native.scan(
+            source.pair, None if reference is None else reference.pair, _input.keywords(options), shown
+        )
+    finally:
+        if shown is not None:
+            shown.close()
+    _warn(messages)
+    return source, found
+
+
+def _records(documents: Any, against: Any, progress: Optional[bool], options: dict[str, Any]) -> Any:
+    source, found = _scan(documents, against, progress, options)
+    return found.to_list() if source.is_list else found.to_table()
+
+
+def scan(documents: Any, *, against: Any = None, progress: Optional[bool] = None, **options: Any) -> Any:
+    """Finds all pairs of near-duplicates, as `dedup scan` does.
+
+    Returns a `pyarrow.Table` with the fields of the records of the command as columns; for a list of texts, a list of
+    dictionaries. Without ids, a document is its position, from 0. `emit` is what is returned: `"pairs"`, `"clusters"`,
+    `"verdicts"`, `"fingerprints"` or `"hosts"`; `"kept"` is `keep`.
+
+    `against` are documents of a reference: then the pairs are of a document with one of these. `progress` shows how far it
+    is; by default in terminals and notebooks.
+
+    >>> import neardups
+    >>> neardups.scan(["a b c d e f g h i j k", "x", "a b c d e f g h i j k"], emit="verdicts")[2]["duplicate_of"]
+    0
+
+    Raises `TypeError` for an unknown option, and `ValueError` for a value that an option does not take:
+
+    >>> neardups.scan([], treshold=0.7)
+    Traceback (most recent call last):
+    ...
+    TypeError: unexpected keyword argument 'treshold': did you mean 'threshold'?
+    >>> neardups.scan([], algo="simhash", distance=99)
+    Traceback (most recent call last):
+    ...
+    ValueError: invalid value '99' for `distance`: expected a whole number from 0 to 32
+    """
+    if options.get("emit") == "kept":
+        del options["emit"]
+        return keep(documents, against=against, progress=progress, **options)
+    return _records(documents, against, progress, options)
+
+
+def keep(
+    documents: Any, keep: Optional[str] = None, *, against: Any = None, progress: Optional[bool] = None, **options: Any
+) -> Any:
+    """The documents without their near-duplicates: what `dedup scan --emit kept` prints.
+
+    Returns documents of the same kind: of a table a table with all columns, of a frame a frame, of a list a list; of paths
+    the `bytes` of their records, as the command prints them. `keep` says which of several near-duplicates is kept:
+    `"first"`, `"last"`, `"longest"`, `"shortest"`, `"max:FIELD"`, `"min:FIELD"`.
+
+    >>> import neardups
+    >>> neardups.keep(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])
+    ['to be or not to be, that is the question', 'something else entirely']
+    """
+    if "emit" in options:
+        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+    source, found = _scan(documents, against, progress, {"keep": keep, "emit": "kept", **options})
+    return found if source.kind == "files" else source.take(found)
+
+
+def clusters(
+    documents: Any, keep: Optional[str] = None, *, against: Any = None, progress: Optional[bool] = None, **options: Any
+) -> Any:
+    """The groups that pairs of near-duplicates connect: what `dedup scan --emit clusters` prints.
+
+    >>> import neardups
+    >>> neardups.clusters(["to be or not to be, that is the question", "something else entirely", "To be or not to be: that is the question"])
+    [{'id': 1, 'size': 2, 'members': [0, 2], 'keep': [0]}]
+    """
+    if "emit" in options:
+        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+    return _records(documents, against, progress, {"keep": keep, "emit": "clusters", **options})
+
+
+def fingerprints(documents: Any, *, progress: Optional[bool] = None, **options: Any) -> Any:
+    """The fingerprint of each document: what `dedup scan --emit fingerprints` prints.
+
+    >>> import neardups
+    >>> [made] = neardups.fingerprints(["to be or not to be, that is the question"])
+    >>> made["id"], made["algo"], made["features"]
+    (0, 'minhash', 9)
+    """
+    if "emit" in options:
+        raise TypeError("unexpected keyword argument 'emit': use `scan`")
+    return _records(documents, None, progress, {"emit": "fingerprints", **options})
+
+
+def similarity(a: str, b: str, **options: Any) -> Optional[float]:
+    """The exact similarity of two texts by an algorithm; `None` if one of them has too few features.
+
+    >>> import neardups
+    >>> neardups.similarity("A rose is a rose is a rose, she said.", "A rose is a rose is a rose, he said.")
+    0.42857142857142855
+    """
+    return _native.similarity(a, b, _input.keywords(options))
+
+
+def compare(a: str, b: str, **options: Any) -> dict[str, Any]:
+    """Two texts as the algorithms see them, and what they share: what `dedup compare --json` prints.
+
+    >>> import neardups
+    >>> result = neardups.compare("to be or not to be, that is the question", "To be or not to be: that is the question", algo="minhash")
+    >>> result["algorithms"][0]["similarity"]
+    1.0
+    """
+    record, messages = _native.compare(a, b, _input.keywords(options))
+    _warn(messages)
+    result: dict[str, Any] = json.loads(record)
+    del result["type"]
+    return result
+
+
+class Index:
+    """Documents that are remembered, in a file or in memory, to compare others with.
+
+    `path` is a file, which is made if it does not exist; without it the index is in memory. Options are those of
+    `dedup index add`. Several threads may use an index: they take turns. One process may write to a file at a time.
+
+    Documents without ids are remembered by their number in the index: `"0"`, `"1"`, and so on over all calls.
+
+    >>> import neardups
+    >>> index = neardups.Index(threshold=0.8)
+    >>> index.add(["to be or not to be", "that is the question"])
+    2
+    >>> index.query(["something else entirely", "To be, or not to be"])
+    [{'id': 0, 'keep': True}, {'id': 1, 'keep': False, 'duplicate_of': '0', 'similarity': 1.0}]
+    >>> index
+    <neardups.Index in memory: 2 documents, minhash>
+    """
+
+    def __init__(self, path: "Optional[os.PathLike[str] | str]" = None, **options: Any) -> None:
+        self._path = None if path is None else os.fspath(path)
+        self._index = _native.Index(self._path, _input.keywords(options))
+
+    def _run(
+        self, mode: str, documents: Any, progress: Optional[bool], wanted: "Optional[tuple[int, bool]]" = None
+    ) -> tuple[Any, int]:
+        source = _input.Source(documents)
+        shown = _input.progress(progress)
+        try:
+            lines, added, first, messages = self._index.run(mode, source.pair, wanted, shown)
+        finally:
+            if shown is not None:
+                shown.close()
+        _warn(messages)
+        records = [json.loads(line) for line in lines.split("\n") if line]
+        for record in records:
+            del record["type"]
+            if first is not None:
+                record["id"] = int(record["id"]) - first
+        if source.is_list or mode == "add":
+            return records, added
+        return _input.other("pyarrow").Table.from_pylist(records, schema=_answers(wanted is not None, first is not None)), added
+
+    def add(self, documents: Any, *, progress: Optional[bool] = None) -> int:
+        """Remembers documents without a decision, except those that it has already. Returns the number of new ones."""
+        return self._run("add", documents, progress)[1]
+
+    def filter(self, documents: Any, *, progress: Optional[bool] = None) -> Any:
+        """Decides on each document, in order, and remembers those that are kept: what `dedup filter` does.
+
+        Returns a verdict for each.
+        """
+        return self._run("filter", documents, progress)[0]
+
+    def query(
+        self, documents: Any, *, top: Optional[int] = None, exhaustive: bool = False, progress: Optional[bool] = None
+    ) -> Any:
+        """What the index says about each document, without remembering it: what `dedup index query` prints.
+
+        Returns a verdict for each, or with `top` the most similar documents.
+        """
+        if top is None and exhaustive:
+            raise TypeError("`exhaustive` has an effect only with `top`")
+        if top is not None and top < 1:
+            raise ValueError(f"invalid value '{top}' for `top`: expected a whole number from 1")
+        wanted = None if top is None else (top, exhaustive)
+        return self._run("query", documents, progress, wanted)[0]
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Forgets all documents with these ids, in an index in a file. Returns their number."""
+        if isinstance(ids, str):
+            ids = [ids]
+        removed, unknown = self._index.remove(set(ids))
+        if unknown:
+            _warn([f"no document has the id {', '.join(map(repr, unknown))}"])
+        return int(removed)
+
+    def close(self) -> None:
+        """Ends the use of the file. Nothing else can be called afterwards."""
+        self._index.close()
+
+    def __enter__(self) -> "Index":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        place = "in memory" if self._path is None else f"in {self._path!r}"
+        try:
+            return f"<neardups.Index {place}: {len(self):,} documents, {self._index.algorithm()}>"
+        except ValueError:
+            return f"<neardups.Index {place}: closed>"
+
+
+def _answers(nearest: bool, positions: bool) -> Any:
+    pyarrow = _input.other("pyarrow")
+    text, number = pyarrow.string(), pyarrow.float64()
+    own = pyarrow.int64() if positions else text
+    if nearest:
+        neighbour = pyarrow.struct({"id": text, "similarity": number, "distance": pyarrow.int64()})
+        fields = {"id": own, "neighbours": pyarrow.list_(neighbour), "note": text, "error": text, "capped": pyarrow.bool_()}
+    else:
+        fields = {
+            "id": own,
+            "keep": pyarrow.bool_(),
+            "duplicate_of": text,
+            "similarity": number,
+            "note": text,
+            "error": text,
+        }
+    return pyarrow.schema(fields)

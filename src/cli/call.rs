@@ -1,0 +1,237 @@
+//! The commands for a caller that has names and values in the place of a command line, and its own way to show results.
+//!
+//! Names, checks and defaults are those of the flags.
+
+use super::arguments::keywords::parse;
+pub use super::arguments::keywords::{Given, Misuse};
+use super::arguments::scan::Emit;
+use super::arguments::{OnError, Signing, compare as compare_arguments, scan as scan_arguments, signing};
+pub use super::index::{answer, unanswered};
+use super::input::check_not_empty;
+use super::{compare as compare_command, scan as scan_command, spelling, stream};
+use clap::Command;
+use neardups::algorithm::TableFactory;
+use neardups::engine::{Counts, KeepPolicy, ScanOptions};
+use neardups::index::{Limits, Plan};
+use neardups::source::ReadOptions;
+use neardups::{Error, clean};
+use std::path::{Path, PathBuf};
+
+/// Why a call is refused.
+#[derive(Debug)]
+pub enum Refused {
+    Misuse(Misuse),
+    Error(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Refused::Error(error)
+    }
+}
+
+impl From<Misuse> for Refused {
+    fn from(misuse: Misuse) -> Self {
+        Refused::Misuse(misuse)
+    }
+}
+
+/// Flags for messages and files beside the results, which a caller has its own way for.
+const OF_THE_PROGRAM: [&str; 6] = ["quiet", "stats", "report", "print0", "rejects", "against"];
+
+/// Flags for files, which documents in memory have no use for.
+const OF_FILES: [&str; 12] = [
+    "format",
+    "delimiter",
+    "max-expansion",
+    "max-window",
+    "hidden",
+    "include",
+    "exclude",
+    "pre",
+    "pre-glob",
+    "pre-timeout",
+    "prefer",
+    "allow-empty",
+];
+
+/// What a scan is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Pairs,
+    Clusters,
+    Verdicts,
+    Kept,
+    Fingerprints,
+    Hosts,
+}
+
+/// A scan, resolved.
+pub struct Scan {
+    pub wanted: Wanted,
+    pub source: ReadOptions,
+    pub factory: TableFactory,
+    pub options: ScanOptions,
+    pub keep: KeepPolicy,
+    pub host_depth: usize,
+    pub on_error: clean::OnError,
+    /// Whether the field of ids was named.
+    pub names_ids: bool,
+    allows_empty: bool,
+}
+
+/// Resolves `dedup scan`. The documents may be in memory, without names of fields if `are_texts`; `is_against` says whether there is a
+/// reference.
+///
+/// # Errors
+/// A name is unknown, or a value invalid; or they contradict each other.
+pub fn scan(given: &[(String, Given)], documents: Documents, is_against: bool) -> Result<Scan, Refused> {
+    let withheld = documents.withheld();
+    let matches = parse(scan_arguments::command(), &withheld, given)?;
+    let mut arguments = scan_arguments::Arguments::new(&matches);
+    if is_against {
+        arguments.against.push("the reference".into());
+    }
+    let request = scan_command::Request::resolve(&arguments, |_| Ok(Vec::new()))?;
+    Ok(Scan {
+        wanted: match request.emit {
+            Emit::Pairs | Emit::Paths => Wanted::Pairs,
+            Emit::Clusters => Wanted::Clusters,
+            Emit::Verdicts => Wanted::Verdicts,
+            Emit::Kept => Wanted::Kept,
+            Emit::Fingerprints => Wanted::Fingerprints,
+            Emit::Hosts => Wanted::Hosts,
+        },
+        names_ids: request.names_ids,
+        allows_empty: request.allow_empty || documents != Documents::Files,
+        source: request.source,
+        factory: request.factory,
+        options: request.engine,
+        keep: request.keep,
+        host_depth: request.host_depth,
+        on_error: request.on_error.into(),
+    })
+}
+
+/// Where documents are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Documents {
+    Files,
+    Tables,
+    Texts,
+}
+
+impl Documents {
+    /// The flags that have no effect on them.
+    fn withheld(self) -> Vec<&'static str> {
+        let mut withheld = OF_THE_PROGRAM.to_vec();
+        if self != Documents::Files {
+            withheld.extend(OF_FILES);
+        }
+        if self == Documents::Texts {
+            withheld.extend(["text-field", "id-field"]);
+        }
+        withheld
+    }
+}
+
+impl Scan {
+    /// The options for copies of records.
+    pub fn options_of_clean(&self) -> clean::CleanOptions {
+        clean::CleanOptions {
+            source: self.source.clone(),
+            engine: self.options.clone(),
+            keep: self.keep,
+            on_error: self.on_error,
+            ..clean::CleanOptions::default()
+        }
+    }
+
+    /// Checks what was read.
+    ///
+    /// # Errors
+    /// No document was read, or records failed and the run should fail then.
+    pub fn check(&self, counts: &Counts) -> Result<(), Error> {
+        let (failed, skipped) = (counts.failed, counts.skipped);
+        check_not_empty(self.allows_empty, counts.documents, (failed, skipped), 0)?;
+        let on_error = if self.on_error == clean::OnError::Fail { OnError::Fail } else { OnError::Keep };
+        scan_command::check_failed(on_error, failed, scan_command::NOTHING_WRITTEN)
+    }
+}
+
+/// How two texts are compared: resolves the method of `dedup scan`.
+///
+/// # Errors
+/// As for [`scan`].
+pub fn method(given: &[(String, Given)]) -> Result<Scan, Refused> {
+    scan(given, Documents::Texts, false)
+}
+
+/// Compares two texts: the record of `dedup compare --json`, and warnings.
+///
+/// # Errors
+/// As for [`scan`].
+pub fn compare(texts: [(&str, &str); 2], given: &[(String, Given)]) -> Result<(String, Vec<String>), Refused> {
+    let withheld: Vec<&str> =
+        [&Documents::Texts.withheld()[..], &["in", "json", "all", "on-error", "max-record", "content"]].concat();
+    let command = compare_arguments::command().mut_args(|arg| arg.required(false));
+    let with_sides = |command: Command| {
+        command.mut_args(|arg| match arg.get_id().as_str() {
+            "A" | "B" => arg.default_value("-"),
+            _ => arg,
+        })
+    };
+    let matches = parse(with_sides(command), &withheld, given)?;
+    Ok(compare_command::of_texts(&compare_arguments::Arguments::new(&matches), texts)?)
+}
+
+/// How an index is made and read, resolved.
+pub struct Indexing {
+    pub source: ReadOptions,
+    pub plan: Plan,
+    pub limits: Limits,
+    pub threads: usize,
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// Resolves the options of an index, which may be in a file.
+///
+/// # Errors
+/// As for [`scan`]. An index in the file cannot be read.
+pub fn index(given: &[(String, Given)], path: Option<&Path>) -> Result<Indexing, Refused> {
+    let args = signing::args().into_iter().chain(signing::forgetting_args());
+    let args = args.chain([
+        signing::max_documents_arg(),
+        signing::memory_arg(),
+        signing::candidates_arg(),
+        signing::expect_arg(),
+    ]);
+    let command = Command::new("index").args(args);
+    let mut withheld = OF_THE_PROGRAM.to_vec();
+    withheld.extend(OF_FILES);
+    let matches = parse(command, &withheld, given)?;
+    let typed = Signing::new(&matches);
+    let source = stream::source_options(&typed)?;
+    Ok(Indexing {
+        plan: stream::plan(&typed, &source, path, false)?,
+        limits: signing::limits(&matches),
+        threads: typed.run.threads,
+        temp_dir: typed.run.temp_dir.clone(),
+        source,
+    })
+}
+
+/// The message of an error. Parameters are in it as flags.
+pub fn message(error: &Error) -> String {
+    spelling::of_error(error)
+}
+
+/// A warning, with parameters as flags.
+pub fn warning(message: &str) -> String {
+    spelling::spelled(message).into_owned()
+}
+
+/// Why a record was rejected, with parameters as flags.
+pub fn rejection(message: &str) -> String {
+    spelling::of_rejection(message).into_owned()
+}

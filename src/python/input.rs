@@ -1,0 +1,139 @@
+//! Documents of Python: lists of strings, tables, files.
+
+use super::refusal::exception;
+use crate::cli::call::Documents;
+use crate::report::table::Ids;
+use crate::source::{ArrowTable, Input, ReadOptions, Source};
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_pyarrow::FromPyArrow;
+use arrow_schema::SchemaRef;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Documents as Python passed them, in the memory of Rust or shared with it.
+pub enum Given {
+    Files(Vec<PathBuf>),
+    Table { schema: SchemaRef, batches: Vec<RecordBatch>, are_texts: bool },
+}
+
+/// The column of a list of texts.
+const TEXT: &str = "text";
+
+impl<'py> FromPyObject<'_, 'py> for Given {
+    type Error = PyErr;
+
+    /// A pair of the kind, as `_input.py` names it, and the documents.
+    fn extract(pair: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let (kind, documents): (String, Bound<'_, PyAny>) = pair.extract()?;
+        match &*kind {
+            "files" => Ok(Given::Files(documents.extract()?)),
+            "table" => table(&documents),
+            "texts" => texts(documents.cast::<PyList>()?),
+            other => Err(PyTypeError::new_err(format!("no kind of documents: {other}"))),
+        }
+    }
+}
+
+fn table(stream: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let mut reader = RecordBatchStreamReader::from_pyarrow_bound(stream)?;
+    let schema = reader.schema();
+    // A stream may be made of what Python does, which takes the lock.
+    let batches = stream.py().detach(|| reader.by_ref().collect::<Result<Vec<_>, _>>());
+    let batches = batches.map_err(|error| PyValueError::new_err(format!("cannot read the table: {error}")))?;
+    Ok(Given::Table { schema, batches, are_texts: false })
+}
+
+fn texts(list: &Bound<'_, PyList>) -> PyResult<Given> {
+    let mut column = LargeStringBuilder::new();
+    for (position, text) in list.iter().enumerate() {
+        if text.is_none() {
+            column.append_null();
+            continue;
+        }
+        let Ok(text) = text.cast::<PyString>() else {
+            let kind = text.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "the texts must be strings, and that at position {position} is of type {kind}"
+            )));
+        };
+        let utf8 = text.to_cow().map_err(|error| {
+            PyValueError::new_err(format!("the text at position {position} cannot be encoded: {error}"))
+        })?;
+        column.append_value(utf8);
+    }
+    let column: ArrayRef = Arc::new(column.finish());
+    let batch = RecordBatch::try_from_iter_with_nullable([(TEXT, column, true)]).expect("one column");
+    Ok(Given::Table { schema: batch.schema(), batches: vec![batch], are_texts: true })
+}
+
+/// Documents that can be read.
+pub enum Opened {
+    Files(Box<Input>),
+    Table(ArrowTable),
+}
+
+impl Opened {
+    /// The documents.
+    pub fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Opened::Files(input) => &mut **input,
+            Opened::Table(table) => table,
+        }
+    }
+
+    /// The same with other ids, from this number on, where positions are ids; and whether they are.
+    pub fn with_ids_from(self, first_id: u64) -> (Self, bool) {
+        match self {
+            Opened::Table(table) if !table.has_ids() => (Opened::Table(table.with_ids_from(first_id)), true),
+            other => (other, false),
+        }
+    }
+
+    /// The type of their ids in results.
+    pub fn ids(&self) -> Ids {
+        match self {
+            Opened::Table(table) if !table.has_ids() || table.has_integer_ids() => Ids::Integers,
+            _ => Ids::Strings,
+        }
+    }
+}
+
+impl Given {
+    /// Where they are.
+    pub fn kind(&self) -> Documents {
+        match self {
+            Given::Files(_) => Documents::Files,
+            Given::Table { are_texts: true, .. } => Documents::Texts,
+            Given::Table { .. } => Documents::Tables,
+        }
+    }
+
+    /// The documents as a source. `names_ids` says whether the field of ids was named, so that it must be there.
+    pub fn open(self, options: &ReadOptions, names_ids: bool) -> PyResult<Opened> {
+        match self {
+            Given::Files(paths) => Ok(Opened::Files(Box::new(Input::new(paths, options.clone())))),
+            Given::Table { schema, batches, are_texts } => {
+                let mut options = options.clone();
+                if are_texts {
+                    let defaults = ReadOptions::default();
+                    (options.text_fields, options.id_field) = (defaults.text_fields, defaults.id_field);
+                }
+                let table = ArrowTable::new(&schema, batches, &options).map_err(|error| exception(&error))?;
+                if names_ids && !are_texts && !table.has_ids() && options.id_field.name() != "none" {
+                    let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                    return Err(PyValueError::new_err(format!(
+                        "invalid value '{}' for `id_field`: expected a column (columns here: {})",
+                        options.id_field,
+                        columns.join(", ")
+                    )));
+                }
+                Ok(Opened::Table(table))
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Errors as exceptions of Python, with parameters as its names: `text_field` for `--text-field`.
+
+use crate::cli::call::{self, Misuse, Refused};
+use crate::cli::learn_options;
+use crate::{Error, ErrorKind};
+use pyo3::exceptions::{
+    PyBlockingIOError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+};
+use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A message in which parameters are flags, with their names in Python.
+pub fn spelled(message: &str) -> String {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let (mut out, mut rest) = (String::with_capacity(message.len()), message);
+    while let Some(at) = rest.find("--") {
+        let (before, from) = rest.split_at(at);
+        let name = &from[2..];
+        let length = name.find(|c| !is_part(c)).unwrap_or(name.len());
+        let follows_text = before.ends_with(|c: char| c.is_alphanumeric() || c == '-');
+        out += before;
+        if length == 0 || follows_text || name.starts_with('-') {
+            out += "--";
+            rest = name;
+        } else {
+            out += &format!("`{}`", name[..length].replace('-', "_"));
+            rest = &name[length..];
+        }
+    }
+    out + rest
+}
+
+/// A warning of the library.
+pub fn warning(message: &str) -> String {
+    learn_options();
+    spelled(&call::warning(message))
+}
+
+/// Why a record was rejected.
+pub fn rejection(message: &str) -> String {
+    learn_options();
+    spelled(&call::rejection(message))
+}
+
+/// The exception for a call that is refused.
+pub fn refused(refused: Refused) -> PyErr {
+    let python = |name: &str| name.replace('-', "_");
+    match refused {
+        Refused::Error(error) => exception(&error),
+        Refused::Misuse(Misuse::Unknown { name, nearest }) => {
+            let hint = nearest.map(|nearest| format!(": did you mean '{}'?", python(&nearest))).unwrap_or_default();
+            PyTypeError::new_err(format!("unexpected keyword argument '{}'{hint}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Type { name, expected }) => {
+            PyTypeError::new_err(format!("`{}` must be {expected}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Value { name, value, expected }) => {
+            let expected = spelled(&expected);
+            PyValueError::new_err(format!("invalid value '{value}' for `{}`: expected {expected}", python(&name)))
+        }
+        Refused::Misuse(Misuse::Other(message)) => PyValueError::new_err(spelled(&message)),
+    }
+}
+
+/// The exception for an error of the library.
+pub fn exception(error: &Error) -> PyErr {
+    learn_options();
+    let message = spelled(&call::message(error));
+    match error.kind() {
+        ErrorKind::Usage | ErrorKind::Empty | ErrorKind::IndexOptions => PyValueError::new_err(message),
+        ErrorKind::Input | ErrorKind::Output | ErrorKind::Disk => PyOSError::new_err(message),
+        ErrorKind::Memory => PyMemoryError::new_err(message),
+        ErrorKind::IndexLocked => PyBlockingIOError::new_err(message),
+        ErrorKind::IndexDamaged => PyRuntimeError::new_err(message),
+        ErrorKind::Stopped => PyKeyboardInterrupt::new_err(message),
+    }
+}
+
+/// Runs `work`. A panic, which is a defect of this package, becomes an exception: the interpreter goes on.
+pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panicked(&*panic))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> PyErr {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+    PyRuntimeError::new_err(format!("neardups panicked, which is a defect of it: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelled;
+
+    #[test]
+    fn flags_become_names() {
+        for (message, expected) in [
+            ("--text-field has no effect", "`text_field` has no effect"),
+            ("use --keep or --prefer.", "use `keep` or `prefer`."),
+            ("a -- b, a--b, ---", "a -- b, a--b, ---"),
+            ("(allow more with --max-record)", "(allow more with `max_record`)"),
+        ] {
+            assert_eq!(spelled(message), expected);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Scans: all near-duplicates among documents, and what is kept of them.
+
+use super::input::{Given as Documents, Opened};
+use super::records::Records;
+use super::refusal::{exception, refused, rejection, spelled, warning};
+use super::worker::{self, Watch};
+use crate::clean;
+use crate::cli::call::{self, Given, Scan, Wanted};
+use crate::engine::{self, Fingerprints, Kept, Report, Verdict};
+use crate::report::table::{Ids, Records as Table};
+use crate::{Error, compare};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The value of a keyword argument, as `_input.py` passes it.
+#[derive(FromPyObject)]
+pub enum Value {
+    Switch(bool),
+    Values(Vec<String>),
+}
+
+/// Keyword arguments, by their names.
+pub fn given(keywords: Vec<(String, Value)>) -> Vec<(String, Given)> {
+    let given = keywords.into_iter().map(|(name, value)| {
+        let value = match value {
+            Value::Switch(is_on) => Given::Switch(is_on),
+            Value::Values(values) => Given::Values(values),
+        };
+        (name.replace('_', "-"), value)
+    });
+    given.collect()
+}
+
+/// What a scan found.
+enum Found {
+    Records(Table),
+    /// The kept records of files, byte for byte.
+    Bytes(Vec<u8>),
+}
+
+/// Scans documents. Returns records, or bytes for the records of files that are kept, and warnings.
+#[pyfunction]
+pub fn scan<'py>(
+    py: Python<'py>,
+    documents: Documents,
+    against: Option<Documents>,
+    keywords: Vec<(String, Value)>,
+    show: Option<Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
+    let call = call::scan(&given(keywords), documents.kind(), against.is_some()).map_err(refused)?;
+    let opened = documents.open(&call.source, call.names_ids)?;
+    let against = against.map(|against| against.open(&call.source, call.names_ids)).transpose()?;
+    let work = move |watch: &Watch| {
+        let found = find(&call, opened, against, watch);
+        found.map(|(found, mut report)| {
+            report.warnings.extend(watch.problems());
+            (found, report)
+        })
+    };
+    let (found, report) = worker::run(py, show.as_ref(), work)?.map_err(|error| exception(&error))?;
+    let found = match found {
+        Found::Records(table) => Bound::new(py, Records(table))?.into_any(),
+        Found::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
+    };
+    let warnings = report.warnings.iter().map(|message| warning(message));
+    Ok((found, warnings.collect()))
+}
+
+fn find(
+    call: &Scan,
+    mut documents: Opened,
+    mut against: Option<Opened>,
+    watch: &Watch,
+) -> Result<(Found, Report), Error> {
+    let ids = match &against {
+        Some(against) if against.ids() != documents.ids() => Ids::Strings,
+        _ => documents.ids(),
+    };
+    let reference = against.as_mut().map(Opened::source);
+    let (factory, options) = (&call.factory, &call.options);
+    if let (Wanted::Kept, Opened::Files(input)) = (call.wanted, &mut documents) {
+        let (clean, mut bytes) = (call.options_of_clean(), Vec::new());
+        let (report, written) = clean::write_kept(input, reference, factory, &clean, watch, &mut bytes)?;
+        written?;
+        call.check(&report.counts)?;
+        return Ok((Found::Bytes(bytes), report));
+    }
+    let source = documents.source();
+    match call.wanted {
+        Wanted::Pairs | Wanted::Hosts => {
+            let outcome = engine::scan(source, reference, factory, options, watch)?;
+            call.check(&outcome.report.counts)?;
+            let table = match call.wanted {
+                Wanted::Hosts => Table::hosts(&outcome.hosts(call.host_depth, options.memory)?),
+                _ => Table::pairs(&outcome, ids),
+            };
+            Ok((Found::Records(table), outcome.report))
+        }
+        Wanted::Clusters | Wanted::Verdicts | Wanted::Kept => {
+            let outcome = engine::scan_to_keep(source, reference, factory, options, watch, call.keep)?;
+            call.check(&outcome.report().counts)?;
+            let kept = outcome.kept();
+            let table = match call.wanted {
+                Wanted::Clusters => Table::clusters(&kept, ids),
+                Wanted::Verdicts => Table::verdicts(verdicts(&kept, call), ids),
+                _ => Table::flags("keep", verdicts(&kept, call).map(|(verdict, _)| verdict.keep)),
+            };
+            Ok((Found::Records(table), outcome.report().clone()))
+        }
+        Wanted::Fingerprints => {
+            let fingerprints = Fingerprints::prepare(source, factory, options, watch)?;
+            let mut report = Report::default();
+            let table = Table::fingerprints(
+                |each| {
+                    let (made, result) = fingerprints.for_each(|fingerprint| {
+                        let error = fingerprint.error.map(rejection);
+                        each(&engine::Fingerprint { error: error.as_deref(), ..fingerprint.clone() });
+                        Ok(())
+                    });
+                    report = made;
+                    result
+                },
+                ids,
+            )?;
+            call.check(&report.counts)?;
+            Ok((Found::Records(table), report))
+        }
+    }
+}
+
+/// The verdicts, and why records were rejected.
+fn verdicts<'v>(kept: &Kept<'v>, call: &Scan) -> impl Iterator<Item = (Verdict<'v>, Option<String>)> {
+    let drops = call.on_error == clean::OnError::Drop;
+    kept.verdicts().collect::<Vec<_>>().into_iter().map(move |verdict| {
+        // A file that was skipped on purpose is not an error.
+        let is_failed = verdict.error.is_some() && !verdict.is_skipped;
+        let keep = verdict.keep && !(is_failed && drops);
+        (Verdict { keep, ..verdict }, verdict.error.map(rejection))
+    })
+}
+
+/// The exact similarity of two texts; `None` if one has too few features.
+#[pyfunction]
+pub fn similarity(py: Python<'_>, a: &str, b: &str, keywords: Vec<(String, Value)>) -> PyResult<Option<f64>> {
+    let call = call::method(&given(keywords)).map_err(refused)?;
+    let compared = py.detach(|| compare::compare([a, b], &call.factory, &*call.options.tokenizer, call.options.seed));
+    let evidence = compared.map_err(|error| exception(&error))?.evidence;
+    Ok(evidence.and_then(|evidence| evidence.similarity).map(|similarity| similarity.value()))
+}
+
+/// The comparison of two texts, as JSON, and warnings.
+#[pyfunction(name = "compare")]
+pub fn compare_texts(
+    py: Python<'_>,
+    a: &str,
+    b: &str,
+    keywords: Vec<(String, Value)>,
+) -> PyResult<(String, Vec<String>)> {
+    let given = given(keywords);
+    let (record, warnings) = py.detach(|| call::compare([("a", a), ("b", b)], &given)).map_err(refused)?;
+    Ok((record, warnings.iter().map(|warning| spelled(warning)).collect()))
+}

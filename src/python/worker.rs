@@ -1,0 +1,141 @@
+//! Work without the lock of the interpreter: on a thread of its own, while the calling one shows progress and waits for Ctrl-C.
+
+use super::refusal::{caught, rejection};
+use crate::engine::{Observer, Stage};
+use crate::source::{Problem, Severity};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a run reports while it works.
+#[derive(Default)]
+pub struct Watch {
+    stop: AtomicBool,
+    bytes: AtomicU64,
+    documents: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stage: &'static str,
+    /// The first problems, and the number of all that lost a document or a value.
+    problems: Vec<String>,
+    failed: u64,
+}
+
+/// The maximum number of problems that are listed.
+const LISTED: usize = 3;
+
+/// How often signals are looked for and progress is shown.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long the end of a stopped run is waited for. After that it ends by itself.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Watch {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What ends the run when it becomes true.
+    pub fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// A warning about the records that could not be read, if there were any.
+    pub fn problems(&self) -> Option<String> {
+        let State { problems, failed, .. } = &*self.state();
+        let more = failed.saturating_sub(problems.len() as u64);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        (*failed > 0).then(|| format!("{}{more}", problems.join("; ")))
+    }
+}
+
+impl Observer for Watch {
+    fn stage(&self, stage: Stage) {
+        self.bytes.store(0, Ordering::Relaxed);
+        self.documents.store(0, Ordering::Relaxed);
+        self.state().stage = match stage {
+            Stage::Counting => "counting",
+            Stage::Reading => "reading",
+            Stage::ReadingAgain | Stage::Rereading => "reading again",
+            Stage::Grouping => "grouping",
+            Stage::Verifying => "comparing",
+            Stage::Writing => "writing",
+        };
+    }
+
+    fn progress(&self, bytes: u64, documents: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.documents.fetch_add(documents, Ordering::Relaxed);
+    }
+
+    fn problem(&self, problem: &Problem) {
+        if problem.severity != Severity::Failed {
+            return;
+        }
+        let mut state = self.state();
+        state.failed += 1;
+        if state.problems.len() < LISTED {
+            let message = rejection(&problem.message);
+            state.problems.push(format!("{}: {message}", problem.place));
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs `work` on another thread, without the lock of the interpreter. `show` is called now and then with the stage, and the bytes and
+/// documents of the stage so far.
+///
+/// # Errors
+/// `work` panicked. /// A signal raised an exception, or `show` did. The work is then told to end, and if it does not soon, it ends later.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    show: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> T + Send + 'static,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::default());
+    let (done, result) = channel();
+    // Only this thread waits; the lock makes that known to the compiler.
+    let result = Mutex::new(result);
+    let watched = Arc::clone(&watch);
+    thread::Builder::new().name("neardups".into()).stack_size(8 << 20).spawn(move || {
+        // If nobody waits any more, the result is not wanted.
+        _ = done.send(caught(|| work(&watched)));
+    })?;
+    let started = Instant::now();
+    loop {
+        match wait(py, &result, INTERVAL) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends a result, also for a panic"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let shown = show.filter(|_| started.elapsed() > 4 * INTERVAL).map_or(Ok(()), |show| {
+            let (bytes, documents) = (watch.bytes.load(Ordering::Relaxed), watch.documents.load(Ordering::Relaxed));
+            let stage = watch.state().stage;
+            show.call1((stage, bytes, documents)).map(drop)
+        });
+        if let Err(error) = py.check_signals().and(shown) {
+            watch.stop.store(true, Ordering::Relaxed);
+            _ = wait(py, &result, PATIENCE);
+            return Err(error);
+        }
+    }
+}
+
+fn wait<T: Send>(py: Python<'_>, result: &Mutex<Receiver<T>>, time: Duration) -> Result<T, RecvTimeoutError> {
+    py.detach(|| result.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
+}
+
+/// Panics, so that tests can show what becomes of it.
+#[pyfunction]
+pub fn panic(py: Python<'_>, message: String) -> PyResult<()> {
+    run(py, None, move |_| panic!("{message}"))
+}
