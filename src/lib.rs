@@ -50,6 +50,7 @@
 //! running       run        text → signature data, once; the ordered parallel map; the observer
 //! passages      passages   what two documents share     prose    markup → the words that a reader sees
 //! batch         engine     keys → groups → candidates → pairs → clusters, kept documents
+//! cluster       steps      a scan in functions of Arrow batches, for engines that move rows between machines
 //! reviewing     review     clusters → a page on which people choose what is kept
 //! stream        index      the documents that passed    filter   records in, decisions in their order, records out
 //! corpus        clean      files → the same files without near-duplicates
@@ -74,6 +75,7 @@
 //! | [`passages`] | the passages that two documents share: winnowing, common runs, containment |
 //! | [`prose`] | markup read as the words that a reader sees, with their places: Markdown, reStructuredText, AsciiDoc, HTML, docstrings |
 //! | [`engine`] | the batch: all near-duplicates among the documents of a source |
+//! | `steps` | a scan in functions of Arrow batches, for engines that move rows between machines (feature `arrow`) |
 //! | [`review`] | a page on which people review clusters and choose what is kept |
 //! | [`index`] | the memory of the stream: a log of the documents that passed, and the tables that find them |
 //! | [`filter`] | the stream: records in, decisions in input order, records out |
@@ -156,6 +158,8 @@ pub mod review;
 mod run;
 pub mod similarity;
 pub mod source;
+#[cfg(feature = "arrow")]
+pub mod steps;
 pub mod tokenizer;
 mod union_find;
 

@@ -70,6 +70,8 @@ pub use sample::{Bounded, EXAMPLES, Example, Removal, Similarities, SimilarityRa
 pub use scan::{count_terms, deduplicate, scan, scan_to_keep};
 #[cfg(feature = "report")]
 pub(crate) use texts::Texts;
+#[cfg(feature = "arrow")]
+pub(crate) use verify::HOT_RUN;
 
 /// Options of a scan. Only the tokenizer and the seed can change which pairs are found.
 #[derive(Clone)]

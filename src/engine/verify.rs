@@ -129,16 +129,7 @@ pub(super) fn recompute(
     let add = |chunk: &mut Chunk, group, _: &str, scratch: &mut Scratch| {
         signer.features(scratch);
         let start = chunk.flat.len();
-        if made == CompareOn::Fingerprints {
-            prepared.algorithm.fingerprint(&scratch.features, &mut chunk.flat);
-        } else if start == 0 {
-            // Of a long document there is no second copy.
-            std::mem::swap(&mut chunk.flat, &mut scratch.features.hashes);
-        } else {
-            chunk.flat.extend_from_slice(&scratch.features.hashes);
-        }
-        let length = evidence(made, &mut chunk.flat[start..]);
-        chunk.flat.truncate(start + length);
+        signer.compared(made, scratch, &mut chunk.flat);
         chunk.ends.push((group, chunk.flat.len(), parities(&chunk.flat[start..])));
     };
     let take = |chunk: Chunk| sets.append(&chunk.flat, chunk.ends);
@@ -275,7 +266,7 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
 
 /// A run with at least this many members is hot: not all its pairs are compared, if the algorithm knows a prefix
 /// filter.
-pub(super) const HOT_RUN: usize = 512;
+pub(crate) const HOT_RUN: usize = 512;
 
 /// The prefixes of the members of a hot run, whose members may share no more than the element that brought them there: a
 /// licence, or a page's frame. Members are numbers within the run.

@@ -22,6 +22,8 @@ mod writer;
 mod young;
 
 pub(crate) use families::Families;
+#[cfg(feature = "arrow")]
+pub(crate) use prefixes::Prefixes;
 pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};

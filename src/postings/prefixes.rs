@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// from this one on. So all sets of a shape are ruled out at once.
 ///
 /// Memory: the common elements of the first sets, and the shapes of each.
-pub(super) struct Prefixes {
+pub(crate) struct Prefixes {
     jaccard: Threshold,
     /// Distinguishes the tags of one filter from those of others.
     salt: u64,
@@ -108,6 +108,12 @@ impl Prefixes {
         let placed = |(before, (element, is_common))| Placed { element, rest: set.len() - before, is_common };
         let least = self.jaccard.jaccard_overlap(set.len(), smallest.max(self.jaccard.min_overlap(set.len())));
         order.enumerate().map(placed).take_while(|placed| placed.rest >= least).collect()
+    }
+
+    /// The elements of the prefix of an ascending set.
+    #[cfg(feature = "arrow")]
+    pub fn elements(&self, set: &[u64]) -> impl Iterator<Item = u64> {
+        self.prefix(set, 0).into_iter().map(|placed| placed.element)
     }
 
     /// Passes the tags of an ascending set to a function, under which it has to be entered: those of elements that other

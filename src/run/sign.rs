@@ -255,6 +255,19 @@ impl<'a> Signer<'a> {
         features_at_last(self.algorithm, scratch);
     }
 
+    /// Appends what is compared of the document whose features are there: its fingerprint, or its features as evidence. Of a long
+    /// document there is no second copy if `out` is empty: then the features are gone.
+    pub fn compared(&self, compare_on: CompareOn, Scratch { features, .. }: &mut Scratch, out: &mut Vec<u64>) {
+        let start = out.len();
+        match compare_on {
+            CompareOn::Fingerprints => self.algorithm.fingerprint(features, out),
+            _ if start == 0 => std::mem::swap(out, &mut features.hashes),
+            _ => out.extend_from_slice(&features.hashes),
+        }
+        let length = evidence(compare_on, &mut out[start..]);
+        out.truncate(start + length);
+    }
+
     /// Fills the fingerprint from the features, and appends its keys. Returns whether there is a fingerprint.
     pub fn keys(&self, Scratch { features, fingerprint, .. }: &mut Scratch, out: &mut Vec<u64>) -> bool {
         keys(self.algorithm, features, fingerprint, out)
