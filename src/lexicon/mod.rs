@@ -438,6 +438,24 @@ impl FrequencyBounds {
         }
     }
 
+    /// The class of a feature in counts with as few classes as there may be.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn least_class(feature: u64) -> u64 {
+        feature & (*CLASSES.start() as u64 - 1)
+    }
+
+    /// Counts of `documents` documents that were made elsewhere: how many features of documents are in each
+    /// [class](Self::least_class).
+    #[cfg(feature = "arrow")]
+    pub(crate) fn of_classes(documents: u64, counts: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let bounds = FrequencyBounds::for_bytes(0).of(documents);
+        for (class, count) in counts {
+            bounds.counts[bounds.class(class)].store(count.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
+            bounds.added.fetch_add(count, Ordering::Relaxed);
+        }
+        bounds
+    }
+
     /// Counts the features of a document. Each must be given once.
     pub fn add(&self, features: &[u64]) {
         let up = |count: u32| count.checked_add(1);
@@ -566,6 +584,13 @@ mod tests {
         let bounds = bounds.of(300);
         assert_eq!([7, 7 + (1 << 16), 8, 9].map(|feature| bounds.most(feature)), [301, 301, 1, 0]);
         assert_eq!((bounds.added(), bounds.documents()), (302, 300));
+        #[cfg(feature = "arrow")]
+        {
+            let classes = [7, 7 + (1 << 16), 8].map(FrequencyBounds::least_class);
+            let same = FrequencyBounds::of_classes(300, [(classes[0], 301), (classes[2], 1)]);
+            assert_eq!([7, 7 + (1 << 16), 8, 9].map(|feature| same.most(feature)), [301, 301, 1, 0]);
+            assert_eq!((same.added(), same.documents()), (302, 300));
+        }
         let sizes = [0, 1 << 20, u64::MAX].map(|bytes| FrequencyBounds::for_bytes(bytes).counts.len());
         assert_eq!(sizes, [1 << 16, 1 << 17, 1 << 25]);
     }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::outline::{self, Parities, can_reach, folded, of_folded};
 use crate::run::sign::Scratch;
 use crate::similarity::{Similarity, Threshold};
+use crate::tokenizer::TokenDetail;
 use arrow_array::Int64Array;
 
 /// A document that stands for its copies: the least number among them, and the greatest.
@@ -117,8 +118,19 @@ pub(super) fn write(compare_on: CompareOn, compared: &[u64], outline: &mut Vec<u
 /// # Errors
 /// That takes too much memory.
 pub(super) fn cut(spec: &Spec, doc: i64, text: &str, scratch: &mut Scratch) -> Result<usize, Error> {
+    cut_as(spec, spec.algorithm().reads(), doc, text, scratch)
+}
+
+/// The same, with this detail of the tokens.
+pub(super) fn cut_as(
+    spec: &Spec,
+    detail: TokenDetail,
+    doc: i64,
+    text: &str,
+    scratch: &mut Scratch,
+) -> Result<usize, Error> {
     let memory = spec.options().memory;
-    spec.signer().cut(text, scratch).map_err(|_| {
+    spec.signer().cut_as(detail, text, scratch).map_err(|_| {
         Error::Full(format!(
             "document {doc} has {} bytes, and cannot be signed within `memory` ({memory} bytes): allow more",
             text.len()

@@ -19,6 +19,7 @@ pub(super) static KEEP: Entry = Entry {
     ],
     order: &["b_rank", "b"],
     gives: &[Column::new("doc", Kind::Long)],
+    learns: true,
     make: |_| Box::new(Keep { columns: None, last: None, dropped: HashSet::new() }),
 };
 
@@ -65,6 +66,7 @@ pub(super) static CLUSTERS: Entry = Entry {
     takes: &[Column::new("a", Kind::Long), Column::new("b", Kind::Long)],
     order: &[],
     gives: &[Column::new("doc", Kind::Long), Column::new("cluster", Kind::Long)],
+    learns: true,
     make: |_| Box::new(Clusters { columns: None, numbers: BTreeMap::new(), edges: Vec::new(), found: None }),
 };
 

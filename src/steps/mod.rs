@@ -1,6 +1,7 @@
 //! A scan in steps, for engines that move rows between machines: each step is a function of Arrow batches, which knows no engine.
 //!
 //! ```text
+//! count     doc, text                        → what, documents                   any rows, if the algorithm learns
 //! sign      doc, text                        → tokens, seq, keys, outline        any rows
 //!           (the engine: documents with equal seq become one, the first; its keys become rows)
 //! pairs     key, doc, last, outline          → a, b, similarity?  or a, hot      rows of a key together
@@ -20,6 +21,10 @@
 //! greatest. Documents without an outline have no features, and are never similar to another. A row without a text is no document.
 //! A document whose text changes between steps is named by a row with `a` alone: no pair with it is found in that step.
 //!
+//! # Learning
+//! An algorithm that [learns](Spec::learns) from the whole collection has no keys before. Then `sign` gives lengths and `seq` alone, which
+//! tell what the distinct documents are; `count` counts what is to be learned, and the sums are [`Counts`], which go with the plan.
+//!
 //! # Order
 //! Each step checks that its rows come in the order of [`Entry::order`], and raises an error otherwise. Rows under one value of the first of these
 //! columns must go to one step; this cannot be checked.
@@ -34,8 +39,8 @@
 //! let minhash = MinHash::builder().build()?;
 //! let plan = Spec::new(&minhash, Arc::new(Word), 0, Median::Known(300), StepOptions::default())?.to_json();
 //! // On another machine:
-//! let spec = Arc::new(Spec::read(&plan, &minhash, Arc::new(Word), 0)?);
-//! let mut sign = steps::by_name("sign")?.start(spec);
+//! let spec = Arc::new(Spec::read(&plan, &minhash, Arc::new(Word), 0, &[])?);
+//! let mut sign = steps::by_name("sign")?.start(spec)?;
 //! sign.push(&RecordBatch::try_from_iter([
 //!     ("doc", Arc::new(Int64Array::from(vec![7])) as _),
 //!     ("text", Arc::new(StringArray::from(vec!["the quick brown fox"])) as _),
@@ -51,9 +56,12 @@
 //! | `spec` | what the steps of a run have in common, and how it travels |
 //! | `rows`, `step` | columns in and out; a step at work |
 //! | `document` | numbers and outlines of documents |
+//! | `count`, `counts` | what algorithms learn from a collection |
 //! | `sign`, `pairs`, `prefix`, `verify` | the steps of a search |
 //! | `graph` | what follows from all pairs together |
 
+mod count;
+mod counts;
 mod document;
 mod graph;
 mod pairs;
@@ -68,13 +76,14 @@ mod verify;
 
 use crate::error::Error;
 
+pub use counts::Counts;
 pub use rows::{Column, Kind};
 pub use spec::{Median, Spec, StepOptions};
 pub use step::{Entry, Step};
 
 /// Every step, in the order in which they run.
 pub static STEPS: &[&Entry] =
-    &[&sign::ENTRY, &pairs::ENTRY, &prefix::ENTRY, &verify::ENTRY, &graph::KEEP, &graph::CLUSTERS];
+    &[&count::ENTRY, &sign::ENTRY, &pairs::ENTRY, &prefix::ENTRY, &verify::ENTRY, &graph::KEEP, &graph::CLUSTERS];
 
 /// Finds a step by its name.
 ///

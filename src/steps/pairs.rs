@@ -27,6 +27,7 @@ pub(super) static ENTRY: Entry = Entry {
         Column::nullable("hot", Kind::Long),
         Column::nullable("last", Kind::Long),
     ],
+    learns: false,
     make: |spec| {
         let profile = spec.algorithm().profile();
         // As in a scan: a prefix filter needs a threshold on sets.

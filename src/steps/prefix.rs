@@ -38,6 +38,7 @@ pub(super) static ENTRY: Entry = Entry {
         Column::nullable("b", Kind::Long),
         Column::nullable("similarity", Kind::Double),
     ],
+    learns: false,
     make: |spec| {
         let jaccard = spec.algorithm().profile().jaccard.unwrap_or(Threshold::LEAST);
         let (scratch, held) = (spec.scratch(), Held::default());

@@ -25,6 +25,7 @@ pub(super) static ENTRY: Entry = Entry {
         Column::nullable("keys", Kind::Longs),
         Column::nullable("outline", Kind::Longs),
     ],
+    learns: true,
     make: |spec| {
         let (scratch, columns) = (spec.scratch(), None);
         Box::new(Sign { spec, scratch, columns, keys: Vec::new(), compared: Vec::new(), outline: Vec::new() })
@@ -79,7 +80,8 @@ impl Rows for Sign {
         let measured = cut(&self.spec, doc, text, &mut self.scratch)?;
         let tokens = self.scratch.tokens.len();
         let sequence = self.spec.signer().sequence(&self.scratch);
-        let has_features = self.features();
+        // Before the algorithm has learned, documents have lengths and copies.
+        let has_features = self.spec.learns().is_none() && self.features();
         let list = |words| if has_features { Value::Longs(words) } else { Value::None };
         out.push([
             Value::Long(doc),

@@ -1,5 +1,6 @@
 //! What the steps of one run have in common, and how it travels.
 
+use super::counts::Counts;
 use crate::algorithm::{self, Algorithm, AlgorithmFactory, Learned, Learns, PreparedAlgorithm, Totals, same_identity};
 use crate::error::Error;
 use crate::lexicon::Rarity;
@@ -63,6 +64,8 @@ pub struct Spec {
     seed: u64,
     median: Median,
     options: StepOptions,
+    /// The digests of the counts that the algorithm learned.
+    learned: Vec<String>,
 }
 
 impl fmt::Debug for Spec {
@@ -75,8 +78,7 @@ impl Spec {
     /// Plans a run for documents of this median length. The tokenizer is used unless the algorithm needs another.
     ///
     /// # Errors
-    /// The algorithm is refused for documents of this length, if that is known; its lexicon has terms of another tokenizer or seed; or it
-    /// learns from the whole collection what steps do not count.
+    /// The algorithm is refused for documents of this length, if that is known; or its lexicon has terms of another tokenizer or seed.
     pub fn new(
         factory: &dyn AlgorithmFactory,
         tokenizer: Arc<dyn Tokenizer>,
@@ -89,15 +91,60 @@ impl Spec {
         if let (Median::Known(_), Some(refusal)) = (median, prepared.refusal.take()) {
             return Err(Error::Unsuitable(refusal));
         }
-        learn(&mut *prepared.algorithm)?;
-        if options.documents > 0 {
-            let documents = usize::try_from(options.documents).unwrap_or(usize::MAX);
-            prepared.algorithm.learn(&Learned::Totals(Totals::new(documents, median.tokens())));
-        }
-        Ok(Spec { prepared, tokenizer, seed, median, options })
+        let mut spec = Spec { prepared, tokenizer, seed, median, options, learned: Vec::new() };
+        spec.learn_the_rest();
+        Ok(spec)
     }
 
-    /// The plan that [`to_json`](Self::to_json) wrote, with what it was made of.
+    /// Lets the algorithm learn what needs no counts.
+    fn learn_the_rest(&mut self) {
+        let algorithm = &mut self.prepared.algorithm;
+        // The order of features decides what the search costs, and not what it finds. Any order will do that all steps share.
+        if algorithm.learns() == Some(Learns::Features) {
+            algorithm.learn(&Learned::Features(Arc::new(Rarity::for_bytes(0))));
+        }
+        if algorithm.learns().is_none() && self.options.documents > 0 {
+            let documents = usize::try_from(self.options.documents).unwrap_or(usize::MAX);
+            algorithm.learn(&Learned::Totals(Totals::new(documents, self.median.tokens())));
+        }
+    }
+
+    /// What the algorithm must learn from the whole collection before documents have keys: [`Learns::Terms`] of the documents that are not
+    /// copies, or something else of all documents. The step `count` counts it, and [`learn`](Self::learn) takes the result; then there may be
+    /// more to learn.
+    pub fn learns(&self) -> Option<Learns> {
+        self.algorithm().learns()
+    }
+
+    /// Lets the algorithm learn what was counted.
+    ///
+    /// # Errors
+    /// It learns nothing more.
+    pub fn learn(&mut self, counts: &Counts) -> Result<(), Error> {
+        let Some(learns) = self.learns() else {
+            return Err(Error::Usage(format!("{} learns nothing that is counted", self.algorithm().name())));
+        };
+        self.prepared.algorithm.learn(&counts.learned(learns));
+        self.learned.push(counts.digest());
+        self.learn_the_rest();
+        Ok(())
+    }
+
+    /// Checks that documents can have keys.
+    ///
+    /// # Errors
+    /// Something must be counted before.
+    pub(super) fn check_learned(&self, step: &str) -> Result<(), Error> {
+        match self.learns() {
+            None => Ok(()),
+            Some(learns) => Err(Error::Usage(format!(
+                "step {step}: {} learns {learns:?} from the whole collection: run the step `count` before",
+                self.algorithm().name()
+            ))),
+        }
+    }
+
+    /// The plan that [`to_json`](Self::to_json) wrote, with what it was made of, and the counts that it [learned](Self::learn).
     ///
     /// # Errors
     /// It was planned by another version of the crate, or with another algorithm, tokenizer or seed; or as for [`new`](Self::new).
@@ -106,6 +153,7 @@ impl Spec {
         factory: &dyn AlgorithmFactory,
         tokenizer: Arc<dyn Tokenizer>,
         seed: u64,
+        counts: &[Counts],
     ) -> Result<Self, Error> {
         let written: Json = serde_json::from_str(json).map_err(|_| damaged())?;
         match written["version"].as_str() {
@@ -129,7 +177,8 @@ impl Spec {
             memory: number("memory")?,
             documents: number("documents")?,
         };
-        let spec = Spec::new(factory, tokenizer, seed, median, options)?;
+        let mut spec = Spec::new(factory, tokenizer, seed, median, options)?;
+        counts.iter().try_for_each(|counts| spec.learn(counts))?;
         let (planned, own) = (&written["identity"], Json::Object(spec.identity()));
         if *planned != own {
             let differs = |name: &&String| planned[name.as_str()] != own[name.as_str()];
@@ -172,6 +221,7 @@ impl Spec {
         let own = self.prepared.tokenizer.as_deref().unwrap_or(&*self.tokenizer);
         let mut identity = algorithm::Spec::new(self.algorithm(), own, self.seed).identity_json();
         identity.insert("measured by".into(), self.tokenizer.name().into());
+        identity.insert("counts".into(), self.learned.as_slice().into());
         identity
     }
 
@@ -207,27 +257,4 @@ impl Spec {
 
 fn damaged() -> Error {
     Error::Usage("the plan of the run is damaged: it is not what a plan was written as".into())
-}
-
-/// Lets the algorithm learn what must be known before the first signature.
-///
-/// # Errors
-/// That has to be counted over the whole collection.
-fn learn(algorithm: &mut dyn Algorithm) -> Result<(), Error> {
-    // The order of features decides what the search costs, and not what it finds. Any order will do that all steps share.
-    if algorithm.learns() == Some(Learns::Features) {
-        algorithm.learn(&Learned::Features(Arc::new(Rarity::for_bytes(0))));
-    }
-    let (what, instead) = match algorithm.learns() {
-        None => return Ok(()),
-        Some(Learns::Terms) => {
-            ("the number of documents that each term is in", "give a `lexicon` that was counted before")
-        }
-        Some(Learns::Features) => ("the rarity of its features", "choose another algorithm"),
-        Some(Learns::FrequencyBounds | Learns::Frequencies { .. }) => {
-            ("the number of documents that each feature is in", "leave out `drop-common`")
-        }
-    };
-    let name = algorithm.name();
-    Err(Error::Usage(format!("{name} learns {what} from the whole collection, which no step counts yet: {instead}")))
 }

@@ -35,13 +35,21 @@ pub struct Entry {
     pub order: &'static [&'static str],
     /// The columns of its results.
     pub gives: &'static [Column],
+    /// Whether it runs before the algorithm has learned what it must know of the whole collection.
+    pub learns: bool,
     pub(super) make: fn(Arc<Spec>) -> Box<dyn Rows>,
 }
 
 impl Entry {
     /// Starts the step in a task.
-    pub fn start(&'static self, spec: Arc<Spec>) -> Step {
-        Step::new(self, spec)
+    ///
+    /// # Errors
+    /// The algorithm must [learn](Spec::learns) something before.
+    pub fn start(&'static self, spec: Arc<Spec>) -> Result<Step, Error> {
+        if !self.learns {
+            spec.check_learned(self.name)?;
+        }
+        Ok(Step::new(self, spec))
     }
 }
 

@@ -90,7 +90,7 @@ fn batch_of(rows: &[Row], columns: &[Column]) -> RecordBatch {
 
 /// One task: the rows in batches of this size.
 fn task(entry: &'static Entry, spec: &Arc<Spec>, rows: &[Row], size: usize) -> Result<Vec<Row>, Error> {
-    let (mut step, mut came) = (entry.start(Arc::clone(spec)), Vec::new());
+    let (mut step, mut came) = (entry.start(Arc::clone(spec))?, Vec::new());
     for batch in rows.chunks(size) {
         step.push(&batch_of(batch, entry.takes))?;
         while let Some(out) = step.take()? {
@@ -188,11 +188,35 @@ fn distinct(signs: &[Row]) -> (BTreeMap<i64, Row>, BTreeMap<i64, Vec<i64>>) {
     (firsts, copies)
 }
 
+/// Counts all that the algorithm learns.
+fn counted(engine: &Engine, made: &Made, options: StepOptions, docs: &[Row]) -> Vec<Counts> {
+    let mut counts = Vec::new();
+    loop {
+        let spec = spec_of(made, options, &counts);
+        let Some(learns) = spec.learns() else { return counts };
+        let mut rows: Vec<Row> = docs.iter().filter(|row| row["text"] != Cell::Null).cloned().collect();
+        if learns == algorithm::Learns::Terms {
+            let mut known = BTreeSet::new();
+            let signs = engine.run("sign", &spec, rows.clone());
+            let first = |sign: &&Row| known.insert((sign["seq_hi"].long(), sign["seq_lo"].long()));
+            let firsts: BTreeSet<_> = signs.iter().filter(first).map(|sign| sign["doc"].long()).collect();
+            rows.retain(|row| firsts.contains(&row["doc"].long()));
+        }
+        let (documents, mut sums) = (rows.len() as u64, BTreeMap::new());
+        for row in engine.run("count", &spec, rows) {
+            *sums.entry(row["what"].long().unwrap()).or_insert(0) += row["documents"].long().unwrap();
+        }
+        counts.push(Counts::new(documents, sums));
+    }
+}
+
 /// Runs all steps. Long because it is one plan.
 fn find(engine: &Engine, made: &Made, options: StepOptions, texts: &Texts<'_>) -> Found {
-    let spec = &spec_of(made, options);
     let docs = texts.signed.iter().map(|(doc, own)| row([("doc", Cell::Long(*doc)), ("text", text(own))]));
-    let signs = engine.run("sign", spec, docs.collect());
+    let docs: Vec<Row> = docs.collect();
+    let counts = counted(engine, made, options, &docs);
+    let spec = &spec_of(made, options, &counts);
+    let signs = engine.run("sign", spec, docs);
     let (firsts, copies) = distinct(&signs);
     let mut keyed = Vec::new();
     for first in firsts.values() {
@@ -231,7 +255,7 @@ fn find(engine: &Engine, made: &Made, options: StepOptions, texts: &Texts<'_>) -
         engine.run("prefix", spec, hot).into_iter().partition(|row| row["key"] != Cell::Null);
     found.by = By { joined: joined.len(), split: split.len() };
     take(joined, &mut open, &mut Vec::new(), &mut found.changed);
-    let cold = spec_of(made, StepOptions { hot: 0, ..options });
+    let cold = spec_of(made, StepOptions { hot: 0, ..options }, &counts);
     assert!(cold.has_signatures_of(spec));
     take(engine.run("pairs", &cold, split), &mut open, &mut Vec::new(), &mut found.changed);
     let verified = engine.run("verify", spec, blocks(&open, &firsts, &by_doc));
@@ -258,10 +282,11 @@ fn find(engine: &Engine, made: &Made, options: StepOptions, texts: &Texts<'_>) -
 /// An algorithm with its tokenizer and seed, for documents of a length.
 type Made = (TableFactory, Arc<dyn Tokenizer>, u64, Median);
 
-fn spec_of((factory, tokenizer, seed, median): &Made, options: StepOptions) -> Arc<Spec> {
-    let planned = Spec::new(factory, Arc::clone(tokenizer), *seed, *median, options).unwrap();
+fn spec_of((factory, tokenizer, seed, median): &Made, options: StepOptions, counts: &[Counts]) -> Arc<Spec> {
+    let mut planned = Spec::new(factory, Arc::clone(tokenizer), *seed, *median, options).unwrap();
+    counts.iter().for_each(|counts| planned.learn(counts).unwrap());
     // What travels is the same.
-    let spec = Spec::read(&planned.to_json(), factory, Arc::clone(tokenizer), *seed).unwrap();
+    let spec = Spec::read(&planned.to_json(), factory, Arc::clone(tokenizer), *seed, counts).unwrap();
     assert_eq!(spec.to_json(), planned.to_json());
     Arc::new(spec)
 }
@@ -482,6 +507,11 @@ const METHODS: &[(&str, &[(&str, &str)], &str)] = &[
     ("projection", &[], "word"),
     ("projection", &[("cosine", "0.9")], "word"),
     ("spotsigs", &[("min-spots", "2")], "word"),
+    ("minhash", &[("drop-common", "0.05"), ("shingle", "2")], "word"),
+    ("minhash", &[("drop-common", "0.2"), ("exact", "true"), ("shingle", "1")], "word"),
+    ("simhash", &[("weights", "idf"), ("distance", "6")], "word"),
+    ("imatch", &[], "word"),
+    ("imatch", &[("lexicons", "4"), ("drop-frequent", "0.1")], "word"),
 ];
 
 #[test]
@@ -511,7 +541,7 @@ fn of_length(median: usize, (factory, tokenizer, seed, _): Made) -> Made {
 
 fn minhash(options: StepOptions) -> (Made, Arc<Spec>) {
     let made = of_length(60, made("minhash", &[("shingle", "2")], "word", 0));
-    let spec = spec_of(&made, options);
+    let spec = spec_of(&made, options, &[]);
     (made, spec)
 }
 
@@ -585,7 +615,7 @@ fn rows_that_do_not_belong_together_are_errors() {
     let no_number = [row([("doc", Cell::Null), ("text", Cell::Null)])];
     assert_eq!(error("sign", &spec, &no_number), "step sign: 1 rows have no 'doc'");
     let other = RecordBatch::try_from_iter([("key", Arc::new(StringArray::from(vec!["x"])) as ArrayRef)]).unwrap();
-    let push = |name| by_name(name).unwrap().start(Arc::clone(&spec)).push(&other).unwrap_err().to_string();
+    let push = |name| by_name(name).unwrap().start(Arc::clone(&spec)).unwrap().push(&other).unwrap_err().to_string();
     assert_eq!(push("pairs"), "step pairs: column 'key' is Utf8, not int64");
     assert_eq!(push("verify"), "step verify: no column 'block' (columns here: key)");
 }
@@ -605,7 +635,7 @@ fn steps_without_rows_have_no_results() {
     let (_, spec) = minhash(StepOptions::default());
     for entry in STEPS {
         assert!(task(entry, &spec, &[], 1).unwrap().is_empty());
-        let mut step = entry.start(Arc::clone(&spec));
+        let mut step = entry.start(Arc::clone(&spec)).unwrap();
         step.push(&batch_of(&[], entry.takes)).unwrap();
         step.finish();
         assert!(step.take().unwrap().is_none() && step.take().unwrap().is_none());
@@ -623,7 +653,7 @@ fn steps_without_rows_have_no_results() {
 fn a_plan_of_another_version_or_with_other_options_is_refused() {
     let (made, spec) = minhash(StepOptions::default());
     let read = |json: &str, made: &Made| {
-        Spec::read(json, &made.0, Arc::clone(&made.1), made.2).map(|_| ()).unwrap_err().to_string()
+        Spec::read(json, &made.0, Arc::clone(&made.1), made.2, &[]).map(|_| ()).unwrap_err().to_string()
     };
     let json = spec.to_json();
     let version = env!("CARGO_PKG_VERSION");
@@ -646,20 +676,27 @@ fn a_plan_of_another_version_or_with_other_options_is_refused() {
 }
 
 #[test]
-fn what_no_step_counts_is_refused() {
-    let refused = |algo, settings: &[(&str, &str)]| {
-        let (factory, tokenizer, seed, _) = made(algo, settings, "word", 0);
-        Spec::new(&factory, tokenizer, seed, Median::Known(300), StepOptions::default()).unwrap_err().to_string()
+fn steps_before_all_is_learned_are_refused() {
+    let (factory, tokenizer, seed, _) = made("imatch", &[], "word", 0);
+    let mut spec = Spec::new(&factory, tokenizer, seed, Median::Known(300), StepOptions::default()).unwrap();
+    let learns = spec.learns();
+    assert_eq!(learns, Some(algorithm::Learns::Terms));
+    let plan = spec.to_json();
+    let counts = Counts::new(2, [(7, 1), (8, 2)]);
+    spec.learn(&counts).unwrap();
+    assert_eq!((spec.learns(), spec.learn(&counts).is_err()), (None, true));
+    let read = |json: &str, counts: &[Counts]| {
+        Spec::read(json, &factory, tokenizer::by_name("word").unwrap().into(), 0, counts)
     };
-    let counts = "from the whole collection, which no step counts yet";
-    let terms = format!(
-        "learns the number of documents that each term is in {counts}: give a `lexicon` that was counted before"
-    );
-    assert_eq!(refused("imatch", &[]), format!("imatch {terms}"));
-    assert_eq!(refused("simhash", &[("weights", "idf")]), format!("simhash {terms}"));
+    let other = Counts::new(2, [(7, 1), (8, 1)]);
+    for (json, counts) in [(&plan, vec![counts]), (&spec.to_json(), vec![]), (&spec.to_json(), vec![other])] {
+        let error = read(json, &counts).unwrap_err().to_string();
+        assert!(error.starts_with("the run was planned with other options: '"), "{error}");
+    }
+    let early = Arc::new(read(&plan, &[]).unwrap());
     assert_eq!(
-        refused("minhash", &[("drop-common", "0.1")]),
-        format!("minhash learns the number of documents that each feature is in {counts}: leave out `drop-common`")
+        by_name("pairs").unwrap().start(early).unwrap_err().to_string(),
+        "step pairs: imatch learns Terms from the whole collection: run the step `count` before"
     );
 }
 
@@ -688,13 +725,13 @@ fn documents_that_change_are_named() {
 #[test]
 fn results_come_in_batches() {
     let made = of_length(60, made("simhash", &[("distance", "8")], "word", 0));
-    let spec = spec_of(&made, StepOptions::default());
+    let spec = spec_of(&made, StepOptions::default(), &[]);
     let rows: Vec<Row> = (0..2000)
         .map(|doc| {
             row([long("key", 5), long("doc", doc), long("last", doc), ("outline", Cell::Longs(vec![1 << (doc % 4)]))])
         })
         .collect();
-    let mut step = by_name("pairs").unwrap().start(spec);
+    let mut step = by_name("pairs").unwrap().start(spec).unwrap();
     step.push(&batch_of(&rows, by_name("pairs").unwrap().takes)).unwrap();
     step.finish();
     let (mut pairs, mut most) = (0, 0);

@@ -32,6 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
         Column::nullable("b", Kind::Long),
         Column::nullable("similarity", Kind::Double),
     ],
+    learns: false,
     make: |spec| {
         let (scratch, columns) = (spec.scratch(), None);
         let (at, words, set) = Default::default();
