@@ -9,6 +9,7 @@
 //! | `worker` | work without the lock of the interpreter; progress, Ctrl-C |
 //! | `scan`, `index` | the functions; an index |
 //! | `records` | results → tables, lists |
+//! | `steps` | the steps of a scan on a cluster |
 //! | `refusal` | errors → exceptions |
 
 mod index;
@@ -16,6 +17,7 @@ mod input;
 mod records;
 mod refusal;
 mod scan;
+mod steps;
 mod worker;
 
 use crate::cli;
@@ -34,6 +36,8 @@ mod _native {
     use super::run_command;
     #[pymodule_export]
     use super::scan::{compare_texts, scan, similarity};
+    #[pymodule_export]
+    use super::steps::{Step, plan_steps, same_signatures, steps_table};
     #[pymodule_export]
     use super::worker::panic;
 

@@ -5,17 +5,20 @@
 use super::arguments::keywords::parse;
 pub use super::arguments::keywords::{Given, Misuse};
 use super::arguments::scan::Emit;
-use super::arguments::{OnError, Signing, compare as compare_arguments, scan as scan_arguments, signing};
+use super::arguments::{self, OnError, Signing, compare as compare_arguments, scan as scan_arguments, signing};
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
+use super::method::Method;
 use super::{compare as compare_command, scan as scan_command, spelling, stream};
 use clap::Command;
 use neardups::algorithm::TableFactory;
 use neardups::engine::{Counts, KeepPolicy, ScanOptions};
 use neardups::index::{Limits, Plan};
 use neardups::source::ReadOptions;
+use neardups::tokenizer::Tokenizer;
 use neardups::{Error, clean};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Why a call is refused.
 #[derive(Debug)]
@@ -159,12 +162,24 @@ impl Scan {
     }
 }
 
-/// How two texts are compared: resolves the method of `dedup scan`.
+/// How documents are compared, resolved.
+pub struct Compared {
+    pub factory: TableFactory,
+    /// What measures documents, and cuts them unless the algorithm needs another.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    pub seed: u64,
+}
+
+/// Resolves how documents are compared: the options of `dedup scan` that say it, and no others.
 ///
 /// # Errors
 /// As for [`scan`].
-pub fn method(given: &[(String, Given)]) -> Result<Scan, Refused> {
-    scan(given, Documents::Texts, false)
+pub fn method(given: &[(String, Given)]) -> Result<Compared, Refused> {
+    let matches = parse(arguments::method::command(), &OF_THE_PROGRAM, given)?;
+    let typed = arguments::Method::new(&matches);
+    let method = Method::resolve(&typed)?;
+    let (_, factory) = method.factory()?;
+    Ok(Compared { factory, tokenizer: method.tokens.measure(), seed: typed.seed })
 }
 
 /// Compares two texts: the record of `dedup compare --json`, and warnings.

@@ -142,8 +142,8 @@ fn verdicts<'v>(kept: &Kept<'v>, call: &Scan) -> impl Iterator<Item = (Verdict<'
 /// The exact similarity of two texts; `None` if one has too few features.
 #[pyfunction]
 pub fn similarity(py: Python<'_>, a: &str, b: &str, keywords: Vec<(String, Value)>) -> PyResult<Option<f64>> {
-    let call = call::method(&given(keywords)).map_err(refused)?;
-    let compared = py.detach(|| compare::compare([a, b], &call.factory, &*call.options.tokenizer, call.options.seed));
+    let method = call::method(&given(keywords)).map_err(refused)?;
+    let compared = py.detach(|| compare::compare([a, b], &method.factory, &*method.tokenizer, method.seed));
     let evidence = compared.map_err(|error| exception(&error))?.evidence;
     Ok(evidence.and_then(|evidence| evidence.similarity).map(|similarity| similarity.value()))
 }

@@ -1,10 +1,11 @@
 //! `--algo`, `--preset` and a flag for each parameter, made from the tables of algorithms and presets.
 
 use super::super::spelling::spelled_help;
-use super::tokens::Tokens;
+use super::run::some_args;
+use super::tokens::{self, Tokens};
 use super::values::{Defaulted, is_file, is_typed, switch, value, values};
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, ArgMatches, ValueHint};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use neardups::algorithm::ALGORITHMS;
 use neardups::algorithm::parameter::{LEXICON, LEXICON_WITHOUT, Parameter, Settings, Values, WEIGHTS};
 use neardups::algorithm::presets::PRESETS;
@@ -93,6 +94,14 @@ fn refuse_languages_as_words(typed: &str) -> Result<(), String> {
 
 fn is_language(word: &str) -> bool {
     LANGUAGES.iter().any(|language| language.code == word)
+}
+
+/// The flags that say how documents are compared, without those of any command.
+#[cfg_attr(not(feature = "python"), allow(dead_code, reason = "Python compares two texts, and plans steps"))]
+pub fn command() -> Command {
+    let flags =
+        [algorithm(), preset()].into_iter().chain(tokens::args()).chain(parameters()).chain(some_args(&["seed"]));
+    Command::new("method").args(flags)
 }
 
 /// `--algo`.

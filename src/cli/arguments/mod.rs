@@ -28,7 +28,7 @@ pub mod keep;
 pub mod keywords;
 pub mod levels;
 pub mod lexicon;
-mod method;
+pub mod method;
 pub mod plan;
 mod run;
 pub mod scan;

@@ -3,11 +3,26 @@
 from collections.abc import Callable
 from typing import Any, Optional, Union, final
 
-__all__ = ["Index", "Records", "__version__", "compare", "panic", "run_command", "scan", "similarity"]
+__all__ = [
+    "Index",
+    "Records",
+    "Step",
+    "__version__",
+    "compare",
+    "panic",
+    "plan_steps",
+    "run_command",
+    "same_signatures",
+    "scan",
+    "similarity",
+    "steps_table",
+]
 
 __version__: str
 
 _Keywords = list[tuple[str, Union[bool, list[str]]]]
+# The number of documents that were counted, and a batch of the sums.
+_Counted = tuple[int, Any]
 _Show = Optional[Callable[[str, int, int], object]]
 
 @final
@@ -28,10 +43,24 @@ class Index:
     def __len__(self) -> int: ...
     def close(self) -> None: ...
 
+# A step of a scan on a cluster, in one task.
+@final
+class Step:
+    def __new__(cls, name: str, keywords: _Keywords, plan: str, counted: list[_Counted]) -> Step: ...
+    def push(self, batch: Any) -> None: ...
+    def take(self) -> Any: ...
+    def finish(self) -> None: ...
+
+# The name of each step, the columns that it takes with their types, those that it is ordered by, and those that it gives.
+def steps_table() -> list[tuple[str, list[tuple[str, str]], list[str], list[tuple[str, str]]]]: ...
+def plan_steps(
+    keywords: _Keywords, median: tuple[int, bool], options: tuple[int, bool, int], counted: list[_Counted]
+) -> tuple[str, str]: ...
+def same_signatures(keywords: _Keywords, one: str, other: str) -> bool: ...
+def panic(message: str) -> None: ...
 def scan(
     documents: tuple[str, Any], against: Optional[tuple[str, Any]], keywords: _Keywords, show: _Show
 ) -> tuple[Any, list[str]]: ...
 def similarity(a: str, b: str, keywords: _Keywords) -> Optional[float]: ...
 def compare(a: str, b: str, keywords: _Keywords) -> tuple[str, list[str]]: ...
-def panic(message: str) -> None: ...
 def run_command(line: list[str]) -> int: ...
