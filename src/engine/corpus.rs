@@ -63,6 +63,9 @@ pub(super) struct Corpus {
     records_of: Vec<Vec<u32>>,
     /// The number of the first document of each part, and one past the last.
     part_starts: Vec<usize>,
+    /// How often [`may_pair`](Self::may_pair) was asked: for tests that bound the work.
+    #[cfg(test)]
+    pub asked: std::sync::atomic::AtomicU64,
 }
 
 impl Corpus {
@@ -96,6 +99,8 @@ impl Corpus {
             feature_ends: read.feature_ends,
             records_of: read.records_of,
             part_starts: read.part_starts,
+            #[cfg(test)]
+            asked: Default::default(),
         };
         corpus.find_repeated_ids();
         corpus.find_copies();
@@ -397,10 +402,21 @@ impl Corpus {
         members.split_at(members.partition_point(|&d| self.is_reference(d)))
     }
 
-    /// Whether a pair between documents of these two groups may be reported.
+    /// Whether a group has documents of the reference only.
+    pub fn is_reference_only(&self, group: u32) -> bool {
+        self.references > 0 && self.members(group).last().is_some_and(|&last| self.is_reference(last))
+    }
+
+    /// Whether a pair of documents of these two groups is looked for: one that may be reported, or that may decide which
+    /// document is kept.
     pub fn may_pair(&self, a: u32, b: u32) -> bool {
-        let across = |a, b| self.is_reference(self.first(a)) && !self.sides(b).1.is_empty();
-        !self.against || across(a, b) || across(b, a)
+        #[cfg(test)]
+        self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let across = |a, b| self.is_reference(self.first(a)) && !self.is_reference_only(b);
+        match self.against {
+            true => across(a, b) || across(b, a),
+            false => self.references == 0 || !(self.is_reference_only(a) && self.is_reference_only(b)),
+        }
     }
 }
 

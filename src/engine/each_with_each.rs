@@ -5,14 +5,15 @@
 //! choose    a batch of groups, in the order of the policy, is compared with all kept ones; then each with those kept before it
 //!           in the batch
 //! copies    what is kept is compared with the dropped groups of several documents
-//! connect   the groups that are not in the largest part, or those that are not kept, are compared with all of other parts
+//! connect   the groups that are not in the largest part, or those that the choice did not compare with all, are compared with
+//!           all of other parts
 //! ```
 //!
 //! Memory is a few words for each group, and an edge for each pair of a group of a batch and a part that is not connected with
 //! it yet.
 
 use super::arrange::{self, KeepPolicy};
-use super::keep::{edge, is_first};
+use super::keep::{edge, is_first, is_open};
 use super::subset::Subset;
 use super::verify::{Edge, Search};
 use crate::hamming::each_across;
@@ -228,18 +229,18 @@ impl Connection<'_> {
     }
 
     /// The groups of which one is in each pair that can connect parts: those outside of the largest part, or those that are
-    /// not kept. Kept ones were compared with each other, unless they are of the reference.
+    /// [open](is_open).
     fn rows(&self) -> Vec<u32> {
         let parts = self.columns.groups.chunk_by(|&a, &b| self.part(a) == self.part(b));
         let largest = parts.max_by_key(|part| (part.len(), std::cmp::Reverse(part[0]))).map(|part| self.part(part[0]));
         let corpus = self.comparison.search.corpus();
         let is_outside = |group: u32| Some(self.part(group)) != largest;
-        let is_dropped = |group: u32| !self.is_kept[group as usize] || is_first(corpus, group);
+        let is_open = |group: u32| is_open(corpus, &self.is_kept, group);
         let of = |is_row: &dyn Fn(u32) -> bool| -> Vec<u32> {
             self.columns.groups.iter().copied().filter(|&group| is_row(group)).collect()
         };
-        let [outside, dropped] = [of(&is_outside), of(&is_dropped)];
-        if outside.len() <= dropped.len() { outside } else { dropped }
+        let [outside, open] = [of(&is_outside), of(&is_open)];
+        if outside.len() <= open.len() { outside } else { open }
     }
 
     /// Compares all rows with the groups of other parts.

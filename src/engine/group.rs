@@ -332,9 +332,9 @@ fn sorted_runs(keys: &Keys<'_>, corpus: &Corpus, table: usize) -> Result<Table, 
         out.members.extend(run);
         let run = &out.members[start..];
         // With a reference, a run on one side only holds no pair.
-        let one_sided = corpus.against()
-            && (run.iter().all(|&g| corpus.sides(g).1.is_empty()) || run.iter().all(|&g| corpus.sides(g).0.is_empty()));
-        if one_sided {
+        let is_of_reference = || run.iter().all(|&group| corpus.is_reference_only(group));
+        let is_new = || run.iter().all(|&group| !corpus.is_reference(corpus.first(group)));
+        if is_of_reference() || (corpus.against() && is_new()) {
             out.members.truncate(start);
         } else {
             out.end_run(key);

@@ -444,21 +444,26 @@ impl<'a> Connection<'a> {
     /// Whether two groups may be similar and were not compared by the choice.
     fn is_new(&self, a: u32, b: u32) -> bool {
         let corpus = self.turns.search.corpus();
-        // Each kept group was compared with those before it, unless both are of the reference.
+        // Each kept group was compared with those before it, unless both have documents of the reference.
         let are_kept = self.is_kept[a as usize] && self.is_kept[b as usize];
         let are_first = is_first(corpus, a) && is_first(corpus, b);
         (!are_kept || are_first) && corpus.may_pair(a, b)
     }
 
-    /// The members of a run as (part, member), ascending, if they are in several parts that may have to be connected.
-    fn open_parts(&mut self, run: u32) -> Option<Vec<(u32, u32)>> {
+    fn is_open(&self, group: u32) -> bool {
+        is_open(self.turns.search.corpus(), &self.is_kept, group)
+    }
+
+    /// The members of a run by their parts, if these are several that may have to be connected.
+    fn open_parts(&mut self, run: u32) -> Option<Vec<Placed>> {
         let members = self.turns.runs.members(run);
-        if !self.turns.search.corpus().against() && members.iter().all(|&group| self.is_kept[group as usize]) {
+        if !members.iter().any(|&group| self.is_open(group)) {
             return None;
         }
-        let mut parts: Vec<(u32, u32)> = members.iter().map(|&member| (self.part(member), member)).collect();
-        parts.sort_unstable();
-        (parts[0].0 != parts[parts.len() - 1].0).then_some(parts)
+        let placed = |&group: &u32| Placed { part: self.part(group), is_settled: !self.is_open(group), group };
+        let mut placed: Vec<Placed> = members.iter().map(placed).collect();
+        placed.sort_unstable();
+        (placed[0].part != placed[placed.len() - 1].part).then_some(placed)
     }
 
     fn add(&mut self, (found, compared): (Vec<Edge>, u64)) {
@@ -474,30 +479,37 @@ impl<'a> Connection<'a> {
     fn connect_runs(&mut self) {
         let runs: Vec<u32> = (0..self.turns.runs.len() as u32).filter(|&run| !self.is_hot(run)).collect();
         for batch in runs.chunks(RUNS_AT_ONCE) {
-            let open: Vec<Vec<(u32, u32)>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
+            let open: Vec<Vec<Placed>> = batch.iter().filter_map(|&run| self.open_parts(run)).collect();
             let found: Vec<_> = open.into_par_iter().map(|parts| self.connecting(&parts)).collect();
             found.into_iter().for_each(|found| self.add(found));
         }
     }
 
-    /// Edges between the parts of a run, which come as (part, member), until all that are similar are connected.
-    fn connecting(&self, parts: &[(u32, u32)]) -> (Vec<Edge>, u64) {
+    /// Edges between the parts of a run until all that are similar are connected.
+    fn connecting(&self, placed: &[Placed]) -> (Vec<Edge>, u64) {
         let Turns { search, evidence, .. } = self.turns;
-        let parts: Vec<&[(u32, u32)]> = parts.chunk_by(|a, b| a.0 == b.0).collect();
+        // Of each part the groups that are open, and the others.
+        let parts = placed.chunk_by(|a, b| a.part == b.part);
+        let parts: Vec<(&[Placed], &[Placed])> =
+            parts.map(|part| part.split_at(part.partition_point(|placed| !placed.is_settled))).collect();
         let (mut connected, mut edges, mut compared) = (UnionFind::<u32>::new(parts.len()), Vec::new(), 0);
-        for later in 1..parts.len() {
-            for earlier in 0..later {
-                if connected.same(earlier as u32, later as u32) {
+        for (number, (open, settled)) in (0..).zip(&parts).filter(|(_, (open, _))| !open.is_empty()) {
+            for (other, (other_open, other_settled)) in (0..).zip(&parts) {
+                // Two parts with open groups meet once.
+                let meets = other < number || (other > number && other_open.is_empty());
+                if !meets || connected.same(number, other) {
                     continue;
                 }
-                let pairs = parts[earlier].iter().flat_map(|a| parts[later].iter().map(move |b| (a.1, b.1)));
-                let mut similar = pairs.filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
+                let all = || other_open.iter().chain(*other_settled);
+                let pairs = open.iter().flat_map(|a| all().map(move |b| (a.group, b.group)));
+                let rest = settled.iter().flat_map(|a| other_open.iter().map(move |b| (a.group, b.group)));
+                let mut similar = pairs.chain(rest).filter(|&(a, b)| self.is_new(a, b)).filter_map(|(a, b)| {
                     let can_be = search.can_be_similar(evidence, a, b, &mut compared);
                     let similarity = if can_be { self.turns.compared(a, b, &mut compared) } else { None };
                     similarity.map(|similarity| edge(a, b, similarity))
                 });
                 if let Some(edge) = similar.next() {
-                    connected.union(earlier as u32, later as u32);
+                    connected.union(number, other);
                     edges.push(edge);
                 }
             }
@@ -505,7 +517,8 @@ impl<'a> Connection<'a> {
         (edges, compared)
     }
 
-    /// Compares the groups of hot runs that the largest part of their family does not contain.
+    /// Compares groups of hot runs with all others of their family: the fewer of those that the largest part does not contain,
+    /// and of those that are open.
     fn connect_families(&mut self) {
         let (Some(mut families), Evidence::Sets(sets)) = (self.turns.families(), self.turns.evidence) else {
             return;
@@ -517,7 +530,10 @@ impl<'a> Connection<'a> {
             }
         }
         for family in 0..families.len() as u32 {
-            for &group in &self.outside_largest_part(families.members(family)) {
+            let members = families.members(family);
+            let outside = self.outside_largest_part(members);
+            let open: Vec<u32> = members.iter().copied().filter(|&group| self.is_open(group)).collect();
+            for group in if outside.len() <= open.len() { outside } else { open } {
                 self.connect_one(&families, family, group, &sets.get(group));
             }
         }
@@ -556,6 +572,21 @@ impl<'a> Connection<'a> {
             }
         }
     }
+}
+
+/// A member of a run, for the order of its parts: in each, the groups that are open come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    part: u32,
+    is_settled: bool,
+    group: u32,
+}
+
+/// Whether a group may have to be connected with others: one group of each pair that was not compared by the choice is open.
+/// Kept groups were compared with each other, unless both have documents of the reference; of two that have no others, no
+/// pair is looked for.
+pub(super) fn is_open(corpus: &Corpus, is_kept: &[bool], group: u32) -> bool {
+    !is_kept[group as usize] || (is_first(corpus, group) && !corpus.is_reference_only(group))
 }
 
 /// Whether a group is kept before any other is decided on.

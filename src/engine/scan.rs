@@ -71,7 +71,8 @@ pub fn scan_to_keep(
 }
 
 /// As [`scan_to_keep`], but with a `reference` documents are compared with each other too: what is kept has no
-/// near-duplicates in itself and none in the reference.
+/// near-duplicates in itself and none in the reference. Those of the reference are not compared with each other: they are in
+/// one cluster only if other documents connect them.
 ///
 /// # Errors
 /// As for [`scan`].
@@ -522,5 +523,53 @@ impl Clock {
             None => self.laps.push((name, now - self.last)),
         }
         self.last = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Entry;
+    use crate::algorithm::parameter::Settings;
+    use crate::source::Documents;
+
+    /// Pages of one template, each with four words of its own.
+    fn pages(name: &str, count: usize) -> Documents {
+        let frame: String = (0..100).map(|word| format!("frame{word} ")).collect();
+        let own = |page: usize| (0..4).map(|word| format!("{name}{page}x{word} ")).collect::<String>();
+        Documents::new((0..count).map(|page| (format!("{name}{page}"), format!("{frame}{}", own(page)))))
+    }
+
+    /// How many pairs are looked at.
+    fn looked_at(references: usize, documents: usize, factory: &dyn AlgorithmFactory, goal: Goal) -> u64 {
+        let (mut reference, mut source) = (pages("r", references), pages("n", documents));
+        let outcome = run(&mut source, Some(&mut reference), factory, &ScanOptions::default(), &(), goal).unwrap();
+        outcome.corpus.asked.into_inner()
+    }
+
+    #[test]
+    fn pages_of_a_reference_do_not_meet_each_other() {
+        for (name, settings) in [
+            ("minhash", &[("shingle", "1")][..]),
+            ("minhash", &[("shingle", "1"), ("exact", "true")]),
+            // 28 tables.
+            ("simhash", &[("grams", "1"), ("distance", "6"), ("blocks", "8")]),
+            ("projection", &[("cosine", "0.7")]),
+        ] {
+            let settings = Settings::from_pairs(
+                [("force", "true")].into_iter().filter(|_| name == "simhash").chain(settings.iter().copied()),
+            );
+            let factory = Entry::by_name(name).unwrap().factory(settings).unwrap();
+            for (goal, what) in [
+                (Goal::Pairs, "pairs"),
+                (Goal::Keep(KeepPolicy::First), "verdicts"),
+                (Goal::KeepAmongAll(KeepPolicy::First), "clean"),
+            ] {
+                let looked_at = looked_at(1500, 4, &factory, goal);
+                // Some tables, and in each a look at all for each of the four; of all pairs there are a million.
+                let bound = 40 * 4 * 1504;
+                assert!(looked_at < bound, "{name} {what}: {looked_at}");
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The result of grouping: the runs of documents that share a key, table by table.
 
+use std::ops::Range;
+
 /// The groups of two or more that share a key in one table.
 #[derive(Clone, Default)]
 pub(super) struct Table {
@@ -20,20 +22,20 @@ impl Table {
     /// The members of a run.
     #[inline]
     pub fn run(&self, run: usize) -> &[u32] {
+        &self.members[self.range(run)]
+    }
+
+    /// The positions of a run in `members`.
+    #[inline]
+    pub fn range(&self, run: usize) -> Range<usize> {
         let start = if run == 0 { 0 } else { self.ends[run - 1] };
-        &self.members[start as usize..self.ends[run] as usize]
+        start as usize..self.ends[run] as usize
     }
 
     /// The key of a run, if keys are free; else 0.
     #[inline]
     pub fn key(&self, run: usize) -> u64 {
         self.keys.get(run).copied().unwrap_or(0)
-    }
-
-    /// The end of a run in `members`.
-    #[inline]
-    pub fn end(&self, run: usize) -> u32 {
-        self.ends[run]
     }
 
     /// Turns the members after the last run into a run.

@@ -6,6 +6,7 @@ use super::group::Keys;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
 use super::sets::{Outlined, Sets};
+use super::sided::Sided;
 use super::spilled::Spilled;
 use super::subset::Subset;
 use super::table::Table;
@@ -224,7 +225,7 @@ enum Task {
 const TASK_PAIRS: u64 = 1 << 16;
 
 /// Tasks for all runs except the hot ones.
-fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> {
+fn tasks(tables: &[Table], sided: &Sided, is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let (mut from, mut pairs) = (0, 0);
@@ -238,7 +239,7 @@ fn tasks(tables: &[Table], is_hot: impl Fn(&Table, usize) -> bool) -> Vec<Task> 
                 (from, pairs) = (run + 1, 0);
                 continue;
             }
-            let own = members * (members - 1) / 2;
+            let own = sided.steps(table.run(run));
             if own >= TASK_PAIRS {
                 if from < run {
                     tasks.push(runs(from, run));
@@ -400,47 +401,43 @@ fn partners<'h>(jaccard: Threshold, run: &'h mut [Held], sizes: &[u32]) -> &'h [
     &run[..kept]
 }
 
-/// The runs of tables, row by row: for each member, the later members of its runs.
+/// The runs of tables, row by row: for each member, those that it [meets](Sided) in its runs.
 ///
 /// Two members that share many keys meet many times, and are compared once: a member that was met is marked.
 struct Rows<'a> {
     tables: &'a [Table],
-    /// The runs of each member in their order, one member after the other.
-    suffixes: Vec<RunSuffix>,
-    /// The end of each member's runs.
+    sided: &'a Sided,
+    /// The places of each member in its runs, in the order of these, one member after the other.
+    places: Vec<RunPlace>,
+    /// The end of each member's places.
     ends: Vec<usize>,
-    /// The members with later members in some run. Those of one long run are adjacent, so that their data stays in the
+    /// The members that meet others in some run. Those of one long run are adjacent, so that their data stays in the
     /// caches.
     order: Vec<u32>,
 }
 
-/// The rest of a run after one of its members.
+/// The place of a member in a run.
 #[derive(Clone, Copy, Default)]
-struct RunSuffix {
+struct RunPlace {
     table: u32,
     run: u32,
-    /// The position of its first member in the members of the table.
-    next: u32,
+    /// The position in the members of the table.
+    at: u32,
 }
 
 impl<'a> Rows<'a> {
     /// The rows of some runs of tables; all members are below `numbers`.
     ///
     /// Cost: two passes over the runs and a sort of the members. 12 bytes for each membership and 20 for each number.
-    fn new(tables: &'a [Table], numbers: usize, is_wanted: impl Fn(&Table, usize) -> bool) -> Self {
-        let each = |found: &mut dyn FnMut(usize, RunSuffix)| {
+    fn new(tables: &'a [Table], numbers: usize, sided: &'a Sided, is_wanted: impl Fn(&Table, usize) -> bool) -> Self {
+        let each = |found: &mut dyn FnMut(usize, RunPlace)| {
             for (number, table) in (0..).zip(tables) {
-                let mut at = 0;
-                for run in 0..table.runs() {
-                    let end = table.end(run);
-                    if is_wanted(table, run) {
-                        // The last member has no later ones.
-                        for next in at + 1..end {
-                            let member = table.members[next as usize - 1];
-                            found(member as usize, RunSuffix { table: number, run: run as u32, next });
-                        }
+                for run in (0..table.runs()).filter(|&run| is_wanted(table, run)) {
+                    let (members, start) = (table.run(run), table.range(run).start);
+                    for at in (0..members.len()).filter(|&at| sided.meets(members, at)) {
+                        let at_table = (start + at) as u32;
+                        found(members[at] as usize, RunPlace { table: number, run: run as u32, at: at_table });
                     }
-                    at = end;
                 }
             }
         };
@@ -451,14 +448,14 @@ impl<'a> Rows<'a> {
             // At first the start of each member; filling moves each to its end.
             sum += std::mem::replace(end, sum);
         }
-        let mut suffixes = vec![RunSuffix::default(); sum];
+        let mut places = vec![RunPlace::default(); sum];
         each(&mut |member, place| {
-            suffixes[ends[member]] = place;
+            places[ends[member]] = place;
             ends[member] += 1;
         });
-        let mut rows = Rows { tables, suffixes, ends, order: Vec::new() };
-        let length = |place: &RunSuffix| tables[place.table as usize].run(place.run as usize).len();
-        let longest = |place: &RunSuffix| (length(place), place.table, place.run);
+        let mut rows = Rows { tables, sided, places, ends, order: Vec::new() };
+        let length = |place: &RunPlace| tables[place.table as usize].run(place.run as usize).len();
+        let longest = |place: &RunPlace| (length(place), place.table, place.run);
         let together = |number| {
             let (_, table, run) = rows.of(number).iter().map(longest).max()?;
             Some((table, run, number))
@@ -469,31 +466,32 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// The runs of a member.
+    /// The places of a member.
     #[inline]
-    fn of(&self, number: u32) -> &[RunSuffix] {
+    fn of(&self, number: u32) -> &[RunPlace] {
         let start = if number == 0 { 0 } else { self.ends[number as usize - 1] };
-        &self.suffixes[start..self.ends[number as usize]]
+        &self.places[start..self.ends[number as usize]]
     }
 
-    /// Passes the later members that a member meets to a function, once each, with the places of both in the members of the
+    /// Passes the members that a member meets to a function, once each, with the positions of both in the members of the
     /// table where they meet first. `marks` has an entry for each number, initially `u32::MAX`; each thread needs its own.
     #[inline]
     fn partners(&self, number: u32, marks: &mut [u32], mut each: impl FnMut(u32, (u32, u32))) {
         for place in self.of(number) {
             let table = &self.tables[place.table as usize];
-            let later = place.next..table.end(place.run as usize);
-            for (at, &other) in later.clone().zip(&table.members[later.start as usize..later.end as usize]) {
+            let (run, start) = (table.run(place.run as usize), table.range(place.run as usize).start);
+            self.sided.each_met(run, place.at as usize - start, |position| {
+                let other = run[position];
                 // No member is its own partner, so its own number can serve as the mark.
                 if std::mem::replace(&mut marks[other as usize], number) != number {
-                    each(other, (place.next - 1, at));
+                    each(other, (place.at, (start + position) as u32));
                 }
-            }
+            });
         }
     }
 
-    /// Passes every pair to `look`, with the [places](Self::partners) of both, on threads of the pool. Returns the result of
-    /// each thread.
+    /// Passes every pair, ascending, to `look`, with the [positions](Self::partners) of both, on threads of the pool. Returns the
+    /// result of each thread.
     ///
     /// Each thread that works has 4 bytes for each number: all of them at most a quarter of this memory, but two can work in any
     /// case.
@@ -508,7 +506,10 @@ impl<'a> Rows<'a> {
             let (mut marks, mut came) = (vec![u32::MAX; self.ends.len()], T::default());
             while let Some(numbers) = self.order.chunks(ROWS_AT_ONCE).nth(next.fetch_add(1, Ordering::Relaxed)) {
                 for &number in numbers {
-                    self.partners(number, &mut marks, |other, places| look((number, other), places, &mut came));
+                    self.partners(number, &mut marks, |other, (at, of_other)| match number < other {
+                        true => look((number, other), (at, of_other), &mut came),
+                        false => look((other, number), (of_other, at), &mut came),
+                    });
                 }
             }
             came
@@ -552,6 +553,7 @@ pub(super) struct Search<'a> {
     jaccard: Option<Threshold>,
     keys: &'a Keys<'a>,
     corpus: &'a Corpus,
+    sided: Sided,
     tables: &'a [Table],
     /// The distance within which pairs are found by a join, if there are no tables.
     joins_within: Option<u32>,
@@ -600,8 +602,20 @@ impl<'a> Search<'a> {
         let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
         let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
         let (joins_within, memory) = (None, u64::MAX);
-        let mut search =
-            Search { algorithm, compare_on, jaccard, keys, corpus, tables, joins_within, memory, hot_keys, is_in_hot };
+        let sided = Sided::new(corpus, 0..corpus.distinct() as u32);
+        let mut search = Search {
+            algorithm,
+            compare_on,
+            jaccard,
+            keys,
+            corpus,
+            sided,
+            tables,
+            joins_within,
+            memory,
+            hot_keys,
+            is_in_hot,
+        };
         if search.searches_by_rows() {
             let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
             for (_, table, run) in search.hot_runs() {
@@ -696,7 +710,8 @@ impl<'a> Search<'a> {
         look: impl Fn(Meeting, (u32, u32), &mut T) + Sync,
     ) -> Vec<T> {
         if self.searches_by_rows() {
-            let rows = Rows::new(self.tables, self.corpus.distinct(), |table, run| !self.is_hot(table, run));
+            let is_wanted = |table: &Table, run| !self.is_hot(table, run);
+            let rows = Rows::new(self.tables, self.corpus.distinct(), &self.sided, is_wanted);
             return rows.search(self.memory, |pair, _, came| look(Meeting::Once, pair, came));
         }
         let work = |task: &Task| {
@@ -706,7 +721,9 @@ impl<'a> Search<'a> {
             }
             let mut row = |table: usize, run: usize, i: usize| {
                 let (members, key) = (self.tables[table].run(run), self.tables[table].key(run));
-                members[i + 1..].iter().for_each(|&b| look(Meeting::Here(table, key), (members[i], b), &mut came));
+                self.sided.each_met(members, i, |j| {
+                    look(Meeting::Here(table, key), (members[i.min(j)], members[i.max(j)]), &mut came);
+                });
             };
             match *task {
                 Task::Runs { table, from, to } => {
@@ -718,7 +735,7 @@ impl<'a> Search<'a> {
             }
             came
         };
-        tasks(self.tables, |table, run| self.is_hot(table, run)).par_iter().map(work).collect()
+        tasks(self.tables, &self.sided, |table, run| self.is_hot(table, run)).par_iter().map(work).collect()
     }
 
     fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> {
@@ -841,7 +858,8 @@ impl<'a> Search<'a> {
             for (number, table, run) in self.hot_runs() {
                 let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
                 let prefixes = Prefixes::new(jaccard, members, sets, self.memory / 8);
-                let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), |_, _| true);
+                let sided = Sided::new(self.corpus, members.iter().copied());
+                let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), &sided, |_, _| true);
                 came.extend(rows.search(self.memory, |(a, b), places, came| {
                     if prefixes.can_reach((a, b), places) {
                         look(meeting, (members[a as usize], members[b as usize]), came);
