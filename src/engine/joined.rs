@@ -12,13 +12,12 @@ use std::sync::{Mutex, PoisonError};
 /// More tables than this are not made where a join finds the same pairs.
 const MANY_TABLES: f64 = 64.0;
 
-/// The distance within which a join finds all pairs, if this is how they are found: fingerprints of 64 bits, many tables, and
-/// no reference. Tables pass over what only references have in common.
+/// The distance within which a join finds all pairs, if this is how they are found: fingerprints of 64 bits, and many
+/// tables.
 pub(super) fn joins_within(algorithm: &dyn Algorithm, keys: &Keys<'_>, corpus: &Corpus) -> Option<u32> {
     let layout = algorithm.layout().filter(|_| algorithm.compare_on() == CompareOn::Fingerprints)?;
     let is_one_word = layout.bits() == 64 && keys.fingerprints().len() == corpus.distinct();
-    let has_references = corpus.distinct() > 0 && corpus.is_reference(0);
-    (is_one_word && !has_references && layout.tables() > MANY_TABLES).then_some(layout.distance() as u32)
+    (is_one_word && layout.tables() > MANY_TABLES).then_some(layout.distance() as u32)
 }
 
 /// The number of fingerprints of a sample, and of those that a thread compares it with at once.
@@ -52,11 +51,19 @@ impl Search<'_> {
     pub(super) fn joined(&self, distance: u32, most: u64, edges: &mut Vec<Edge>) -> Option<u64> {
         let (corpus, before) = (self.corpus(), edges.len());
         let found = Mutex::new(std::mem::take(edges));
+        // Documents of the reference are not compared with each other.
+        let rows_first = self.sided().rows_first(corpus.distinct() as u32);
+        let own = rows_first.as_ref().map(|(order, _)| order.iter().map(|&group| self.fingerprints()[group as usize]));
+        let own: Option<Vec<u64>> = own.map(Iterator::collect);
+        let codes = own.as_deref().unwrap_or(self.fingerprints());
+        let rows = rows_first.as_ref().map_or(codes.len(), |(_, rows)| *rows);
+        let group = |at: u32| rows_first.as_ref().map_or(at, |(order, _)| order[at as usize]);
         let similar = |&Near { a, b, .. }: &Near| {
+            let (a, b) = (group(a).min(group(b)), group(a).max(group(b)));
             let similarity = corpus.may_pair(a, b).then(|| self.similarity_of_fingerprints(a, b)).flatten();
             similarity.map(|similarity| Edge { a, b, similarity })
         };
-        let compared = each_pair_while(self.fingerprints(), distance, |pairs| {
+        let compared = each_pair_while(codes, rows, distance, |pairs| {
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.extend(pairs.iter().filter_map(similar));
             (found.len() - before) as u64 <= most

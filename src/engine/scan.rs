@@ -552,8 +552,9 @@ mod tests {
         for (name, settings) in [
             ("minhash", &[("shingle", "1")][..]),
             ("minhash", &[("shingle", "1"), ("exact", "true")]),
-            // 28 tables.
+            // 28 tables; and 91, which are not made.
             ("simhash", &[("grams", "1"), ("distance", "6"), ("blocks", "8")]),
+            ("simhash", &[("grams", "1"), ("distance", "12"), ("blocks", "14")]),
             ("projection", &[("cosine", "0.7")]),
         ] {
             let settings = Settings::from_pairs(

@@ -63,6 +63,24 @@ impl Sided {
         self.is_row(run[at]) && (!self.is_row.is_empty() || (!self.against && at + 1 < run.len()))
     }
 
+    /// The members in an order in which each pair that may be compared has one of the first, and how many these are: the rows,
+    /// or, if they are compared with the reference alone, the members with documents of it if they are fewer. `None` if
+    /// every pair may be compared. `members` is the number of all.
+    pub fn rows_first(&self, members: u32) -> Option<(Vec<u32>, usize)> {
+        if self.is_row.is_empty() && !self.against {
+            return None;
+        }
+        let rows = (0..members).filter(|&member| self.is_row(member)).count();
+        let is_first = |member: &u32| match self.against && (self.first as usize) < rows {
+            true => *member < self.first,
+            false => self.is_row(*member),
+        };
+        let (mut order, rest): (Vec<u32>, Vec<u32>) = (0..members).partition(is_first);
+        let rows = order.len();
+        order.extend(rest);
+        Some((order, rows))
+    }
+
     /// The maximum number of steps that a run takes.
     pub fn steps(&self, run: &[u32]) -> u64 {
         let members = run.len() as u64;
@@ -109,6 +127,17 @@ mod tests {
             let expected: Vec<(u32, u32)> = pairs.filter(|&(a, b)| may_pair(a, b)).collect();
             prop_assert_eq!(met, expected);
             prop_assert!(steps as u64 <= sided.steps(&run));
+            match sided.rows_first(members as u32) {
+                None => prop_assert!(!against && first == 0),
+                Some((order, rows)) => {
+                    let mut sorted = order.clone();
+                    sorted.sort_unstable();
+                    prop_assert!(sorted.into_iter().eq(0..members as u32));
+                    for (at, &a) in order.iter().enumerate().skip(rows) {
+                        prop_assert!(order[at + 1..].iter().all(|&b| !may_pair(a.min(b), a.max(b))));
+                    }
+                }
+            }
         }
     }
 }

@@ -773,6 +773,11 @@ impl<'a> Search<'a> {
         self.corpus
     }
 
+    /// Which documents are compared with which.
+    pub fn sided(&self) -> &Sided {
+        &self.sided
+    }
+
     /// The runs of documents that share a key.
     pub fn tables(&self) -> &'a [Table] {
         self.tables

@@ -68,7 +68,7 @@ pub fn pairs_within(codes: &[u64], distance: u32) -> Vec<Near> {
 /// # Panics
 /// If there are more than 2³² − 1 codes.
 pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + Sync) {
-    each_pair_while(codes, distance, |found| {
+    each_pair_while(codes, codes.len(), distance, |found| {
         visit(found);
         true
     });
@@ -77,12 +77,20 @@ pub fn each_pair_within(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) + 
 /// As [`each_pair_within`], until `visit` returns false: it may then be called a few more times, and pairs are missing.
 /// Returns the number of pairs that were compared, the same for any number of threads; `None` if it was stopped.
 ///
+/// Only pairs with one of the first `rows` codes are passed. The others are not compared with each other.
+///
 /// # Panics
-/// If there are more than 2³² − 1 codes.
-pub(crate) fn each_pair_while(codes: &[u64], distance: u32, visit: impl Fn(&[Near]) -> bool + Sync) -> Option<u64> {
+/// If there are more than 2³² − 1 codes, or fewer than `rows`.
+pub(crate) fn each_pair_while(
+    codes: &[u64],
+    rows: usize,
+    distance: u32,
+    visit: impl Fn(&[Near]) -> bool + Sync,
+) -> Option<u64> {
     assert!(u32::try_from(codes.len()).is_ok(), "{} codes are more than 32 bits can number", codes.len());
+    assert!(rows <= codes.len(), "{rows} rows of {} codes", codes.len());
     let distance = distance.min(u64::BITS);
-    Join::new(codes, distance, cheapest(codes.len(), distance), SIZES).run(&visit)
+    Join::new(codes, rows, distance, cheapest(codes.len(), rows, distance), SIZES).run(&visit)
 }
 
 /// Passes every pair of one of the `rows` and one of the `columns` that differ in at most `distance` bits to `each`, by their
@@ -103,14 +111,14 @@ pub(crate) fn each_across(rows: &[u64], columns: &[u64], distance: u32, mut each
     });
 }
 
-/// The number of blocks that costs least for this many codes; `None` if comparing each with each costs less.
-fn cheapest(codes: usize, distance: u32) -> Option<usize> {
-    let (codes, distance) = (codes as f64, distance as usize);
+/// The number of blocks that costs least for this many codes; `None` if comparing each of the rows with each costs less.
+fn cheapest(codes: usize, rows: usize, distance: u32) -> Option<usize> {
+    let (codes, rows, distance) = (codes as f64, rows as f64, distance as usize);
     let blocks = distance + 1..=64.min(distance + 16);
     let layout = JOIN.cheapest(blocks.map(|blocks| Layout::one_level(64, distance, blocks)), codes)?;
     // Tables share the first step, which deals the codes by each block that can come first.
     let first_step = (distance as f64 + 1.0) * codes * JOIN.enter;
-    let each_with_each = codes * JOIN.comparing_all(64, codes / 2.0);
+    let each_with_each = rows * JOIN.comparing_all(64, codes - rows / 2.0);
     (first_step + JOIN.all(&layout, codes) < each_with_each).then(|| layout.blocks())
 }
 
@@ -183,6 +191,8 @@ fn fold(code: u64) -> u32 {
 
 struct Join<'a> {
     codes: &'a [u64],
+    /// Of each pair, one is below this number.
+    rows: usize,
     distance: u32,
     /// The bits in which two codes must agree to meet in a table.
     masks: Vec<u64>,
@@ -192,11 +202,11 @@ struct Join<'a> {
 
 impl<'a> Join<'a> {
     /// With tables for this many blocks, or with a single table in which all codes meet.
-    fn new(codes: &'a [u64], distance: u32, blocks: Option<usize>, sizes: Sizes) -> Self {
+    fn new(codes: &'a [u64], rows: usize, distance: u32, blocks: Option<usize>, sizes: Sizes) -> Self {
         let bits = (codes.len() / sizes.bucket).checked_ilog2().unwrap_or(0);
         let Some(blocks) = blocks else {
             let all = Group { first: Deal::new(0, 0, 0), tables: vec![(0, Deal::new(0, 0, 0))] };
-            return Join { codes, distance, masks: vec![0], groups: vec![all], sizes };
+            return Join { codes, rows, distance, masks: vec![0], groups: vec![all], sizes };
         };
         let tables = BlockTables::new(64, blocks, distance as usize);
         let masks: Vec<u64> = tables.masks.iter().map(|mask| mask[0]).collect();
@@ -220,7 +230,7 @@ impl<'a> Join<'a> {
                 .collect();
             groups.push(Group { first, tables });
         }
-        Join { codes, distance, masks, groups, sizes }
+        Join { codes, rows, distance, masks, groups, sizes }
     }
 
     /// Returns the number of pairs that were compared; `None` if `visit` returned false.
@@ -247,7 +257,14 @@ impl<'a> Join<'a> {
         (!progress.is_stopped()).then(|| progress.compared.into_inner())
     }
 
-    /// Compares the codes of a small bucket with each other. The folded ones are followed by others.
+    /// Whether a code is a row.
+    #[inline]
+    fn is_row(&self, number: u32) -> bool {
+        (number as usize) < self.rows
+    }
+
+    /// Compares the rows of a small bucket with all its codes, which are in the order of their numbers. The folded ones are
+    /// followed by others.
     fn compare<V: Fn(&[Near]) -> bool + Sync>(
         &self,
         table: usize,
@@ -255,11 +272,18 @@ impl<'a> Join<'a> {
         numbers: &[u32],
         found: &mut Found<'_, V>,
     ) {
+        let rows = match self.rows == self.codes.len() {
+            true => numbers.len(),
+            false => numbers.partition_point(|&number| self.is_row(number)),
+        };
+        if rows == 0 {
+            return;
+        }
         if numbers.len() > self.sizes.many {
             return self.compare_many(table, numbers, found);
         }
-        found.count(numbers.len());
-        near(Level::current(), folded, numbers.len(), 0..numbers.len(), self.distance, &mut |i, j| {
+        found.count(rows, numbers.len());
+        near(Level::current(), folded, numbers.len(), 0..rows, self.distance, &mut |i, j| {
             let (a, b) = (numbers[i], numbers[j]);
             if let Some(distance) = self.meet_first(table, self.codes[a as usize], self.codes[b as usize]) {
                 found.push(a, b, distance);
@@ -271,28 +295,34 @@ impl<'a> Join<'a> {
     fn compare_many<V: Fn(&[Near]) -> bool + Sync>(&self, table: usize, numbers: &[u32], found: &mut Found<'_, V>) {
         let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|&number| (self.codes[number as usize], number)).collect();
         sorted.par_sort_unstable();
-        let equal: Vec<&[(u64, u32)]> = sorted.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut equal: Vec<&[(u64, u32)]> = sorted.chunk_by(|a, b| a.0 == b.0).collect();
+        // Rows have the smallest numbers of those with one code.
+        let has_row = |equal: &&[(u64, u32)]| self.is_row(equal[0].1);
+        equal.sort_by_key(|equal| !has_row(equal));
+        let with_rows = equal.partition_point(has_row);
         let mut folded: Vec<u32> = equal.iter().map(|equal| fold(equal[0].0)).collect();
         folded.resize(equal.len() + PADDING, 0);
-        found.count(equal.len());
-        let pieces = equal.len().div_ceil(self.sizes.rows);
+        found.count(with_rows, equal.len());
+        let pieces = with_rows.div_ceil(self.sizes.rows);
         (0..pieces).into_par_iter().for_each_init(
             || Found::new(found.visit, found.progress, found.most),
             |found, piece| {
                 if found.progress.is_stopped() {
                     return;
                 }
-                let rows = piece * self.sizes.rows..equal.len().min((piece + 1) * self.sizes.rows);
+                let rows = piece * self.sizes.rows..with_rows.min((piece + 1) * self.sizes.rows);
                 // Equal codes agree in every table.
                 for equal in equal[rows.clone()].iter().filter(|_| table == 0) {
-                    for (i, a) in equal.iter().enumerate().take_while(|_| !found.progress.is_stopped()) {
+                    let rows = equal.iter().enumerate().take_while(|(_, code)| self.is_row(code.1));
+                    for (i, a) in rows.take_while(|_| !found.progress.is_stopped()) {
                         equal[i + 1..].iter().for_each(|b| found.push(a.1, b.1, 0));
                     }
                 }
                 near(Level::current(), &folded, equal.len(), rows, self.distance, &mut |i, j| {
                     if let Some(distance) = self.meet_first(table, equal[i][0].0, equal[j][0].0) {
                         for a in equal[i].iter().take_while(|_| !found.progress.is_stopped()) {
-                            equal[j].iter().for_each(|b| found.push(a.1, b.1, distance));
+                            let others = equal[j].iter().take_while(|b| self.is_row(a.1) || self.is_row(b.1));
+                            others.for_each(|b| found.push(a.1, b.1, distance));
                         }
                     }
                 });
@@ -430,10 +460,10 @@ impl<'a, V: Fn(&[Near]) -> bool + Sync> Found<'a, V> {
         Found { visit, progress, pairs: Vec::new(), most, compared: 0 }
     }
 
-    /// Counts the comparisons of so many codes with each other.
-    fn count(&mut self, codes: usize) {
-        let codes = codes as u64;
-        self.compared += codes * codes.saturating_sub(1) / 2;
+    /// Counts the comparisons of so many rows with each other and with the rest of the codes.
+    fn count(&mut self, rows: usize, codes: usize) {
+        let (rows, codes) = (rows as u64, codes as u64);
+        self.compared += rows * rows.saturating_sub(1) / 2 + rows * (codes - rows);
     }
 
     fn push(&mut self, a: u32, b: u32, distance: u32) {
@@ -477,8 +507,12 @@ mod tests {
     }
 
     fn joined(codes: &[u64], distance: u32, blocks: Option<usize>, sizes: Sizes) -> Vec<Near> {
+        joined_with_rows(codes, codes.len(), distance, blocks, sizes)
+    }
+
+    fn joined_with_rows(codes: &[u64], rows: usize, distance: u32, blocks: Option<usize>, sizes: Sizes) -> Vec<Near> {
         let pairs = Mutex::new(Vec::new());
-        Join::new(codes, distance, blocks, sizes).run(&|found: &[Near]| {
+        Join::new(codes, rows, distance, blocks, sizes).run(&|found: &[Near]| {
             assert!(!found.is_empty() && found.len() <= sizes.pairs);
             pairs.lock().unwrap().extend_from_slice(found);
             true
@@ -519,6 +553,19 @@ mod tests {
             for blocks in blocks.map(Some).chain([None]) {
                 for sizes in SMALL {
                     prop_assert_eq!(joined(&codes, distance, blocks, sizes), &*expected, "{:?} blocks", blocks);
+                }
+            }
+        }
+
+        #[test]
+        fn each_pair_has_a_row(codes in codes(), split in any::<prop::sample::Index>(), distance in 0u32..9) {
+            let rows = split.index(codes.len() + 1);
+            let mut expected = all_within(&codes, distance);
+            expected.retain(|pair| (pair.a as usize) < rows);
+            for blocks in [Some(distance as usize + 2), None] {
+                for sizes in SMALL {
+                    let found = joined_with_rows(&codes, rows, distance, blocks, sizes);
+                    prop_assert_eq!(found, &*expected, "{:?} blocks", blocks);
                 }
             }
         }
@@ -584,14 +631,17 @@ mod tests {
         codes.extend((0..100_000u64).map(crate::hash::mix));
         for distance in [0, 3, 20] {
             let found = AtomicU64::new(0);
-            let compared = each_pair_while(&codes, distance, |pairs| {
+            let compared = each_pair_while(&codes, codes.len(), distance, |pairs| {
                 found.fetch_add(pairs.len() as u64, Ordering::Relaxed) < 100_000
             });
             assert_eq!(compared, None);
             // Of five thousand million.
             assert!(found.into_inner() < 10_000_000, "{distance}");
         }
-        assert_eq!(each_pair_while(&codes[100_000..101_000], 20, |_| true), Some(1000 * 999 / 2));
+        let some = &codes[100_000..101_000];
+        assert_eq!(each_pair_while(some, 1000, 20, |_| true), Some(1000 * 999 / 2));
+        assert_eq!(each_pair_while(some, 10, 20, |_| true), Some(10 * 9 / 2 + 10 * 990));
+        assert_eq!(each_pair_while(some, 0, 20, |_| true), Some(0));
     }
 
     #[test]
@@ -609,10 +659,11 @@ mod tests {
     #[test]
     fn blocks_follow_the_number_of_codes() {
         assert_eq!(
-            [10, 1_000_000, 10_000_000, 100_000_000].map(|codes| cheapest(codes, 3)),
+            [10, 1_000_000, 10_000_000, 100_000_000].map(|codes| cheapest(codes, codes, 3)),
             [None, Some(4), Some(4), Some(5)]
         );
-        assert_eq!([0, 3, 64].map(|distance| cheapest(1000, distance)), [Some(1), None, None]);
-        assert_eq!(cheapest(0, 3), None);
+        assert_eq!([0, 3, 64].map(|distance| cheapest(1000, 1000, distance)), [Some(1), None, None]);
+        assert_eq!(cheapest(0, 0, 3), None);
+        assert_eq!(cheapest(1_000_000, 10, 12), None);
     }
 }
