@@ -240,6 +240,34 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// The key of a run, with the table where all of its members have it: `key` if keys are free, and then the same for all
+    /// tables.
+    pub fn of_run(&self, table: usize, key: u64, member: u32) -> (usize, u64) {
+        match self {
+            Keys::Computed { algorithm, fingerprints, .. } => (table, algorithm.key(fingerprints.get(member), table)),
+            Keys::Aligned { rows, .. } => (table, rows.get(member)[table]),
+            Keys::Free { .. } => (0, key),
+        }
+    }
+
+    /// The first key that two groups share, as [the key of a run](Self::of_run).
+    #[inline]
+    pub fn first_shared(&self, a: u32, b: u32) -> Option<(usize, u64)> {
+        match self {
+            Keys::Computed { algorithm, tables, fingerprints } => {
+                let (a, b) = (fingerprints.get(a), fingerprints.get(b));
+                (0..*tables)
+                    .map(|table| (table, algorithm.key(a, table)))
+                    .find(|&(table, key)| algorithm.key(b, table) == key)
+            }
+            Keys::Aligned { rows, .. } => {
+                let mut keys = rows.get(a).iter().zip(rows.get(b)).enumerate();
+                keys.find(|(_, (a, b))| a == b).map(|(table, (&key, _))| (table, key))
+            }
+            Keys::Free { .. } => self.least_shared(a, b).map(|key| (0, key)),
+        }
+    }
+
     /// The smallest key that two groups share, where keys are free.
     #[inline]
     pub fn least_shared(&self, a: u32, b: u32) -> Option<u64> {

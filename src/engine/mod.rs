@@ -12,7 +12,8 @@
 //! is made of too many pairs to list them, compared each with each (each_with_each.rs).
 //!
 //! A run of very many documents under one key, such as pages that share a frame, is searched like an exact join if the
-//! algorithm knows a prefix filter. Otherwise all its pairs are compared. Documents of a reference are not compared with each other (sided.rs).
+//! algorithm knows a prefix filter, together with other runs of mostly the same documents (hot.rs). Otherwise all its pairs are
+//! compared. Documents of a reference are not compared with each other (sided.rs).
 //!
 //! Memory is bounded: keys that do not fit the budget go to a temporary file (columns.rs), and candidates whose features do not
 //! fit are read again: verified in portions (portions.rs) for all pairs, written to a temporary file (sets.rs) for a keep-set. What
@@ -31,6 +32,7 @@ mod fields;
 mod fingerprints;
 mod group;
 mod hosts;
+mod hot;
 mod joined;
 mod keep;
 mod names;

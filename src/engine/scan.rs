@@ -573,4 +573,18 @@ mod tests {
             }
         }
     }
+
+    /// In an exact join they share many keys.
+    #[test]
+    fn pages_of_one_template_meet_once() {
+        let settings = Settings::from_pairs([("shingle", "1"), ("exact", "true")]);
+        let factory = Entry::by_name("minhash").unwrap().factory(settings).unwrap();
+        let count = 600;
+        let outcome = run(&mut pages("n", count), None, &factory, &ScanOptions::default(), &(), Goal::Pairs);
+        let outcome = outcome.unwrap();
+        let pairs = (count * (count - 1) / 2) as u64;
+        assert_eq!(outcome.report.counts.pairs, Some(pairs));
+        let looked_at = outcome.corpus.asked.into_inner();
+        assert!(looked_at <= pairs, "{looked_at} of {pairs}");
+    }
 }

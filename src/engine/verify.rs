@@ -3,6 +3,7 @@
 use super::Side;
 use super::corpus::Corpus;
 use super::group::Keys;
+use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::read::{Numbered, Reader};
 use super::sets::{Outlined, Sets};
@@ -269,10 +270,10 @@ fn tasks(tables: &[Table], sided: &Sided, is_hot: impl Fn(&Table, usize) -> bool
 /// filter.
 pub(crate) const HOT_RUN: usize = 512;
 
-/// The prefixes of the members of a hot run, whose members may share no more than the element that brought them there: a
-/// licence, or a page's frame. Members are numbers within the run.
+/// The prefixes of the members of [hot runs](HotFamilies), who may share no more than the element that brought them there: a
+/// licence, or a page's frame. Members are numbers within the family.
 ///
-/// Within the run all sets have one order of elements, rare ones first, as in an exact join: of two sets at or above the
+/// Within the family all sets have one order of elements, rare ones first, as in an exact join: of two sets at or above the
 /// threshold, the first common element is in the prefix of both (Chaudhuri, Ganti & Kaushik, ICDE 2006). From it on both
 /// must have as many elements as they share at least (Xiao, Wang, Lin & Yu, WWW 2008, the positional filter). Elements that
 /// very many members share come last in the order: nearly all of a prefix comes before them, or too few elements follow.
@@ -593,6 +594,8 @@ enum Meeting {
     Here(usize, u64),
     /// In runs that are not hot; the pair does not meet again there.
     Once,
+    /// In a family of hot runs.
+    Family(u32),
 }
 
 impl<'a> Search<'a> {
@@ -666,7 +669,7 @@ impl<'a> Search<'a> {
 
     /// Whether a pair is to be compared at this meeting. It is at exactly one of them.
     #[inline]
-    fn is_compared_at(&self, meeting: Meeting, a: u32, b: u32) -> bool {
+    fn is_compared_at(&self, meeting: Meeting, hot: &HotFamilies, a: u32, b: u32) -> bool {
         match meeting {
             Meeting::Here(table, key) => self.keys.meet_first(table, key, a, b),
             Meeting::Once => {
@@ -675,6 +678,7 @@ impl<'a> Search<'a> {
                 let in_hot = |key| self.hot_keys.binary_search(&key).is_ok();
                 !may_share_hot || !self.keys.least_shared(a, b).is_some_and(in_hot)
             }
+            Meeting::Family(family) => self.keys.first_shared(a, b).and_then(|key| hot.of_key(key)) == Some(family),
         }
     }
 
@@ -738,7 +742,7 @@ impl<'a> Search<'a> {
         tasks(self.tables, &self.sided, |table, run| self.is_hot(table, run)).par_iter().map(work).collect()
     }
 
-    fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> {
+    fn hot_runs(&self) -> impl Iterator<Item = (usize, &'a Table, usize)> + Clone {
         let numbered = self.tables.iter().enumerate();
         let runs = numbered.flat_map(|(number, table)| (0..table.runs()).map(move |run| (number, table, run)));
         runs.filter(|&(_, table, run)| self.is_hot(table, run))
@@ -829,6 +833,14 @@ impl<'a> Search<'a> {
         if let Some(distance) = self.joins_within {
             return self.joined(distance, most, edges);
         }
+        let prefixed = match evidence {
+            Evidence::Fingerprints => None,
+            Evidence::Sets(sets) => self.prefixes_by().map(|jaccard| (sets, jaccard)),
+        };
+        let hot = match prefixed {
+            Some(_) => HotFamilies::new(self.hot_runs(), self.keys, self.corpus.distinct()),
+            None => HotFamilies::default(),
+        };
         let added = AtomicU64::new(0);
         let too_many = || added.load(Ordering::Relaxed) > most;
         let look = |meeting: Meeting, (a, b): (u32, u32), (count, found): &mut (u64, Vec<Edge>)| {
@@ -840,11 +852,11 @@ impl<'a> Search<'a> {
                 Evidence::Fingerprints => {
                     *count += 1;
                     let similarity = self.similarity_of_fingerprints(a, b);
-                    similarity.filter(|_| self.is_compared_at(meeting, a, b))
+                    similarity.filter(|_| self.is_compared_at(meeting, &hot, a, b))
                 }
                 Evidence::Sets(sets) => {
                     // The outlines are in memory; checking the meeting may read the keys.
-                    if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, a, b) {
+                    if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, &hot, a, b) {
                         return;
                     }
                     *count += 1;
@@ -859,9 +871,9 @@ impl<'a> Search<'a> {
             }
         };
         let mut came = self.pairs(too_many, look);
-        if let (Evidence::Sets(sets), Some(jaccard)) = (evidence, self.prefixes_by()) {
-            for (number, table, run) in self.hot_runs() {
-                let (members, meeting) = (table.run(run), Meeting::Here(number, table.key(run)));
+        if let Some((sets, jaccard)) = prefixed {
+            for (family, members) in (0..).zip(&hot.members) {
+                let meeting = Meeting::Family(family);
                 let prefixes = Prefixes::new(jaccard, members, sets, self.memory / 8);
                 let sided = Sided::new(self.corpus, members.iter().copied());
                 let rows = Rows::new(std::slice::from_ref(&prefixes.table), members.len(), &sided, |_, _| true);
