@@ -207,21 +207,7 @@ impl Neighbours {
 
 /// The number of pairs of documents that the groups and the edges between them represent.
 pub(super) fn count_pairs(corpus: &Corpus, edges: &[Edge]) -> u64 {
-    let across = |a: (&[u32], &[u32]), b: (&[u32], &[u32])| (a.0.len() * b.1.len()) as u64;
-    let within = |group: u32| {
-        let sides = corpus.sides(group);
-        let all = (sides.0.len() + sides.1.len()) as u64;
-        if corpus.against() { across(sides, sides) } else { all * (all - 1) / 2 }
-    };
-    let between = |edge: &Edge| {
-        let (a, b) = (corpus.sides(edge.a), corpus.sides(edge.b));
-        if corpus.against() {
-            across(a, b) + across(b, a)
-        } else {
-            ((a.0.len() + a.1.len()) * (b.0.len() + b.1.len())) as u64
-        }
-    };
-    (0..corpus.distinct() as u32).map(within).sum::<u64>() + edges.iter().map(between).sum::<u64>()
+    corpus.pairs_of_copies() + edges.iter().map(|edge| corpus.pairs_between(edge.a, edge.b)).sum::<u64>()
 }
 
 impl Outcome {

@@ -402,6 +402,29 @@ impl Corpus {
         members.split_at(members.partition_point(|&d| self.is_reference(d)))
     }
 
+    /// The number of documents of a group: those of the reference, and the others.
+    pub fn counts(&self, group: u32) -> (u64, u64) {
+        let (references, others) = self.sides(group);
+        (references.len() as u64, others.len() as u64)
+    }
+
+    /// The number of pairs among so many documents of the reference and others that may be reported.
+    pub fn pairs_among(&self, (references, others): (u64, u64)) -> u64 {
+        let all = references + others;
+        if self.against { references * others } else { all * all.saturating_sub(1) / 2 }
+    }
+
+    /// The number of pairs of a document of one group and one of another that may be reported.
+    pub fn pairs_between(&self, a: u32, b: u32) -> u64 {
+        let (a, b) = (self.counts(a), self.counts(b));
+        if self.against { a.0 * b.1 + b.0 * a.1 } else { (a.0 + a.1) * (b.0 + b.1) }
+    }
+
+    /// The number of pairs of copies that may be reported.
+    pub fn pairs_of_copies(&self) -> u64 {
+        (0..self.distinct() as u32).map(|group| self.pairs_among(self.counts(group))).sum()
+    }
+
     /// Whether a group has documents of the reference only.
     pub fn is_reference_only(&self, group: u32) -> bool {
         self.references > 0 && self.members(group).last().is_some_and(|&last| self.is_reference(last))

@@ -20,29 +20,40 @@ pub(super) fn joins_within(algorithm: &dyn Algorithm, keys: &Keys<'_>, corpus: &
     (is_one_word && layout.tables() > MANY_TABLES).then_some(layout.distance() as u32)
 }
 
-/// The number of fingerprints of a sample, and of those that a thread compares it with at once.
-const SAMPLE: usize = 1 << 10;
+/// The number of documents of a sample, and of the fingerprints that a thread compares it with at once.
+const SAMPLE: u64 = 1 << 10;
 const COLUMNS: usize = 1 << 15;
 
-/// An upper bound of the number of pairs of documents, if a sample shows more than `many` of them; otherwise 0.
+/// An upper bound of the number of pairs of documents, if copies and a sample show more than `many` of them; otherwise 0.
 ///
 /// Cost: a comparison of each fingerprint with a thousand others.
 pub(super) fn most_pairs(fingerprints: &[u64], corpus: &Corpus, distance: u32, many: u64) -> u64 {
-    let step = fingerprints.len().div_ceil(SAMPLE).max(1);
-    let documents = |group: usize| corpus.members(group as u32).len() as u128;
-    let sample: Vec<u64> = fingerprints.iter().copied().step_by(step).collect();
+    let groups = 0..corpus.distinct() as u32;
+    let all = groups.clone().map(|group| corpus.counts(group)).fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
+    let step = (all.0 + all.1).div_ceil(SAMPLE).max(1);
+    // Every so many documents, so that a large group is in the sample for certain, with the number of times that it is.
+    let (mut sample, mut next, mut before) = (Vec::new(), 0, 0);
+    for group in groups {
+        before += corpus.members(group).len() as u64;
+        let times = before.saturating_sub(next).div_ceil(step);
+        next += times * step;
+        sample.extend((times > 0).then_some((group, times)));
+    }
+    let rows: Vec<u64> = sample.iter().map(|&(group, _)| fingerprints[group as usize]).collect();
     let of_piece = |(piece, codes): (usize, &[u64])| {
         let mut found = 0;
-        each_across(&sample, codes, distance, |row, column| {
-            let (group, other) = (row * step, piece * COLUMNS + column);
-            found += if group == other { 0 } else { documents(group) * documents(other) };
+        each_across(&rows, codes, distance, |row, column| {
+            let ((group, times), other) = (sample[row], (piece * COLUMNS + column) as u32);
+            if group != other {
+                let documents = corpus.members(group).len() as u128;
+                found += u128::from(corpus.pairs_between(group, other)) * u128::from(times * step) / documents;
+            }
         });
         found
     };
     // Each pair is met from both ends.
-    let found: u128 = fingerprints.par_chunks(COLUMNS).enumerate().map(of_piece).sum();
-    let all = corpus.documents_read().count() as u64;
-    if found * step as u128 / 2 > many.into() { all * all.saturating_sub(1) / 2 } else { 0 }
+    let found: u128 = fingerprints.par_chunks(COLUMNS).enumerate().map(of_piece).sum::<u128>() / 2;
+    if found + u128::from(corpus.pairs_of_copies()) > many.into() { corpus.pairs_among(all) } else { 0 }
 }
 
 impl Search<'_> {

@@ -526,15 +526,16 @@ const ROWS_AT_ONCE: usize = 64;
 ///
 /// Cost: a look at each run, and a union of all members if there are many pairs.
 pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
-    let documents = |group: u32| corpus.members(group).len() as u64;
-    let pairs = |documents: u64| documents * documents.saturating_sub(1) / 2;
-    let runs = || tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run)));
-    let copies: u64 = (0..corpus.distinct() as u32).map(|group| pairs(documents(group))).sum();
-    let of_run = |run: &[u32]| {
-        let own: u64 = run.iter().map(|&group| pairs(documents(group))).sum();
-        pairs(run.iter().map(|&group| documents(group)).sum()) - own
+    let add = |all: (u64, u64), group: u32| {
+        let own = corpus.counts(group);
+        (all.0 + own.0, all.1 + own.1)
     };
-    let of_runs = runs().map(of_run).fold(copies, u64::saturating_add);
+    let runs = || tables.iter().flat_map(|table| (0..table.runs()).map(|run| table.run(run)));
+    let of_run = |run: &[u32]| {
+        let own: u64 = run.iter().map(|&group| corpus.pairs_among(corpus.counts(group))).sum();
+        corpus.pairs_among(run.iter().fold((0, 0), |all, &group| add(all, group))) - own
+    };
+    let of_runs = runs().map(of_run).fold(corpus.pairs_of_copies(), u64::saturating_add);
     if of_runs <= many {
         return of_runs;
     }
@@ -542,9 +543,12 @@ pub(super) fn most_pairs(tables: &[Table], corpus: &Corpus, many: u64) -> u64 {
     for run in runs() {
         run.iter().for_each(|&group| _ = connected.union(run[0], group));
     }
-    let mut sizes = vec![0u64; corpus.distinct()];
-    (0..corpus.distinct() as u32).for_each(|group| sizes[connected.find(group) as usize] += documents(group));
-    of_runs.min(sizes.into_iter().map(pairs).fold(0, u64::saturating_add))
+    let mut documents = vec![(0, 0); corpus.distinct()];
+    for group in 0..corpus.distinct() as u32 {
+        let all = &mut documents[connected.find(group) as usize];
+        *all = add(*all, group);
+    }
+    of_runs.min(documents.into_iter().map(|documents| corpus.pairs_among(documents)).fold(0, u64::saturating_add))
 }
 
 /// The search for pairs in the runs; each pair comes with the run of a table that it is in.

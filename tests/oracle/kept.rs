@@ -427,31 +427,71 @@ impl Observer for Announced {
     }
 }
 
+/// What a scan announces, and the number of pairs that it finds.
+fn announced(reference: &[Text], documents: &[Text], factory: &dyn AlgorithmFactory) -> (Vec<Option<u64>>, u64) {
+    let announced = Announced::default();
+    let (mut against, mut source) = (Batched { documents: reference, size: 100 }, Batched { documents, size: 100 });
+    let against = (!reference.is_empty()).then_some(&mut against as &mut dyn Source);
+    let outcome = scan(&mut source, against, factory, &ScanOptions::default(), &announced).unwrap();
+    (announced.0.into_inner().unwrap(), outcome.report.counts.pairs.unwrap())
+}
+
+fn copies(count: usize, text: &str) -> Vec<Text> {
+    (0..count).map(|number| (format!("copy {number} of {text}"), text.to_string())).collect()
+}
+
 #[test]
 fn very_many_pairs_are_announced_before_they_are_looked_for() {
-    let factory = factory("minhash", &[("shingle", "1")]);
-    let of = |copies: usize, pages_of_template: usize| {
-        let mut documents = pages(pages_of_template, 300, 2);
-        documents.extend((0..copies).map(|number| (format!("copy {number}"), "a text that is repeated".to_string())));
-        documents
-    };
-    let announced = |documents: &[Text]| {
-        let announced = Announced::default();
-        let mut source = Batched { documents, size: 100 };
-        let outcome = scan(&mut source, None, &factory, &ScanOptions::default(), &announced).unwrap();
-        (announced.0.into_inner().unwrap(), outcome.report.counts.pairs.unwrap())
-    };
-    assert_eq!(announced(&of(5000, 0)), (vec![Some(12_497_500), None], 12_497_500));
-    assert_eq!(announced(&of(4000, 0)), (vec![None], 7_998_000));
-    let documents = of(4460, 700);
-    let (before, pairs) = announced(&documents);
+    let minhash = factory("minhash", &[("shingle", "1")]);
+    // 91 tables, which are not made.
+    let simhash = factory("simhash", &[("force", "true"), ("distance", "12"), ("blocks", "14")]);
+    let repeated = "a text that is repeated";
+    for factory in [&minhash, &simhash] {
+        let of_copies = |count| announced(&[], &copies(count, repeated), factory);
+        assert_eq!(of_copies(5000), (vec![Some(12_497_500), None], 12_497_500));
+        assert_eq!(of_copies(4000), (vec![None], 7_998_000));
+    }
+    let mut documents = pages(700, 300, 2);
+    documents.extend(copies(4460, repeated));
+    let (before, pairs) = announced(&[], &documents, &minhash);
     assert_eq!(before.len(), 2);
     // All pages of the template are connected, and all pairs of them and of the copies are there.
     assert_eq!(before[0], Some(pairs));
     let unannounced = Announced::default();
     let mut source = Batched { documents: &documents, size: 100 };
-    scan_to_keep(&mut source, None, &factory, &ScanOptions::default(), &unannounced, KeepPolicy::First).unwrap();
+    scan_to_keep(&mut source, None, &minhash, &ScanOptions::default(), &unannounced, KeepPolicy::First).unwrap();
     assert_eq!(unannounced.0.into_inner().unwrap(), [None]);
+}
+
+#[test]
+fn pairs_of_a_reference_are_not_announced() {
+    let mut reference = copies(5000, "a text that is repeated");
+    let simhash = factory("simhash", &[("force", "true"), ("distance", "12"), ("blocks", "14")]);
+    for factory in [&factory("minhash", &[("shingle", "1")]), &simhash] {
+        let new = copies(3, "a text that is repeated");
+        assert_eq!(announced(&reference, &new, factory), (vec![None], 15_000));
+        let new = copies(2500, "a text that is repeated");
+        assert_eq!(announced(&reference, &new, factory), (vec![Some(12_500_000), None], 12_500_000));
+    }
+    // As runs of different pages.
+    reference = pages(5000, 20, 1);
+    let new = reference.split_off(4995);
+    let (before, pairs) = announced(&reference, &new, &factory("minhash", &[("shingle", "1")]));
+    assert!(before == [None] && pairs > 20_000, "{before:?} {pairs}");
+}
+
+/// Two groups of copies with one fingerprint, far from each other among many other documents.
+#[test]
+fn pairs_of_large_groups_are_not_missed_by_a_sample() {
+    let mut random = Random::new(5);
+    let mut documents = copies(2400, "one two three four five six seven eight nine ten");
+    documents.extend((0..1500).map(|number| (format!("own {number}"), words(&mut random, 8, 1 << 30).join(" "))));
+    // Another order of words: another text with the same features.
+    documents.extend(copies(2400, "ten nine eight seven six five four three two one"));
+    let simhash = factory("simhash", &[("force", "true"), ("grams", "1"), ("distance", "12"), ("blocks", "14")]);
+    let (before, pairs) = announced(&[], &documents, &simhash);
+    assert!(pairs >= 4800 * 4799 / 2, "{pairs}");
+    assert_eq!(before, [Some(6300 * 6299 / 2), None]);
 }
 
 /// Chains, where the kept documents of a cluster are connected through dropped ones only.
