@@ -20,6 +20,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from neardups import _input, _native
 
@@ -35,6 +36,9 @@ _REFERENCE = -(1 << 62)
 _BLOCK = 50_000
 #: The number of edges that one task decides on, which takes some 100 bytes of memory for each.
 _EDGES_OF_A_TASK = 50_000_000
+#: The number of documents under one key from which on they are thinned, where pairs are not wanted; and the most rounds of it.
+_CROWD = 2000
+_ROUNDS = 30
 #: The documents that the first guess of the median length is made of.
 _SAMPLE = 1000
 #: Memory for one document, and for those under one hot key.
@@ -115,7 +119,7 @@ class _Stages:
     def note(self, name: str) -> Optional[str]:
         """A note that was written; `None` if there is none, or it was not written to its end."""
         try:
-            rows = self.spark.read.parquet(f"{self.work}/{name}.note").collect()
+            rows = self.spark.read.schema("note string").parquet(f"{self.work}/{name}.note").collect()
         except Exception:  # Whatever an engine raises for a file that is not there.
             return None
         return rows[0]["note"] if rows else None
@@ -126,15 +130,16 @@ class _Stages:
 
     def frame(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
         """The rows of a stage, which are made unless they are there."""
-        path = f"{self.work}/{name}"
-        if self.note(name) is None:
+        path, note = f"{self.work}/{name}", self.note(name)
+        if note is None:
             start = time.monotonic()
             made = make()
             made.write.mode("overwrite").parquet(path)
             self.seconds[name] = round(time.monotonic() - start, 3)
-            # After the rows, so that a stage with a note is whole.
-            self.write_note(name, json.dumps({"columns": made.columns}))
-        return self.spark.read.parquet(path)
+            # After the rows, so that a stage with a note is whole. Some engines write no file if there are no rows.
+            note = made.schema.json()
+            self.write_note(name, note)
+        return self.spark.read.schema(StructType.fromJson(json.loads(note))).parquet(path)
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
         """A small result of a stage."""
@@ -176,6 +181,7 @@ class Dedup:
         """Every pair at or above the threshold: `a`, `b` and `similarity`; `a` is the earlier document.
 
         Pairs of copies are spelled out: a page with a thousand copies has half a million of them."""
+        self._run.need_pairs("pairs")
         return self._run.pairs()
 
     @property
@@ -185,12 +191,15 @@ class Dedup:
 
     @property
     def removed(self) -> DataFrame:
-        """The documents that are not kept: `id`, the kept document `duplicate_of`, and their `similarity`."""
+        """The documents that are not kept: `id`, the kept document `duplicate_of`, and their `similarity`.
+
+        Of several, the most similar one; with `pairs=False` the most similar of those that it was compared with."""
         return self._run.with_ids(self._run.removed(), {"doc": "id", "by": "duplicate_of"})
 
     @property
     def clusters(self) -> DataFrame:
         """The documents that pairs connect: `cluster`, the least number of a document in it, `id`, and whether it is `kept`."""
+        self._run.need_pairs("clusters")
         return self._run.clusters()
 
     @property
@@ -225,8 +234,8 @@ class _Run:
             "text": self.text,
             "id": self.id,
             "order": self.order,
-            "keep": keep,
             "against": against is not None,
+            "pairs": settings["pairs"],
             "options": dict(self.keywords),
             "hot": settings["hot"],
             "memory": settings["memory"],
@@ -366,15 +375,25 @@ class _Run:
         frame = self.stages.frame
         self.signs = self.signed()
         self.copies = frame("copies", self.distinct)
-        self.met = frame("met", lambda: self.step("pairs", self.keyed()))
-        self.hot = frame("hot", self.of_hot_keys)
+        self.keys = frame("keys", self.keyed) if self.thins else self.keyed()
+        self.thinned = self.thin() if self.thins else []
+        keys = self.keys
+        for edges, *_ in self.thinned:
+            keys = keys.join(edges.select(F.col("b").alias("doc")).distinct(), "doc", "left_anti")
+        search = self.of_search
+        self.met = frame(search("met"), lambda: self.step("pairs", keys))
+        self.hot = frame(search("hot"), self.of_hot_keys)
         again, _ = self.planned(self.resolved["median_tokens"], hot=0)
-        cold = frame("split", lambda: self.step("pairs", self.hot.where("key is not null"), again))
-        self.open = frame("candidates", lambda: self.candidates(cold))
-        self.blocks = frame("blocks", self.blocked)
-        self.verified = frame("verified", self.verify)
-        self.edges = frame("edges", lambda: self.all_edges(cold))
-        self.dropped = frame("dropped", self.drop)
+        cold = frame(search("split"), lambda: self.step("pairs", self.hot.where("key is not null"), again))
+        self.open = frame(search("candidates"), lambda: self.candidates(cold))
+        self.blocks = frame(search("blocks"), lambda: self.blocked(self.open))
+        self.verified = frame(search("verified"), lambda: self.verify(self.blocks))
+        self.edges = frame(search("edges"), lambda: self.all_edges(cold))
+        self.dropped = frame(self.of_keep("dropped"), self.drop)
+
+    def of_keep(self, name: str) -> str:
+        """The name of a stage that depends on which documents are kept. The others serve every choice."""
+        return f"{name}-{self.keep}"
 
     def distinct(self) -> DataFrame:
         """The documents with features that stand for their copies."""
@@ -403,13 +422,13 @@ class _Run:
         rows = self.met.where(is_open).select("a", "b").unionByName(cold.where(is_open).select("a", "b"))
         return rows.distinct()
 
-    def blocked(self) -> DataFrame:
+    def blocked(self, pairs: DataFrame) -> DataFrame:
         """Each candidate with its block: that of the least documents which its documents meet, so that a cluster is one block, and each
         text moves about once. Large blocks are cut by both documents of a pair."""
-        label = self.open.groupBy(F.col("b").alias("doc")).agg(F.min("a").alias("label"))
+        label = pairs.groupBy(F.col("b").alias("doc")).agg(F.min("a").alias("label"))
         of_a = label.select(F.col("doc").alias("a"), F.col("label").alias("label_a"))
         of_b = label.select(F.col("doc").alias("b"), F.col("label").alias("label_b"))
-        rows = self.open.join(of_b, "b").join(of_a, "a", "left")
+        rows = pairs.join(of_b, "b").join(of_a, "a", "left")
         rows = rows.select(F.xxhash64(F.coalesce("label_a", "a"), "label_b").alias("block"), "a", "b")
         members = rows.groupBy("block").agg(F.approx_count_distinct("b").alias("members"))
         large = members.where(F.col("members") > self.settings["block"]).select(
@@ -419,13 +438,13 @@ class _Run:
         cut = F.xxhash64("block", F.pmod(F.xxhash64("a"), "cuts"), F.pmod(F.xxhash64("b"), "cuts"))
         return rows.select(F.coalesce(F.when(F.col("cuts") > 1, cut), "block").alias("block"), "a", "b")
 
-    def verify(self) -> DataFrame:
-        members = self.blocks.select("block", F.explode(F.array("a", "b")).alias("a")).distinct()
+    def verify(self, blocks: DataFrame) -> DataFrame:
+        members = blocks.select("block", F.explode(F.array("a", "b")).alias("a")).distinct()
         none = F.lit(None)
         documents = self.texts_of(members, "a").select(
             "block", F.lit(0).cast("long").alias("kind"), "a", none.cast("long").alias("b"), "seq_hi", "seq_lo", "text"
         )
-        pairs = self.blocks.select(
+        pairs = blocks.select(
             "block",
             F.lit(1).cast("long").alias("kind"),
             "a",
@@ -446,6 +465,70 @@ class _Run:
         for other in others:
             first = first.unionByName(other)
         return first.groupBy("a", "b").agg(F.max("similarity").alias("similarity"))
+
+    # What is kept, without all pairs
+
+    def need_pairs(self, what: str) -> None:
+        if not self.settings["pairs"]:
+            raise ValueError(f"`{what}` needs all pairs: call dedup with `pairs=True` and another folder as `work`")
+
+    @property
+    def thins(self) -> bool:
+        return not self.settings["pairs"] and self.reference is None
+
+    def of_search(self, name: str) -> str:
+        """The name of a stage of the search, which needs not all documents for each choice of what is kept."""
+        return self.of_keep(name) if self.thins else name
+
+    def thin(self) -> List[Tuple[DataFrame, DataFrame, DataFrame]]:
+        """For each round, pairs of a document that is kept and one that is not, after which the others can be searched alone: what is kept of them does
+        not depend on documents that are not kept. Then what was compared, and the results.
+
+        In each round, the first document under each key with very many is compared with all that share a key with it. If none before it
+        is like it, it is kept, and those like it are not. Pairs of these are never looked at."""
+        ranks = self.ranked().select("doc", "rank")
+        keys = self.keys.join(ranks, "doc").select("key", "doc", "rank")
+        rounds: List[Tuple[DataFrame, DataFrame, DataFrame]] = []
+        done = self.spark.createDataFrame([], "doc long")
+        for number in range(1, _ROUNDS + 1):
+            name = self.of_keep(f"thin-{number}")
+            large = keys.groupBy("key").agg(F.count("*").alias("members"))
+            large = large.where(F.col("members") >= self.settings["crowd"])
+            open_keys = keys.join(done, "doc", "left_anti").join(large, "key")
+            firsts = open_keys.groupBy("key").agg(F.min(F.struct("rank", "doc")).alias("first"))
+            firsts = self.stages.frame(f"{name}-firsts", lambda firsts=firsts: firsts.select("first.doc", "first.rank").distinct())
+            met = self.stages.frame(f"{name}-met", lambda keys=keys, firsts=firsts: self.met_by(firsts, keys))
+            blocks = self.stages.frame(f"{name}-blocks", lambda met=met: self.blocked(met))
+            verified = self.stages.frame(f"{name}-verified", lambda blocks=blocks: self.verify(blocks))
+            edges = self.stages.frame(name, lambda firsts=firsts, verified=verified: self.decided(firsts, verified, ranks))
+            count = self.stages.value(f"{name}-count", lambda edges=edges: edges.select("b").distinct().count())
+            rounds.append((edges, met, verified))
+            done = done.unionByName(firsts.select("doc"))
+            # A round that drops little would be followed by others like it.
+            if count < self.settings["crowd"]:
+                break
+            keys = keys.join(edges.select(F.col("b").alias("doc")).distinct(), "doc", "left_anti")
+            keys = self.stages.frame(f"{name}-keys", lambda keys=keys: keys)
+        return rounds
+
+    def met_by(self, firsts: DataFrame, keys: DataFrame) -> DataFrame:
+        """The pairs of these documents and all that share a key with them."""
+        own = keys.join(F.broadcast(firsts.select("doc")), "doc", "left_semi").select("key", F.col("doc").alias("x"))
+        pairs = keys.select("key", F.col("doc").alias("y")).join(F.broadcast(own), "key").where("x != y")
+        return pairs.select(F.least("x", "y").alias("a"), F.greatest("x", "y").alias("b")).distinct()
+
+    def decided(self, firsts: DataFrame, verified: DataFrame, ranks: DataFrame) -> DataFrame:
+        """Of the pairs that were found, those of one of these documents, `a`, that is kept for certain, and a later one, `b`."""
+        pairs = verified.where("similarity is not null")
+        of = {name: ranks.select(F.col("doc").alias(name), F.struct("rank", "doc").alias(f"{name}_rank")) for name in ("a", "b")}
+        pairs = pairs.join(of["a"], "a").join(of["b"], "b")
+        is_first = F.col("a_rank") < F.col("b_rank")
+        earlier, later = F.when(is_first, F.col("a")).otherwise(F.col("b")), F.when(is_first, F.col("b")).otherwise(F.col("a"))
+        ordered = pairs.select(earlier.alias("a"), later.alias("b"), "similarity")
+        firsts = firsts.select(F.col("doc").alias("a"))
+        # Whatever is like it and before it may be kept.
+        certain = firsts.join(ordered.select(F.col("b").alias("a")).distinct(), "a", "left_anti")
+        return ordered.join(certain, "a", "left_semi")
 
     # What is kept
 
@@ -496,16 +579,19 @@ class _Run:
         edges, dropped, number = self.oriented(), None, 0
         while edges.count() > self.settings["edges"]:
             number += 1
-            edges = self.stages.frame(f"edges-{number}", lambda edges=edges: edges)
+            edges = self.stages.frame(self.of_keep(f"edges-{number}"), lambda edges=edges: edges)
             firsts = edges.select("a").distinct().join(edges.select(F.col("b").alias("a")).distinct(), "a", "left_anti")
             gone = self.stages.frame(
-                f"gone-{number}", lambda: edges.join(firsts, "a", "left_semi").select(F.col("b").alias("doc")).distinct()
+                self.of_keep(f"gone-{number}"), lambda: edges.join(firsts, "a", "left_semi").select(F.col("b").alias("doc")).distinct()
             )
             dropped = gone if dropped is None else dropped.unionByName(gone)
             edges = edges.join(gone.withColumnRenamed("doc", "a"), "a", "left_anti")
             edges = edges.join(gone.withColumnRenamed("doc", "b"), "b", "left_anti")
         rest = self.step("keep", edges, one_task=True)
-        return rest if dropped is None else dropped.unionByName(rest)
+        dropped = rest if dropped is None else dropped.unionByName(rest)
+        for pairs, *_ in self.thinned:
+            dropped = dropped.unionByName(pairs.select(F.col("b").alias("doc")).distinct())
+        return dropped
 
     def members(self) -> DataFrame:
         """All documents with features: `doc`, its group `first`, and what is known of that."""
@@ -515,7 +601,7 @@ class _Run:
 
     def removed(self) -> DataFrame:
         """The documents that are not kept, with the kept one that explains each best."""
-        return self.stages.frame("removed", self.explained)
+        return self.stages.frame(self.of_keep("removed"), self.explained)
 
     def explained(self) -> DataFrame:
         dropped = self.dropped.select(F.col("doc").alias("first"), F.lit(True).alias("is_dropped"))
@@ -530,8 +616,11 @@ class _Run:
         of_copies = members.where("is_dropped is null and doc != leader").select(
             "doc", F.col("leader").alias("by"), F.lit(1.0).alias("similarity")
         )
-        both = self.edges.select(F.col("a").alias("first"), F.col("b").alias("other"), "similarity").unionByName(
-            self.edges.select(F.col("b").alias("first"), F.col("a").alias("other"), "similarity")
+        edges = self.edges
+        for thinned, *_ in self.thinned:
+            edges = edges.unionByName(thinned.select("a", "b", "similarity"))
+        both = edges.select(F.col("a").alias("first"), F.col("b").alias("other"), "similarity").unionByName(
+            edges.select(F.col("b").alias("first"), F.col("a").alias("other"), "similarity")
         )
         kept = ranked.join(self.dropped, "doc", "left_anti").select(
             F.col("doc").alias("other"), F.col("rank").alias("other_rank"), F.col("leader").alias("by")
@@ -597,7 +686,7 @@ class _Run:
         while edges.count() > self.settings["edges"]:
             number += 1
             both = edges.unionByName(edges.select(F.col("b").alias("a"), F.col("a").alias("b")))
-            near = both.groupBy(F.col("a").alias("doc")).agg(F.least(F.col("a"), F.min("b")).alias("to"))
+            near = both.groupBy("a").agg(F.min("b").alias("to")).select(F.col("a").alias("doc"), F.least("a", "to").alias("to"))
             near = self.stages.frame(f"near-{number}", lambda near=near: near)
             joined.append(near)
             moved = edges.join(near.select(F.col("doc").alias("a"), F.col("to").alias("x")), "a")
@@ -628,7 +717,7 @@ class _Run:
             removed = self.removed().select("doc", F.lit(False).alias("kept"))
             return rows.join(removed, "doc", "left").select("cluster", "doc", F.coalesce("kept", F.lit(True)).alias("kept"))
 
-        rows = self.stages.frame("clusters", make)
+        rows = self.stages.frame(self.of_keep("clusters"), make)
         rows = self.with_ids(rows, {"doc": "id"})
         number = F.when(F.col("cluster") < 0, F.col("cluster") - F.lit(_REFERENCE)).otherwise(F.col("cluster"))
         return rows.select(number.alias("cluster"), "id", "kept")
@@ -645,23 +734,35 @@ class _Run:
             copies = self.copies.agg(F.sum(F.col("copies") - 1).alias("copies"), F.count("*").alias("distinct")).collect()[0]
             named = self.verified.where("b is null").select("a")
             named = named.unionByName(self.hot.where("key is null and b is null").select("a"))
+            for _, _, verified in self.thinned:
+                named = named.unionByName(verified.where("b is null").select("a"))
             changed = [row["a"] for row in named.distinct().limit(100).collect()]
+            ids, repeated = self.ids(), 0
+            if ids is not None:
+                repeated = ids.agg(F.count("id") - F.countDistinct("id")).collect()[0][0]
             return {
                 **signs.asDict(),
+                "repeated_ids": repeated,
                 "copies": copies["copies"] or 0,
                 "distinct": copies["distinct"],
                 "hot_members": self.met.where("hot is not null").count(),
-                "candidates": self.open.count(),
-                "edges": self.edges.count(),
-                "removed": self.removed().count(),
+                "candidates": self.open.count() + sum(met.count() for _, met, _ in self.thinned),
+                "edges": self.edges.count() + sum(edges.count() for edges, *_ in self.thinned),
+                "thinned_rounds": len(self.thinned),
                 "changed": sorted(changed),
             }
 
-        counts = self.stages.value("counts", counted)
+        counts = self.stages.value(self.of_search("counts"), counted)
+        counts["removed"] = self.stages.value(self.of_keep("counts-removed"), self.removed().count)
         warnings = list(self.resolved["warnings"])
         if counts["changed"]:
             warnings.append(
                 f"documents changed while the run read them: {counts['changed'][:3]}; pairs with them may be missing"
+            )
+        if counts["repeated_ids"]:
+            warnings.append(
+                f"{counts['repeated_ids']} documents have an id that an earlier one has: all are compared, and results name each by its id "
+                "(without `id`, by its number)"
             )
         resolved = {name: value for name, value in self.resolved.items() if name != "learns"}
         return {**resolved, **counts, "warnings": warnings, "seconds": dict(self.stages.seconds)}
@@ -676,12 +777,14 @@ def dedup(
     work: str,
     keep: str = "first",
     against: Optional[DataFrame] = None,
+    pairs: bool = True,
     hot: int = 512,
     partitions: Optional[int] = None,
     memory: int = _MEMORY,
     sorts: Optional[bool] = None,
     edges: int = _EDGES_OF_A_TASK,
     block: int = _BLOCK,
+    crowd: int = _CROWD,
     **options: Union[str, int, float, bool, None, Sequence[str]],
 ) -> Dedup:
     """Finds the near-duplicates among the rows of a data frame: the pairs, similarities and kept documents of `dedup scan`.
@@ -692,7 +795,10 @@ def dedup(
     then come from Parquet files, without an operation that forgets them.
 
     `work` is a folder of its own that all workers read and write. Each stage is written there once: the same call after a failure goes on where it
-    stopped. Another call needs another folder.
+    stopped. A call with another `keep` uses the stages up to all pairs; any other call needs another folder.
+
+    With `pairs=False`, only `kept` and `removed` are found. Documents of which very many share a key are then compared with those that are
+    kept, and not with each other: a page with 50,000 near-copies has more than a thousand million pairs.
 
     `keep` is `first`, `last`, `longest` or `shortest`. With `against`, a data frame with the same columns, documents are compared with
     those of it alone, and all of it is kept.
@@ -704,7 +810,7 @@ def dedup(
     Of these, results do not depend: `hot`, the documents under one key from which on they are searched by rare features (0: never);
     `partitions` of a shuffle; `memory` in bytes, for one document and for those under one hot key; `sorts`, whether the engine sorts rows
     before they reach a worker, which is found out by default; `edges`, the most that one task decides on; `block`, the documents of a cluster
-    that are verified together.
+    that are verified together; `crowd`, the documents under one key that are very many with `pairs=False`.
 
     Raises `ValueError` for arguments that are refused, before anything is written where possible.
     """
@@ -716,5 +822,6 @@ def dedup(
         if column is not None and "." not in column and column not in df.columns:
             raise ValueError(f"`{name}`: no column '{column}' (columns here: {', '.join(df.columns)})")
     settings = {"hot": hot, "partitions": partitions, "memory": memory, "sorts": sorts, "edges": edges, "block": block}
+    settings.update(pairs=pairs, crowd=crowd)
     spark = df.sparkSession
     return Dedup(_Run(spark, df, against, (text, id, order), work, keep, settings, options))

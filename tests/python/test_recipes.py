@@ -1,0 +1,84 @@
+"""The recipes of the guide: each keeps the rows that the command keeps."""
+
+import json
+
+import pytest
+from conftest import ARTICLES, dedup
+
+import neardups
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    rows = [json.loads(line) for line in ARTICLES.read_text(encoding="utf-8").splitlines()]
+    path = tmp_path_factory.mktemp("recipes") / "pages.parquet"
+    pq.write_table(pa.table({name: [row[name] for row in rows] for name in ("id", "text")}), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def kept(file):
+    return kept_of(file)
+
+
+def kept_of(file, *flags):
+    """The ids of the rows that the command keeps."""
+    lines = dedup("scan", str(file), "--emit", "verdicts", "--threshold", "0.7", "--quiet", *flags).splitlines()
+    verdicts = [json.loads(line) for line in lines]
+    found = [verdict["id"] for verdict in verdicts if verdict["keep"]]
+    assert 0 < len(found) < len(verdicts)
+    return found
+
+
+def test_duckdb(file, kept):
+    duckdb = pytest.importorskip("duckdb")
+    con = duckdb.connect()
+    pages = con.sql(f"SELECT id, text FROM '{file}' WHERE length(text) > 0").to_arrow_table()
+    kept_pages = neardups.keep(pages, threshold=0.7)
+    assert con.sql("SELECT id FROM kept_pages").fetchall() == [(id,) for id in kept]
+    # The pairs, joined with what they are of.
+    pairs = neardups.scan(pages, threshold=0.7)
+    [(joined,)] = con.sql("SELECT count(*) FROM pairs JOIN pages ON pairs.a = pages.id").fetchall()
+    assert joined == len(pairs) > 0
+
+
+def test_polars(file, kept):
+    polars = pytest.importorskip("polars")
+    distinct = polars.scan_parquet(file).filter(polars.col("text") != "").collect().pipe(neardups.keep, threshold=0.7)
+    assert distinct["id"].to_list() == kept
+
+
+def test_pandas(file, kept):
+    pandas = pytest.importorskip("pandas")
+    distinct = pandas.read_parquet(file).pipe(neardups.keep, threshold=0.7)
+    assert distinct["id"].tolist() == kept
+
+
+def test_datasets(file, kept, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    pages = datasets.load_dataset("parquet", data_files=str(file), split="train", cache_dir=str(tmp_path))
+    distinct = neardups.keep(pages, threshold=0.7)
+    assert distinct["id"][:] == kept
+    # Without what a model is tested on.
+    tested, reference = pages.select(range(8)), tmp_path / "tested.parquet"
+    tested.to_parquet(str(reference))
+    clean = neardups.keep(pages, against=tested, threshold=0.7)
+    assert clean["id"][:] == kept_of(file, "--against", str(reference))
+
+
+def test_daft(file, kept):
+    daft = pytest.importorskip("daft")
+    pages = daft.read_parquet(str(file)).where(daft.col("text") != "")
+    distinct = daft.from_arrow(neardups.keep(pages.to_arrow(), threshold=0.7))
+    assert distinct.to_pydict()["id"] == kept
+
+
+def test_files_of_parquet(file, kept, tmp_path):
+    import pyarrow.dataset as ds
+
+    distinct = neardups.keep(ds.dataset(file).scanner(columns=["id", "text"]).to_reader(), threshold=0.7)
+    ds.write_dataset(distinct, tmp_path / "out", format="parquet")
+    assert ds.dataset(tmp_path / "out").to_table()["id"].to_pylist() == kept
