@@ -55,15 +55,14 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(options: &'a ReadOptions, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        let fields = JsonFields::new(options);
+    /// `fields` are those of JSON lines that the options name.
+    pub fn new(
+        options: &'a ReadOptions,
+        fields: Arc<JsonFields>,
+        deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
+    ) -> Self {
         let assembler = Assembler::new(options, deliver);
-        Pass { options, fields: Arc::new(fields), bytes_read: Rc::default(), assembler }
-    }
-
-    /// The wanted fields of JSON lines.
-    pub fn fields(&self) -> Arc<JsonFields> {
-        Arc::clone(&self.fields)
+        Pass { options, fields, bytes_read: Rc::default(), assembler }
     }
 
     /// Passes on the pending batch.

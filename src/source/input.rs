@@ -40,7 +40,7 @@ pub struct Input {
     once: HashMap<usize, Rewind>,
     /// The path whose copy failed in the last reading.
     failed_copy: Option<usize>,
-    /// The fields of JSON lines in the last reading.
+    /// The wanted fields of JSON lines: one for all readings, because a later one may parse only some of the lines.
     fields: Option<Arc<JsonFields>>,
     /// The total, once it was requested, because it takes a walk through all folders.
     total: OnceCell<Option<u64>>,
@@ -321,8 +321,8 @@ impl Source for Input {
     fn read(&mut self, deliver: &mut dyn FnMut(Batch) -> ControlFlow<()>) {
         (self.counts, self.failed_copy) = (Counts::default(), None);
         let options = self.options.clone();
-        let mut pass = Pass::new(&options, deliver);
-        self.fields = Some(pass.fields());
+        let fields = self.fields.get_or_insert_with(|| Arc::new(JsonFields::new(&options)));
+        let mut pass = Pass::new(&options, Arc::clone(fields), deliver);
         let mut seen = Files::new();
         let all = (0..self.paths.len()).try_for_each(|index| self.read_path(index, &mut seen, &mut pass));
         if all.is_continue() {
@@ -337,7 +337,7 @@ impl Source for Input {
 }
 
 impl Input {
-    /// The warning about fields that were named for texts and that no JSON line of the last reading has, although some have
+    /// The warning about fields that were named for texts and that no JSON line has, although some have
     /// others: they were probably mistyped. It is known when all that was read has been parsed.
     pub fn fields_never_found(&self) -> Option<String> {
         let never = self.fields.as_ref()?.fields.never_found();
