@@ -24,9 +24,11 @@
 //! anchors are.
 
 use super::selected_by_windows;
-use crate::hash::{mix, shingle_hashes};
+use crate::hash::shingle_hashes;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 /// A string of tokens that stands at several places of a collection, and can be extended at neither end at all of them.
@@ -137,20 +139,20 @@ impl Text {
         grams.par_sort_unstable();
         let repeated: Vec<u64> = grams.chunk_by(|a, b| a == b).filter(|run| run.len() > 1).map(|run| run[0]).collect();
         all.retain(|anchor| repeated.binary_search(&anchor.gram).is_ok());
-        let mut text = Text { tokens, starts, anchors: all, powers: Powers::new(), shortest, window };
+        let mut text = Text { tokens, starts, anchors: all, powers: Powers::new(random_base()), shortest, window };
         text.hash();
         text
     }
 
     /// Computes the hashes up to the anchors.
     fn hash(&mut self) {
-        let Text { tokens, starts, anchors, .. } = self;
+        let (base, Text { tokens, starts, anchors, .. }) = (self.powers.base(), self);
         anchors.par_chunk_by_mut(|a, b| a.document == b.document).for_each(|anchors| {
             let (mut at, mut hash) = (starts[anchors[0].document as usize], 0);
             for anchor in anchors {
                 hash = tokens[at..anchor.at]
                     .iter()
-                    .fold(hash, |hash, &token| modular::add(modular::times(hash, BASE), token));
+                    .fold(hash, |hash, &token| modular::add(modular::times(hash, base), token));
                 (at, anchor.before) = (anchor.at, hash);
             }
         });
@@ -325,8 +327,12 @@ fn intervals(common: &[usize], mut each: impl FnMut(usize, Range<usize>)) {
     }
 }
 
-/// The base of the hashes of strings: any number without a pattern.
-const BASE: u64 = mix(0x7061_7373_6167_6573) % modular::PRIME;
+/// The base of the hashes of strings. It is another one in each call, so that no text is made for it: two strings of `n` tokens
+/// that differ have one hash for at most `n` of some 2⁶¹ bases.
+fn random_base() -> u64 {
+    // Not 0 or 1.
+    2 + RandomState::new().hash_one(0) % (modular::PRIME - 2)
+}
 
 /// Numbers modulo a prime: hashes of strings, as the values of polynomials (Karp & Rabin, IBM J. Res. Dev. 1987).
 mod modular {
@@ -353,8 +359,9 @@ mod modular {
 struct Powers([[u64; 256]; 6]);
 
 impl Powers {
-    fn new() -> Self {
-        let (mut powers, mut base) = ([[1; 256]; 6], BASE);
+    /// Those of a base.
+    fn new(mut base: u64) -> Self {
+        let mut powers = [[1; 256]; 6];
         for digit in &mut powers {
             for at in 1..256 {
                 digit[at] = modular::times(digit[at - 1], base);
@@ -362,6 +369,10 @@ impl Powers {
             base = modular::times(digit[255], base);
         }
         Powers(powers)
+    }
+
+    fn base(&self) -> u64 {
+        self.0[0][1]
     }
 
     /// The hash of a string of this length, from those of the text before it and of the text with it.
@@ -380,6 +391,7 @@ impl Powers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::mix;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
