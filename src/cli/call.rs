@@ -4,7 +4,7 @@
 
 use super::arguments::keywords::parse;
 pub use super::arguments::keywords::{Given, Misuse};
-use super::arguments::scan::Emit;
+pub use super::arguments::scan::Emit;
 use super::arguments::{self, OnError, Signing, compare as compare_arguments, scan as scan_arguments, signing};
 pub use super::index::{answer, unanswered};
 use super::input::check_not_empty;
@@ -58,20 +58,9 @@ const OF_FILES: [&str; 12] = [
     "allow-empty",
 ];
 
-/// What a scan is called for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    Pairs,
-    Clusters,
-    Verdicts,
-    Kept,
-    Fingerprints,
-    Hosts,
-}
-
 /// A scan, resolved.
 pub struct Scan {
-    pub wanted: Wanted,
+    pub emit: Emit,
     pub source: ReadOptions,
     pub factory: TableFactory,
     pub options: ScanOptions,
@@ -97,14 +86,7 @@ pub fn scan(given: &[(String, Given)], documents: Documents, is_against: bool) -
     }
     let request = scan_command::Request::resolve(&arguments, |_| Ok(Vec::new()))?;
     Ok(Scan {
-        wanted: match request.emit {
-            Emit::Pairs | Emit::Paths => Wanted::Pairs,
-            Emit::Clusters => Wanted::Clusters,
-            Emit::Verdicts => Wanted::Verdicts,
-            Emit::Kept => Wanted::Kept,
-            Emit::Fingerprints => Wanted::Fingerprints,
-            Emit::Hosts => Wanted::Hosts,
-        },
+        emit: request.emit,
         names_ids: request.names_ids,
         allows_empty: request.allow_empty || documents != Documents::Files,
         source: request.source,

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The native part of `neardups.Index`.
 #[pyclass(frozen, module = "neardups._native")]
@@ -29,8 +29,14 @@ struct Shared {
 }
 
 impl Shared {
+    /// The index; closed after a panic, which may have left it in the middle of a change.
     fn lock(&self) -> MutexGuard<'_, Option<index::Index>> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        self.index.lock().unwrap_or_else(|poisoned| {
+            self.index.clear_poison();
+            let mut index = poisoned.into_inner();
+            *index = None;
+            index
+        })
     }
 
     fn open(&self) -> Result<index::Index, Error> {

@@ -5,7 +5,7 @@ use super::records::Records;
 use super::refusal::{exception, refused, rejection, spelled, warning};
 use super::worker::{self, Watch};
 use crate::clean;
-use crate::cli::call::{self, Given, Scan, Wanted};
+use crate::cli::call::{self, Emit, Given, Scan};
 use crate::engine::{self, Fingerprints, Kept, Report, Verdict};
 use crate::report::table::{Ids, Records as Table};
 use crate::{Error, compare};
@@ -78,7 +78,7 @@ fn find(
     };
     let reference = against.as_mut().map(Opened::source);
     let (factory, options) = (&call.factory, &call.options);
-    if let (Wanted::Kept, Opened::Files(input)) = (call.wanted, &mut documents) {
+    if let (Emit::Kept, Opened::Files(input)) = (call.emit, &mut documents) {
         let (clean, mut bytes) = (call.options_of_clean(), Vec::new());
         let (report, written) = clean::write_kept(input, reference, factory, &clean, watch, &mut bytes)?;
         written?;
@@ -86,28 +86,28 @@ fn find(
         return Ok((Found::Bytes(bytes), report));
     }
     let source = documents.source();
-    match call.wanted {
-        Wanted::Pairs | Wanted::Hosts => {
+    match call.emit {
+        Emit::Pairs | Emit::Paths | Emit::Hosts => {
             let outcome = engine::scan(source, reference, factory, options, watch)?;
             call.check(&outcome.report.counts)?;
-            let table = match call.wanted {
-                Wanted::Hosts => Table::hosts(&outcome.hosts(call.host_depth, options.memory)?),
+            let table = match call.emit {
+                Emit::Hosts => Table::hosts(&outcome.hosts(call.host_depth, options.memory)?),
                 _ => Table::pairs(&outcome, ids),
             };
             Ok((Found::Records(table), outcome.report))
         }
-        Wanted::Clusters | Wanted::Verdicts | Wanted::Kept => {
+        Emit::Clusters | Emit::Verdicts | Emit::Kept => {
             let outcome = engine::scan_to_keep(source, reference, factory, options, watch, call.keep)?;
             call.check(&outcome.report().counts)?;
             let kept = outcome.kept();
-            let table = match call.wanted {
-                Wanted::Clusters => Table::clusters(&kept, ids),
-                Wanted::Verdicts => Table::verdicts(verdicts(&kept, call), ids),
+            let table = match call.emit {
+                Emit::Clusters => Table::clusters(&kept, ids),
+                Emit::Verdicts => Table::verdicts(verdicts(&kept, call), ids),
                 _ => Table::flags("keep", verdicts(&kept, call).map(|(verdict, _)| verdict.keep)),
             };
             Ok((Found::Records(table), outcome.report().clone()))
         }
-        Wanted::Fingerprints => {
+        Emit::Fingerprints => {
             let fingerprints = Fingerprints::prepare(source, factory, options, watch)?;
             let mut report = Report::default();
             let table = Table::fingerprints(

@@ -34,7 +34,7 @@ const LISTED: usize = 3;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long the end of a stopped run is waited for. After that it ends by itself.
-const PATIENCE: Duration = Duration::from_millis(500);
+const STOP_WAIT: Duration = Duration::from_millis(500);
 
 impl Watch {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -95,7 +95,7 @@ impl Observer for Watch {
 /// documents of the stage so far.
 ///
 /// # Errors
-/// `work` panicked. /// A signal raised an exception, or `show` did. The work is then told to end, and if it does not soon, it ends later.
+/// `work` panicked; a signal raised an exception, or `show` did. Then the work is stopped. If it does not end soon, it ends later.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     show: Option<&Bound<'_, PyAny>>,
@@ -107,7 +107,7 @@ pub fn run<T: Send + 'static>(
     let result = Mutex::new(result);
     let watched = Arc::clone(&watch);
     thread::Builder::new().name("neardups".into()).stack_size(8 << 20).spawn(move || {
-        // If nobody waits any more, the result is not wanted.
+        // The caller may have stopped waiting.
         _ = done.send(caught(|| work(&watched)));
     })?;
     let started = Instant::now();
@@ -124,7 +124,7 @@ pub fn run<T: Send + 'static>(
         });
         if let Err(error) = py.check_signals().and(shown) {
             watch.stop.store(true, Ordering::Relaxed);
-            _ = wait(py, &result, PATIENCE);
+            _ = wait(py, &result, STOP_WAIT);
             return Err(error);
         }
     }
@@ -134,7 +134,7 @@ fn wait<T: Send>(py: Python<'_>, result: &Mutex<Receiver<T>>, time: Duration) ->
     py.detach(|| result.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
 }
 
-/// Panics, so that tests can show what becomes of it.
+/// Panics, for tests.
 #[pyfunction]
 pub fn panic(py: Python<'_>, message: String) -> PyResult<()> {
     run(py, None, move |_| panic!("{message}"))

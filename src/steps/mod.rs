@@ -22,8 +22,8 @@
 //! A document whose text changes between steps is named by a row with `a` alone: no pair with it is found in that step.
 //!
 //! # Learning
-//! An algorithm that [learns](Spec::learns) from the whole collection has no keys before. Then `sign` gives lengths and `seq` alone, which
-//! tell what the distinct documents are; `count` counts what is to be learned, and the sums are [`Counts`], which go with the plan.
+//! An algorithm that [learns](Spec::learns) from the whole collection has no keys before. Then `sign` gives lengths and `seq` alone, by which
+//! the engine finds the distinct documents; `count` counts what is to be learned, and the sums are [`Counts`], which go with the plan.
 //!
 //! # Order
 //! Each step checks that its rows come in the order of [`Entry::order`], and raises an error otherwise. Rows under one value of the first of these

@@ -165,7 +165,7 @@ impl Prefix {
     }
 
     /// Does a part of what the documents that are there leave to do. Returns whether nothing is left.
-    fn settle(&mut self, out: &mut Out) -> Result<bool, Error> {
+    fn finalize(&mut self, out: &mut Out) -> Result<bool, Error> {
         match &mut self.work {
             Work::Collecting if self.held.members.is_empty() => return Ok(true),
             Work::Collecting => {
@@ -227,13 +227,13 @@ impl Rows for Prefix {
             )));
         }
         if before.is_some_and(|(key, _)| key != hot) && !(self.held.members.is_empty() && self.is_collecting()) {
-            if self.settle(out)? {
+            if self.finalize(out)? {
                 self.work = Work::Collecting;
             }
             return Ok(false);
         }
         if self.is_splitting() && !self.held.members.is_empty() {
-            self.settle(out)?;
+            self.finalize(out)?;
             return Ok(false);
         }
         let member = Member { doc, last: lasts.value(row) };
@@ -260,6 +260,6 @@ impl Rows for Prefix {
         if self.held.members.is_empty() {
             return Ok(true);
         }
-        self.settle(out)
+        self.finalize(out)
     }
 }

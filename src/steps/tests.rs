@@ -143,7 +143,7 @@ struct Found {
     clusters: BTreeSet<BTreeSet<i64>>,
     /// Documents whose text was another when pairs were verified.
     changed: BTreeSet<i64>,
-    /// How pairs were found, which a scan does not tell.
+    /// How pairs were found, which a scan does not report.
     by: By,
 }
 

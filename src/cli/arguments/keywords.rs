@@ -1,5 +1,6 @@
 //! Names and values in the place of a command line: what another front end, such as Python, was called with.
 
+use crate::readable::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 use std::error::Error as _;
@@ -45,7 +46,10 @@ pub fn parse(command: Command, withheld: &[&str], given: &[(String, Given)]) -> 
     for (name, given) in given {
         let Some(arg) = flag(name) else {
             let names = command.get_arguments().filter_map(Arg::get_long).filter(|name| flag(name).is_some());
-            return Err(Misuse::Unknown { name: name.clone(), nearest: nearest(name, names) });
+            return Err(Misuse::Unknown {
+                name: name.clone(),
+                nearest: nearest(name, names).first().map(|name| name.to_string()),
+            });
         };
         match (arg.get_action().takes_values(), given) {
             (false, Given::Switch(true)) => line.push(format!("--{name}").into()),
@@ -85,27 +89,6 @@ fn misuse(error: &clap::Error) -> Misuse {
             Misuse::Other(message.split("\n\n").next().unwrap_or_default().trim().to_string())
         }
     }
-}
-
-/// The name that was probably meant.
-fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    let by_distance = names.map(|other| (edits(name, other), other));
-    let (edits, nearest) = by_distance.min()?;
-    (edits <= name.len().max(nearest.len()) / 2).then(|| nearest.to_string())
-}
-
-/// The number of bytes to insert, delete or replace.
-fn edits(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = before + usize::from(x != y);
-            before = row[j + 1];
-            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
