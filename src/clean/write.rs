@@ -116,7 +116,11 @@ fn write_file(file: &File, of_file: &OfFile, folder: &Folder, options: &CleanOpt
             match copied {
                 Ok(()) => out.flush().map_err(cannot)?,
                 Err(Failure::Write(error)) => return Err(cannot(error)),
-                Err(Failure::Read(error)) => return Err(Error::input(format!("cannot copy {}", file.shown), error)),
+                Err(Failure::Read(error)) => {
+                    let what =
+                        format!("cannot copy {} without what is left out (repair it, or exclude it)", file.shown);
+                    return Err(Error::input(what, error));
+                }
             }
         }
     }

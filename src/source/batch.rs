@@ -615,8 +615,8 @@ impl Records {
                 Ok((head, block)) => {
                     warc::page(&self.bytes[head.clone()], &self.bytes[block.clone()], self.max_record, wanted)
                 }
-                Err(message) => {
-                    each(number, Err(Problem::at(place, Severity::Failed, ProblemKind::Archive, message)));
+                Err(broken) => {
+                    each(number, Err(Problem::at(place, Severity::Failed, broken.kind, broken.message.as_str())));
                     continue;
                 }
             };

@@ -15,11 +15,11 @@ use std::ops::Range;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::PageText;
 use super::decode::Decoded;
 use super::html;
 use super::options::WARC_MAGIC;
 use super::reader::Reader;
+use super::{PageText, ProblemKind};
 use crate::readable::display_size;
 
 /// The end of a record.
@@ -42,7 +42,25 @@ pub(super) struct Record {
     #[cfg_attr(not(feature = "clean"), allow(dead_code))]
     pub start: u64,
     /// The positions of its header and its block in the piece; or what is wrong with it.
-    pub found: Result<(Range<usize>, Range<usize>), String>,
+    pub found: Result<(Range<usize>, Range<usize>), Broken>,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// [`ProblemKind::Damaged`] if the archive cannot be read on.
+    pub kind: ProblemKind,
+    pub message: String,
+}
+
+impl Broken {
+    fn record(message: String) -> Self {
+        Broken { kind: ProblemKind::Archive, message }
+    }
+
+    fn stream(error: &io::Error) -> Self {
+        Broken { kind: ProblemKind::Damaged, message: error.to_string() }
+    }
 }
 
 /// Whole records in their order, with a list of the wanted ones.
@@ -91,7 +109,7 @@ enum Step {
         text: bool,
         textless: bool,
     },
-    Broken(String),
+    Broken(Broken),
     /// The input has ended.
     End,
 }
@@ -149,13 +167,13 @@ impl<'a> Archive<'a> {
                     self.number += 1;
                     self.textless += u64::from(textless);
                     if text || self.live {
-                        self.found(Err(longer(self.max_record)));
+                        self.found(Err(Broken::record(longer(self.max_record))));
                     }
                     self.passing = bytes;
                 }
-                Step::Broken(message) => {
+                Step::Broken(broken) => {
                     self.number += 1;
-                    self.found(Err(message));
+                    self.found(Err(broken));
                     self.lose();
                 }
                 Step::End => return self.take(),
@@ -177,7 +195,7 @@ impl<'a> Archive<'a> {
     }
 
     /// The record at the current position.
-    fn found(&mut self, found: Result<(Range<usize>, Range<usize>), String>) {
+    fn found(&mut self, found: Result<(Range<usize>, Range<usize>), Broken>) {
         self.found.push(Record { number: self.number, start: self.base + self.at as u64, found });
     }
 
@@ -213,7 +231,7 @@ impl<'a> Archive<'a> {
             self.passing = 0;
             // A failure is reported after it.
             if self.reader.failure.is_none() {
-                self.found(Err(CUT.to_owned()));
+                self.found(Err(Broken::record(CUT.to_owned())));
             }
         }
         self.passing == 0
@@ -244,7 +262,7 @@ impl<'a> Archive<'a> {
         }
         if rest.is_empty() {
             let failure = self.reader.failure.take();
-            return failure.map_or(Step::End, |error| Step::Broken(error.to_string()));
+            return failure.map_or(Step::End, |error| Step::Broken(Broken::stream(&error)));
         }
         match look(rest, self.max_record, ended) {
             Step::Whole { wanted: false, head, block } => {
@@ -255,9 +273,9 @@ impl<'a> Archive<'a> {
             Step::More(_) if ended => match self.reader.failure.take() {
                 Some(error) => {
                     self.at = self.buffer.len();
-                    Step::Broken(error.to_string())
+                    Step::Broken(Broken::stream(&error))
                 }
-                None => Step::Broken(CUT.to_owned()),
+                None => Step::Broken(Broken::record(CUT.to_owned())),
             },
             step => step,
         }
@@ -268,19 +286,19 @@ impl<'a> Archive<'a> {
 fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     let start = &rest[..rest.len().min(WARC_MAGIC.len())];
     if !WARC_MAGIC.starts_with(start) {
-        return Step::Broken("no WARC record starts here".to_owned());
+        return Step::Broken(Broken::record("no WARC record starts here".to_owned()));
     }
     let Some(head) = head_length(rest) else {
         let long = format!("header longer than {}", display_size(HEAD_BYTES));
-        return if rest.len() < HEAD_BYTES { Step::More(1) } else { Step::Broken(long) };
+        return if rest.len() < HEAD_BYTES { Step::More(1) } else { Step::Broken(Broken::record(long)) };
     };
     let fields = Fields(&rest[..head]);
     let Some(length) = fields.get("content-length") else {
-        return Step::Broken("no Content-Length".to_owned());
+        return Step::Broken(Broken::record("no Content-Length".to_owned()));
     };
     let number = std::str::from_utf8(length).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some(block) = number.and_then(|digits| digits.parse::<usize>().ok()) else {
-        return Step::Broken(format!("Content-Length '{}' is not a length", shown(length)));
+        return Step::Broken(Broken::record(format!("Content-Length '{}' is not a length", shown(length))));
     };
     let kind = kind(&fields);
     if block > max_record.saturating_sub(head) {
@@ -300,7 +318,7 @@ fn look(rest: &[u8], max_record: usize, ended: bool) -> Step {
     let is_end = after.starts_with(END) || (ended && rest.len() >= whole && END.starts_with(after));
     let leads_astray = || memmem::find(&rest[1..], &[END, WARC_MAGIC].concat()).is_some();
     if !is_end && (rest.len() >= whole || leads_astray()) {
-        return Step::Broken(format!("Content-Length {block} does not lead to the end of the record"));
+        return Step::Broken(Broken::record(format!("Content-Length {block} does not lead to the end of the record")));
     }
     if !is_end {
         return Step::More(whole - rest.len());
@@ -565,7 +583,7 @@ mod tests {
             for Record { number, found, .. } in records {
                 let (head, block) = match found {
                     Ok((head, block)) => (&bytes[head], &bytes[block]),
-                    Err(message) => {
+                    Err(Broken { message, .. }) => {
                         out.push(format!("{number}: {message}"));
                         continue;
                     }
@@ -764,9 +782,8 @@ mod tests {
             while let Some(Piece { mut records, .. }) = archive.next() {
                 last = records.pop();
             }
-            assert!(
-                matches!(last, Some(Record { number: own, found: Err(why), .. }) if own == number && why == "disk on fire")
-            );
+            let Some(Record { number: own, found: Err(why), .. }) = last else { panic!("the last one cannot be read") };
+            assert_eq!((own, why.kind, &*why.message), (number, ProblemKind::Damaged, "disk on fire"));
         }
     }
 
