@@ -5,13 +5,15 @@ use super::find::{self, Kind};
 use super::finding::{Finding, fingerprint};
 use super::pages::{Page, Tree};
 use super::paths::{joined, place, relative, shown};
+use crate::replace::{Links, open_regular};
 use crate::union_find::UnionFind;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 const VERSION: u32 = 1;
 
@@ -201,7 +203,11 @@ impl Known<'_> {
 
 /// Reads the file. `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Vec<Entry>>, Error> {
-    match fs::read(path) {
+    let bytes = open_regular(path, OpenOptions::new().read(true), Links::Followed).and_then(|mut file| {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    match bytes {
         Ok(bytes) => Ok(Some(parse(path, &bytes)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(crate::Error::input(format!("cannot read the baseline {}", path.display()), error).into()),
