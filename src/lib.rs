@@ -21,7 +21,7 @@
 //!
 //! # Programs
 //!
-//! Each is some ten lines:
+//! Each is ten to twenty lines; the last one, with an algorithm, thirty:
 //! [deduplicate texts in memory](guide::library#deduplicate-texts-in-memory),
 //! [iterate over pairs](guide::library#iterate-over-pairs),
 //! [filter a stream](guide::library#filter-a-stream-in-a-loop-of-your-own),

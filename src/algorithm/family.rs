@@ -86,7 +86,8 @@ pub trait Algorithm: Send + Sync {
     /// Returns the resolved parameters, each once. Records, plans and indexes are all made from these rows. Two
     /// algorithms of the same name with equal identity rows must make the same fingerprints, keys and similarities,
     /// apart from what they [learn](Self::learn) from a collection. An index refuses signatures made with other
-    /// identity rows.
+    /// identity rows, and an algorithm without any. The names `algo`, `content`, `hash version`, `seed` and `tokenizer` are
+    /// taken.
     fn rows(&self) -> Vec<Row>;
 
     /// Returns what must be counted over the collection next, before the first fingerprint is made. Each count costs

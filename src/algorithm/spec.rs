@@ -3,6 +3,7 @@
 
 use super::family::Algorithm;
 use super::row::{Row, Value};
+use crate::error::Error;
 use crate::hash::HASH_VERSION;
 use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value as Json};
@@ -15,6 +16,14 @@ pub fn same_identity(a: &dyn Algorithm, b: &dyn Algorithm) -> bool {
         algorithm.rows().into_iter().filter(Row::is_identity).map(|row| (row.name, row.value)).collect()
     };
     a.profile() == b.profile() && identity(a) == identity(b)
+}
+
+/// The names in an [identity](Spec::identity) that are no parameters.
+const RESERVED: [&str; 5] = ["algo", "hash version", "seed", "tokenizer", "content"];
+
+/// The name of a row in an [identity](Spec::identity).
+fn name_in_identity(row: &Row) -> String {
+    row.name.replace('_', " ")
 }
 
 /// The specification of a run.
@@ -40,6 +49,35 @@ impl Spec {
         Spec { algorithm: algorithm.name(), parameters, tokenizer, seed, text: Vec::new() }
     }
 
+    /// Checks that the identity tells this algorithm from others with the same name. What keeps signatures needs this.
+    ///
+    /// # Errors
+    /// The algorithm has no identity rows, or one whose name another row or another part of the identity has.
+    pub(crate) fn check_identity(&self) -> Result<(), Error> {
+        let mut names: Vec<String> =
+            self.parameters.iter().filter(|row| row.is_identity()).map(name_in_identity).collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|two| two[0] == two[1]).map(|two| &two[0]);
+        let name = self.algorithm;
+        if let Some(twice) = twice {
+            return Err(Error::Usage(format!(
+                "two identity rows of the algorithm {name} are named `{twice}`: rename one"
+            )));
+        }
+        if let Some(reserved) = names.iter().find(|name| RESERVED.contains(&&***name)) {
+            return Err(Error::Usage(format!(
+                "an identity row of the algorithm {name} is named `{reserved}`, which names something else: rename it"
+            )));
+        }
+        if names.is_empty() {
+            return Err(Error::Usage(format!(
+                "the algorithm {name} has no identity rows, so that an index cannot tell it from one with other parameters: \
+                 return those that signatures depend on from `rows`, or its version"
+            )));
+        }
+        Ok(())
+    }
+
     /// Returns everything that signatures depend on, by name, including the [hash version](HASH_VERSION). Decimal
     /// numbers are kept as text, so that they compare equal when read back.
     pub fn identity(&self) -> BTreeMap<String, Value> {
@@ -56,7 +94,7 @@ impl Spec {
                 decimal @ Value::Decimal(_) => text(&decimal.to_string()),
                 value => value.clone(),
             };
-            identity.insert(row.name.replace('_', " "), value);
+            identity.insert(name_in_identity(row), value);
         }
         identity
     }
@@ -104,6 +142,24 @@ mod tests {
             assert_eq!(identity(&*default), identity(other));
         }
         assert!(!same_identity(&*default, &*prepared(&[("threshold", "0.9"), ("bands", "16"), ("rows", "6")])));
+    }
+
+    #[test]
+    fn an_identity_tells_algorithms_apart() {
+        let check = |rows: Vec<Row>| {
+            let spec = Spec::new(&*prepared(&[]), &Word, 7);
+            Spec { parameters: rows, ..spec }.check_identity().map_err(|error| error.to_string())
+        };
+        assert_eq!(check(prepared(&[]).rows()), Ok(()));
+        assert_eq!(check(vec![Row::identity("threshold", 0.8), Row::identity("shingle", 3usize)]), Ok(()));
+        for (rows, problem) in [
+            (vec![], "has no identity rows"),
+            (vec![Row::identity("tokenizer", "v")], "is named `tokenizer`"),
+            (vec![Row::identity("hash_version", 9usize)], "is named `hash version`"),
+            (vec![Row::identity("shingle", 1usize), Row::identity("shingle", 2usize)], "are named `shingle`"),
+        ] {
+            assert!(check(rows).unwrap_err().contains(problem), "{problem}");
+        }
     }
 
     #[test]

@@ -107,7 +107,8 @@ impl Plan {
     /// The plan of a factory, with [`Seed::Auto`], or the seed of its lexicon.
     ///
     /// # Errors
-    /// The algorithm is refused, must count the whole collection first, or has a lexicon with terms of another tokenizer.
+    /// The algorithm is refused, must count the whole collection first, has a lexicon with terms of another tokenizer, or has
+    /// [rows](Algorithm::rows) that do not identify it: none, two of one name, or one named as another part of the identity.
     pub fn new(factory: &dyn AlgorithmFactory, tokenizer: Arc<dyn Tokenizer>) -> Result<Self, Error> {
         Self::sized(factory, tokenizer, Size::default())
     }
@@ -152,7 +153,9 @@ impl Plan {
             }
             Size::Tables(tables) => algorithm.learn(&Learned::Tables(tables)),
         }
-        let (algorithm, tokenizer) = (algorithm.into(), own.unwrap_or(tokenizer));
+        let tokenizer = own.unwrap_or(tokenizer);
+        Spec::new(&*algorithm, &*tokenizer, 0).check_identity()?;
+        let algorithm = algorithm.into();
         // The terms are hashed already.
         let seed = terms_of.first().map_or(Seed::Auto, |terms| Seed::Fixed(terms.seed));
         if let Seed::Fixed(seed) = seed {
