@@ -288,7 +288,7 @@ fn learn(algorithm: &mut dyn Algorithm, documents: &mut [Scratch; 2], texts: [&s
         if wanted != Learns::Features {
             return false;
         }
-        let rarity = Rarity::for_bytes(texts.iter().map(|text| text.len() as u64).sum());
+        let rarity = Rarity::for_bytes(texts.iter().map(|text| text.len() as u64).sum(), 0);
         for document in &mut *documents {
             sign::features(algorithm, document);
             evidence_of(CompareOn::Features, document).into_iter().for_each(|feature| rarity.add(feature));

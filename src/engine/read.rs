@@ -59,10 +59,14 @@ enum Counters {
 }
 
 impl Counters {
-    fn new(prepared: &PreparedAlgorithm, total_bytes: u64) -> Self {
+    fn new(prepared: &PreparedAlgorithm, total_bytes: Option<u64>, memory: u64) -> Self {
         match prepared.algorithm.learns() {
-            Some(Learns::Features) => Counters::Features(Rarity::for_bytes(total_bytes)),
-            Some(Learns::FrequencyBounds) => Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes)),
+            Some(Learns::Features) => {
+                Counters::Features(total_bytes.map_or_else(Rarity::new, |bytes| Rarity::for_bytes(bytes, memory)))
+            }
+            Some(Learns::FrequencyBounds) => {
+                Counters::FrequencyBounds(FrequencyBounds::for_bytes(total_bytes.unwrap_or(u64::MAX)))
+            }
             Some(Learns::Frequencies { most }) => {
                 Counters::Frequencies(LexiconBuilder::with_most(most.try_into().unwrap_or(usize::MAX)))
             }
@@ -242,7 +246,7 @@ impl<'a> Reader<'a> {
             sources,
             |queue| self.choose(choice, queue),
             |prepared, numbered, scratch| {
-                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes.unwrap_or(u64::MAX)));
+                let counters = counters.get_or_init(|| Counters::new(prepared, total_bytes, self.options.memory));
                 match counters {
                     Counters::Features(rarity) if makes_free_keys(prepared) && retain.load(Ordering::Relaxed) => {
                         self.part(prepared, numbered, scratch, Purpose::Count(rarity))
@@ -260,7 +264,8 @@ impl<'a> Reader<'a> {
                 if retain.load(Ordering::Relaxed) && has_all {
                     kept.push(&part, true)?;
                 }
-                if !has_all || !self.fits(8 * kept.features.len() as u64, counts.bytes, total_bytes) {
+                let fits = self.fits(8 * kept.features.len() as u64, counts.bytes, total_bytes);
+                if !has_all || !fits || self.check_budget(&kept).is_err() {
                     // Everything will be read again.
                     retain.store(false, Ordering::Relaxed);
                     kept = Documents::default();
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
             },
         )?;
         // Without any input they are empty.
-        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, 0));
+        let counters = counters.into_inner().unwrap_or_else(|| Counters::new(&prepared, Some(0), 0));
         Ok(Counted {
             learned: counters.learned(documents),
             median_tokens: median_of(&lengths),

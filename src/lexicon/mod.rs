@@ -350,21 +350,23 @@ impl Default for Rarity {
 /// The number of classes of features.
 const CLASSES: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 26;
 
-/// The maximum number of classes for an order of features, of a byte each. It is the same whatever memory there is, so that
-/// the same documents are compared. Four times as many hardly rule out more of them.
-const MOST_RARITY: usize = 1 << 24;
+/// The maximum number of classes for an order of features, of a byte each, when the memory is small. Otherwise it is this
+/// share of the memory. Among a million documents, four times as many save a tenth of the time.
+const MOST_RARITY: u64 = 1 << 24;
+const RARITY_SHARE: u64 = 16;
 
 impl Rarity {
-    /// Empty counts, with room for a collection of any size.
+    /// Empty counts of 16 MiB, with room for a collection of any size.
     pub fn new() -> Self {
-        Self::for_bytes(u64::MAX)
+        Self::for_bytes(u64::MAX, 0)
     }
 
-    /// Empty counts, with room for a collection of this many bytes: about one class per feature, within limits. Fewer
-    /// classes make a worse order, and a cheaper start.
-    pub fn for_bytes(bytes: u64) -> Self {
+    /// Empty counts, with room for a collection of this many bytes: about one class per feature, up to 16 MiB or a sixteenth
+    /// of `memory`, whichever is more. Fewer classes make a worse order, and a cheaper start.
+    pub fn for_bytes(bytes: u64, memory: u64) -> Self {
         // A feature begins at about every fourth byte.
-        let classes = classes(bytes / 4).min(MOST_RARITY);
+        let most = MOST_RARITY.max(memory / RARITY_SHARE);
+        let classes = classes((bytes / 4).min(1 << most.ilog2()));
         Rarity { counts: (0..classes).map(|_| AtomicU8::new(0)).collect() }
     }
 
@@ -609,7 +611,11 @@ mod tests {
         (0..300).for_each(|_| rarity.add(7));
         rarity.add(8);
         assert_eq!([rarity.count(7), rarity.count(8), rarity.count(9)], [255, 1, 0]);
-        let sizes = [0, 1 << 20, u64::MAX].map(|bytes| Rarity::for_bytes(bytes).counts.len());
-        assert_eq!(sizes, [1 << 16, 1 << 18, 1 << 24]);
+        let sizes = |memory| [0, 1 << 20, u64::MAX].map(|bytes| Rarity::for_bytes(bytes, memory).counts.len());
+        assert_eq!(sizes(0), [1 << 16, 1 << 18, 1 << 24]);
+        assert_eq!(sizes(300 << 20), [1 << 16, 1 << 18, 1 << 24]);
+        assert_eq!(sizes(1 << 30), [1 << 16, 1 << 18, 1 << 26]);
+        assert_eq!(sizes(u64::MAX), [1 << 16, 1 << 18, 1 << 26]);
+        assert_eq!(Rarity::new().counts.len(), 1 << 24);
     }
 }

@@ -38,7 +38,7 @@ impl Counts {
             Learns::Frequencies { .. } => Learned::Frequencies { lexicon: lexicon(), complete: true },
             Learns::FrequencyBounds => Learned::FrequencyBounds(Arc::new(FrequencyBounds::of_classes(documents, rows))),
             // Any order will do.
-            Learns::Features => Learned::Features(Arc::new(Rarity::for_bytes(0))),
+            Learns::Features => Learned::Features(Arc::new(Rarity::for_bytes(0, 0))),
         }
     }
 }

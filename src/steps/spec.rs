@@ -101,7 +101,7 @@ impl Spec {
         let algorithm = &mut self.prepared.algorithm;
         // The order of features decides what the search costs, and not what it finds. Any order will do that all steps share.
         if algorithm.learns() == Some(Learns::Features) {
-            algorithm.learn(&Learned::Features(Arc::new(Rarity::for_bytes(0))));
+            algorithm.learn(&Learned::Features(Arc::new(Rarity::for_bytes(0, 0))));
         }
         if algorithm.learns().is_none() && self.options.documents > 0 {
             let documents = usize::try_from(self.options.documents).unwrap_or(usize::MAX);
