@@ -64,7 +64,7 @@ impl<'a> Keys<'a> {
     /// Takes the records of the first document of each group out of the corpus. Tables of free keys are as large as
     /// `memory` allows.
     pub fn new(algorithm: &'a dyn Algorithm, corpus: &mut Corpus, columns: Option<Columns>, memory: u64) -> Self {
-        let a_table = (memory / 64).clamp(LEAST_FREE_KEYS_A_TABLE, FREE_KEYS_A_TABLE) as usize;
+        let a_table = (memory / 256).clamp(LEAST_FREE_KEYS_A_TABLE, FREE_KEYS_A_TABLE) as usize;
         if let Some(columns) = columns {
             return Keys::Aligned { columns, rows: Rows::default() };
         }
@@ -220,8 +220,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether two groups share a key in any table. Of stored keys this is not known here: those with the same key are in one
-    /// run.
+    /// Whether two groups share a key in any table. Of stored keys and of freed ones this is not known here: those with the same
+    /// key are in one run.
     pub fn share_key(&self, a: u32, b: u32) -> Option<bool> {
         match self {
             Keys::Computed { algorithm, tables, fingerprints } => {
@@ -229,14 +229,20 @@ impl<'a> Keys<'a> {
                 Some((0..*tables).any(|table| algorithm.key(a, table) == algorithm.key(b, table)))
             }
             Keys::Aligned { .. } => None,
-            Keys::Free { .. } => Some(self.least_shared(a, b).is_some()),
+            Keys::Free { ends, .. } => (!ends.is_empty()).then(|| self.least_shared(a, b).is_some()),
         }
     }
 
-    /// Frees stored keys, which are not needed once they are grouped if nothing is compared by [`meet_first`](Self::meet_first).
+    /// Frees the keys, which are not needed once they are grouped if nothing is compared by [`meet_first`](Self::meet_first).
+    /// Those that are fingerprints, or computed from them, stay.
     pub fn free_stored(&mut self) {
-        if let Keys::Aligned { columns, .. } = self {
-            *columns = Columns::new(columns.tables());
+        match self {
+            Keys::Computed { .. } => {}
+            Keys::Aligned { columns, .. } => *columns = Columns::new(columns.tables()),
+            Keys::Free { keys, ends, fingerprints, .. } if fingerprints.words.is_empty() => {
+                (*keys, *ends) = Default::default();
+            }
+            Keys::Free { .. } => {}
         }
     }
 
@@ -308,7 +314,8 @@ fn least_common(a: &[u64], b: &[u64]) -> Option<u64> {
 /// The temporary file of the keys cannot be read back.
 pub(super) fn groups(keys: &Keys<'_>, corpus: &Corpus, memory: u64) -> Result<Vec<Table>, Error> {
     let a_table = match keys {
-        Keys::Free { a_table, .. } => size_of::<(u64, u32)>() * a_table,
+        // They grow by doubling.
+        Keys::Free { a_table, .. } => 2 * size_of::<(u64, u32)>() * a_table,
         Keys::Computed { .. } | Keys::Aligned { .. } => size_of::<u64>() * corpus.distinct(),
     };
     let at_once = (memory / a_table.max(1) as u64).clamp(1, keys.tables() as u64) as usize;

@@ -11,15 +11,16 @@ pub(super) struct HotFamilies {
     of: Vec<((usize, u64), u32)>,
     /// The members of all runs of each family, ascending.
     pub members: Vec<Vec<u32>>,
+    /// Whether each group is in one of the runs; empty without any.
+    is_in: Vec<bool>,
 }
 
 impl HotFamilies {
-    /// The families of these runs: each a run of a table, with the number of the table. All members are below `groups`.
-    pub fn new<'a>(
-        runs: impl Iterator<Item = (usize, &'a Table, usize)> + Clone,
-        keys: &Keys<'_>,
-        groups: usize,
-    ) -> Self {
+    /// Takes the runs out of tables that are hot. All members are below `groups`.
+    pub fn take(tables: &mut [Table], is_hot: impl Fn(&Table, usize) -> bool, keys: &Keys<'_>, groups: usize) -> Self {
+        let tables_of = tables.iter().enumerate();
+        let runs = tables_of.flat_map(|(number, table)| (0..table.runs()).map(move |run| (number, table, run)));
+        let runs = runs.filter(|&(_, table, run)| is_hot(table, run));
         let lists: Vec<&[u32]> = runs.clone().map(|(_, table, run)| table.run(run)).collect();
         if lists.is_empty() {
             return HotFamilies::default();
@@ -28,7 +29,18 @@ impl HotFamilies {
         let key = |(number, table, run): (usize, &Table, usize)| keys.of_run(number, table.key(run), table.run(run)[0]);
         let mut of: Vec<((usize, u64), u32)> = runs.map(key).zip(families).collect();
         of.sort_unstable();
-        HotFamilies { of, members }
+        let mut is_in = vec![false; groups];
+        members.iter().flatten().for_each(|&group| is_in[group as usize] = true);
+        for table in tables {
+            table.remove_runs(&is_hot);
+        }
+        HotFamilies { of, members, is_in }
+    }
+
+    /// Whether a group is in a hot run.
+    #[inline]
+    pub fn has(&self, group: u32) -> bool {
+        self.is_in.get(group as usize).is_some_and(|&is_in| is_in)
     }
 
     /// The family of the run of a key, if that is hot.

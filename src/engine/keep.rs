@@ -15,6 +15,7 @@
 
 use super::arrange::{self, KeepPolicy};
 use super::corpus::Corpus;
+use super::hot::HotFamilies;
 use super::portions::Portion;
 use super::subset::Subset;
 use super::table::Table;
@@ -158,7 +159,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Some of the members of each run: those that were added, in the order of their turns.
+/// Some of the members of each run: those that were added, in the order of their turns; of a run that prefixes search, the first.
 struct Members {
     flat: Vec<u32>,
     lengths: Vec<u32>,
@@ -180,6 +181,10 @@ impl Members {
         }
         for &run in turns.runs_of(turn) {
             let (start, length) = (turns.runs.starts[run as usize], &mut self.lengths[run as usize]);
+            if *length as usize >= HOT_MEMBERS && self.families.is_some() && turns.runs.is_hot(run) {
+                // Its family has it.
+                continue;
+            }
             self.flat[start + *length as usize] = turn;
             *length += 1;
             let list = &self.flat[start..][..*length as usize];
@@ -331,7 +336,7 @@ impl Search<'_> {
     ) -> Option<u64> {
         let most = FEW_PAIRS + self.corpus().distinct() as u64;
         if let Evidence::Fingerprints = evidence
-            && let Some(compared) = self.edges_up_to(most, evidence, portion, edges)
+            && let Some(compared) = self.edges_up_to(most, evidence, portion, &HotFamilies::default(), edges)
         {
             return Some(compared);
         }

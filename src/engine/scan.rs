@@ -4,6 +4,7 @@ use super::arrange::{self, KeepPolicy, KeptOutcome, Outcome};
 use super::columns::Columns;
 use super::corpus::Corpus;
 use super::group::{self, Keys};
+use super::hot::HotFamilies;
 use super::joined;
 use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
@@ -17,6 +18,7 @@ use crate::algorithm::{
 };
 use crate::error::Error;
 use crate::hamming::Distribution;
+use crate::kernel::heap;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
 use crate::run::ordered::workers;
@@ -200,6 +202,7 @@ impl<'a> Run<'a> {
         let (prepared, reading) =
             if learns { self.read_after_learning(factory)? } else { self.read_by_sample(factory)? };
         self.report.median_tokens = reading.median_tokens;
+        heap::return_what_is_kept();
         self.clock.lap("read");
         Ok((prepared, reading))
     }
@@ -353,16 +356,21 @@ impl<'a> Run<'a> {
             };
             self.reader.check_stopped()?;
             self.reader.observer.stage(Stage::Verifying);
-            let restricted: Vec<Table>;
+            let mut restricted: Vec<Table>;
             let tables = match portion.whole {
-                true => &*tables,
+                true => &mut *tables,
                 false => {
                     restricted = tables.iter().map(|table| table.restricted(&wanted)).collect();
-                    &restricted
+                    &mut restricted
                 }
             };
+            let is_hot = |table: &Table, run| verify::is_hot(algorithm, table, run);
+            let hot = match self.goal {
+                Goal::Pairs => HotFamilies::take(tables, is_hot, keys, corpus.distinct()),
+                Goal::Keep(_) | Goal::KeepAmongAll(_) => HotFamilies::default(),
+            };
             let search = Search::new(algorithm, keys, corpus, tables).joining(*joins_within).within(memory);
-            self.report.counts.compared += self.search(&search, evidence, &portion, &mut edges)?;
+            self.report.counts.compared += self.search(&search, evidence, &portion, &hot, &mut edges)?;
             evidence.check()?;
             if edges.len() > u32::MAX as usize {
                 return Err(Error::TooManyPairs(u32::MAX.into()));
@@ -383,14 +391,12 @@ impl<'a> Run<'a> {
         search: &Search<'_>,
         evidence: &Evidence,
         portion: &Portion,
+        hot: &HotFamilies,
         edges: &mut Vec<Edge>,
     ) -> Result<u64, Error> {
         let (Goal::Keep(policy) | Goal::KeepAmongAll(policy)) = self.goal else {
-            return Ok(self.pool.install(|| search.edges(evidence, portion, edges)));
+            return Ok(self.pool.install(|| search.edges(evidence, portion, hot, edges)));
         };
-        if !portion.whole {
-            return Ok(self.pool.install(|| search.edges(evidence, portion, edges)));
-        }
         if let Some(compared) = self.pool.install(|| search.edges_to_keep(evidence, portion, policy, edges)) {
             return Ok(compared);
         }
@@ -422,6 +428,7 @@ impl<'a> Run<'a> {
         if let Evidence::Sets(sets) = &evidence {
             self.report.spilled += sets.bytes_spilled();
         }
+        heap::return_what_is_kept();
         self.clock.lap("reread");
         Ok(evidence)
     }

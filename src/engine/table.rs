@@ -44,6 +44,32 @@ impl Table {
         self.keys.extend(key);
     }
 
+    /// Removes some of the runs, and frees their memory.
+    pub fn remove_runs(&mut self, is_removed: impl Fn(&Table, usize) -> bool) {
+        let removed: Vec<bool> = (0..self.runs()).map(|run| is_removed(self, run)).collect();
+        if !removed.contains(&true) {
+            return;
+        }
+        let (mut start, mut members, mut runs) = (0, 0, 0);
+        for (run, is_removed) in removed.into_iter().enumerate() {
+            let end = self.ends[run];
+            if !is_removed {
+                self.members.copy_within(start as usize..end as usize, members as usize);
+                members += end - start;
+                self.ends[runs] = members;
+                if !self.keys.is_empty() {
+                    self.keys[runs] = self.keys[run];
+                }
+                runs += 1;
+            }
+            start = end;
+        }
+        self.members.truncate(members as usize);
+        self.ends.truncate(runs);
+        self.keys.truncate(runs);
+        self.shrink_to_fit();
+    }
+
     /// Frees memory that was reserved for more runs.
     pub fn shrink_to_fit(&mut self) {
         self.members.shrink_to_fit();
@@ -78,5 +104,23 @@ impl Table {
             Some(*end)
         });
         Table { ends: ends.collect(), members: runs.concat(), keys: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_runs_leave_the_others() {
+        let runs: Vec<Vec<u32>> = vec![vec![0, 1], vec![2, 3, 4], vec![1, 5], vec![0, 2, 3, 4]];
+        let mut table = Table::of_runs(&runs);
+        table.keys = vec![10, 11, 12, 13];
+        table.remove_runs(|table, run| table.run(run).len() > 2);
+        assert_eq!(table.runs(), 2);
+        assert_eq!([table.run(0), table.run(1)], [&[0, 1], &[1, 5]]);
+        assert_eq!([table.key(0), table.key(1)], [10, 12]);
+        table.remove_runs(|_, _| true);
+        assert_eq!((table.runs(), table.bytes_held()), (0, 0));
     }
 }

@@ -270,6 +270,17 @@ fn tasks(tables: &[Table], sided: &Sided, is_hot: impl Fn(&Table, usize) -> bool
 /// filter.
 pub(crate) const HOT_RUN: usize = 512;
 
+/// The threshold for prefixes of sets, if the algorithm allows them.
+fn prefixes_by(algorithm: &dyn Algorithm) -> Option<Threshold> {
+    let profile = algorithm.profile();
+    profile.jaccard.filter(|_| profile.compare_on != CompareOn::Fingerprints)
+}
+
+/// Whether a run is hot.
+pub(super) fn is_hot(algorithm: &dyn Algorithm, table: &Table, run: usize) -> bool {
+    table.run(run).len() >= HOT_RUN && prefixes_by(algorithm).is_some()
+}
+
 /// The prefixes of the members of [hot runs](HotFamilies), who may share no more than the element that brought them there: a
 /// licence, or a page's frame. Members are numbers within the family.
 ///
@@ -325,28 +336,34 @@ impl Prefixes {
         });
         let counts: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
         let smallest = sizes.iter().copied().filter(|&size| size > 0).min().unwrap_or(0) as usize;
-        let mut held: Vec<Held> = members
-            .par_iter()
+        let held_by = |(number, &member): (usize, &u32)| {
+            let multiset = sets.get(member);
+            let set = set_of(&multiset);
+            let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
+            let (size, length) = (set.len(), if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) });
+            if length < order.len() {
+                order.select_nth_unstable(length);
+                order.truncate(length);
+            }
+            order.sort_unstable();
+            // What is shared at least with the smallest set that can be similar.
+            let least = jaccard.jaccard_overlap(size, smallest.max(jaccard.min_overlap(size)));
+            let placed = order.into_iter().zip((0..=size).rev());
+            let is_shared = |count: u32, element: u64| count > 1 && repeated.has(element);
+            placed
+                .filter(move |&((count, element), rest)| rest >= least && is_shared(count, element))
+                .map(move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 })
+        };
+        // A few large lists: those that were moved are returned to the system.
+        let some = members.len().div_ceil(2 * rayon::current_num_threads()).max(1 << 10);
+        let lists: Vec<Vec<Held>> = members
+            .par_chunks(some)
             .enumerate()
-            .flat_map_iter(|(number, &member)| {
-                let multiset = sets.get(member);
-                let set = set_of(&multiset);
-                let mut order: Vec<(u32, u64)> = set.iter().map(|&element| (counts[class(element)], element)).collect();
-                let (size, length) = (set.len(), if set.is_empty() { 0 } else { jaccard.prefix_of(set.len()) });
-                if length < order.len() {
-                    order.select_nth_unstable(length);
-                    order.truncate(length);
-                }
-                order.sort_unstable();
-                // What is shared at least with the smallest set that can be similar.
-                let least = jaccard.jaccard_overlap(size, smallest.max(jaccard.min_overlap(size)));
-                let placed = order.into_iter().zip((0..=size).rev());
-                let is_shared = |count: u32, element: u64| count > 1 && repeated.has(element);
-                placed.filter(move |&((count, element), rest)| rest >= least && is_shared(count, element)).map(
-                    move |((count, element), rest)| Held { count, element, number: number as u32, rest: rest as u32 },
-                )
-            })
+            .map(|(chunk, members)| (chunk * some..).zip(members).flat_map(held_by).collect())
             .collect();
+        drop(counts);
+        let mut held = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+        lists.into_iter().for_each(|list| held.extend(list));
         held.par_sort_unstable();
         let (mut table, mut rests) = (Table::default(), Vec::new());
         for run in held.chunk_by_mut(|a, b| (a.count, a.element) == (b.count, b.element)) {
@@ -564,9 +581,6 @@ pub(super) struct Search<'a> {
     joins_within: Option<u32>,
     /// The memory of the scan, in bytes, of which the prefixes of a hot run take a share.
     memory: u64,
-    /// Hot runs of free keys: those keys, ascending, and whether each group is in one of the runs.
-    hot_keys: Vec<u64>,
-    is_in_hot: Vec<bool>,
 }
 
 /// The outlines of all groups; empty where they are not made.
@@ -607,32 +621,9 @@ impl<'a> Search<'a> {
     pub fn new(algorithm: &'a dyn Algorithm, keys: &'a Keys<'a>, corpus: &'a Corpus, tables: &'a [Table]) -> Self {
         let profile = algorithm.profile();
         let (compare_on, jaccard) = (profile.compare_on, profile.jaccard);
-        let (hot_keys, is_in_hot) = (Vec::new(), Vec::new());
         let (joins_within, memory) = (None, u64::MAX);
         let sided = Sided::new(corpus, 0..corpus.distinct() as u32);
-        let mut search = Search {
-            algorithm,
-            compare_on,
-            jaccard,
-            keys,
-            corpus,
-            sided,
-            tables,
-            joins_within,
-            memory,
-            hot_keys,
-            is_in_hot,
-        };
-        if search.searches_by_rows() {
-            let (mut hot_keys, mut is_in_hot) = (Vec::new(), vec![false; corpus.distinct()]);
-            for (_, table, run) in search.hot_runs() {
-                hot_keys.push(table.key(run));
-                table.run(run).iter().for_each(|&group| is_in_hot[group as usize] = true);
-            }
-            hot_keys.sort_unstable();
-            (search.hot_keys, search.is_in_hot) = (hot_keys, is_in_hot);
-        }
-        search
+        Search { algorithm, compare_on, jaccard, keys, corpus, sided, tables, joins_within, memory }
     }
 
     /// The same pairs, found by a join within this distance instead, if it is given.
@@ -677,10 +668,9 @@ impl<'a> Search<'a> {
         match meeting {
             Meeting::Here(table, key) => self.keys.meet_first(table, key, a, b),
             Meeting::Once => {
-                let may_share_hot = self.is_in_hot[a as usize] && self.is_in_hot[b as usize];
                 // If the smallest key that they share is of a hot run, they are compared there.
-                let in_hot = |key| self.hot_keys.binary_search(&key).is_ok();
-                !may_share_hot || !self.keys.least_shared(a, b).is_some_and(in_hot)
+                let shared_in_hot = || self.keys.first_shared(a, b).and_then(|key| hot.of_key(key)).is_some();
+                !(hot.has(a) && hot.has(b) && shared_in_hot())
             }
             Meeting::Family(family) => self.keys.first_shared(a, b).and_then(|key| hot.of_key(key)) == Some(family),
         }
@@ -692,11 +682,11 @@ impl<'a> Search<'a> {
 
     /// The threshold for prefixes of sets, if the algorithm allows them.
     pub fn prefixes_by(&self) -> Option<Threshold> {
-        self.jaccard.filter(|_| self.compare_on != CompareOn::Fingerprints)
+        prefixes_by(self.algorithm)
     }
 
     fn is_hot(&self, table: &Table, run: usize) -> bool {
-        table.run(run).len() >= HOT_RUN && self.prefixes_by().is_some()
+        is_hot(self.algorithm, table, run)
     }
 
     /// The distance within which pairs are found by a join, without tables.
@@ -827,23 +817,28 @@ impl<'a> Search<'a> {
 
     /// Compares every candidate pair of a portion once, and adds those at or above the threshold. Returns the number of
     /// comparisons.
-    pub fn edges(&self, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> u64 {
-        self.edges_up_to(u64::MAX, evidence, portion, edges).expect("there is no bound")
+    ///
+    /// `hot` are the hot runs, which were taken out of the tables.
+    pub fn edges(&self, evidence: &Evidence, portion: &Portion, hot: &HotFamilies, edges: &mut Vec<Edge>) -> u64 {
+        self.edges_up_to(u64::MAX, evidence, portion, hot, edges).expect("there is no bound")
     }
 
     /// The same, if at most this many are at or above the threshold; `None` if there are more, with nothing added. Many more
     /// are not looked for where fingerprints are compared.
-    pub fn edges_up_to(&self, most: u64, evidence: &Evidence, portion: &Portion, edges: &mut Vec<Edge>) -> Option<u64> {
+    pub fn edges_up_to(
+        &self,
+        most: u64,
+        evidence: &Evidence,
+        portion: &Portion,
+        hot: &HotFamilies,
+        edges: &mut Vec<Edge>,
+    ) -> Option<u64> {
         if let Some(distance) = self.joins_within {
             return self.joined(distance, most, edges);
         }
         let prefixed = match evidence {
             Evidence::Fingerprints => None,
             Evidence::Sets(sets) => self.prefixes_by().map(|jaccard| (sets, jaccard)),
-        };
-        let hot = match prefixed {
-            Some(_) => HotFamilies::new(self.hot_runs(), self.keys, self.corpus.distinct()),
-            None => HotFamilies::default(),
         };
         let added = AtomicU64::new(0);
         let too_many = || added.load(Ordering::Relaxed) > most;
@@ -856,11 +851,11 @@ impl<'a> Search<'a> {
                 Evidence::Fingerprints => {
                     *count += 1;
                     let similarity = self.similarity_of_fingerprints(a, b);
-                    similarity.filter(|_| self.is_compared_at(meeting, &hot, a, b))
+                    similarity.filter(|_| self.is_compared_at(meeting, hot, a, b))
                 }
                 Evidence::Sets(sets) => {
                     // The outlines are in memory; checking the meeting may read the keys.
-                    if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, &hot, a, b) {
+                    if !sets.can_reach(self.jaccard, a, b) || !self.is_compared_at(meeting, hot, a, b) {
                         return;
                     }
                     *count += 1;

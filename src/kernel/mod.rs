@@ -11,7 +11,6 @@
 
 pub(crate) mod counts;
 pub(crate) mod fetch;
-#[cfg(feature = "cli")]
 pub(crate) mod heap;
 pub(crate) mod json;
 mod level;
