@@ -3,8 +3,8 @@
 //! A block holds the keys of the documents of one part: `tables × documents` words, those of one table side by side.
 //! Grouping reads one table across all blocks; verification reads all keys of single documents.
 
-use super::spilled::{Buffer, Spilled};
 use crate::error::Error;
+use crate::postings::{Buffer, Spilled};
 use std::path::Path;
 
 /// The keys of every document, in input order.

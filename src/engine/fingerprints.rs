@@ -6,7 +6,7 @@
 //! sign     texts → fingerprints, in input order                      one reading
 //! ```
 
-use super::read::{Numbered, Reader, median_of};
+use super::read::{Reader, median_of};
 use super::scan::{finalize, learned};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
 use crate::algorithm::{
@@ -14,6 +14,7 @@ use crate::algorithm::{
     RunSummary, Totals,
 };
 use crate::error::Error;
+use crate::run::batches::Numbered;
 use crate::run::ordered::workers;
 use crate::run::sign::{Scratch, TooLarge, bytes_a_byte, evidence};
 use crate::source::{Place, Problem, Severity, Source};

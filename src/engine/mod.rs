@@ -43,7 +43,6 @@ mod sample;
 mod scan;
 mod sets;
 mod sided;
-mod spilled;
 mod subset;
 mod table;
 #[cfg(feature = "report")]
@@ -52,12 +51,13 @@ mod verify;
 
 use crate::algorithm::{PreparedAlgorithm, Row};
 use crate::hamming::Distribution;
-use crate::source::{Problem, Severity, Source};
+use crate::source::{Problem, Severity};
 use crate::tokenizer::{Tokenizer, Word};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::run::batches::Side;
 pub use crate::run::observer::{Estimate, Observer, Stage};
 #[cfg(feature = "report")]
 pub(crate) use arrange::Portion;
@@ -215,11 +215,4 @@ impl Report {
         self.parameters = algorithm.parameters();
         self.warnings.clone_from(&prepared.warnings);
     }
-}
-
-/// One of the sources of a scan.
-struct Side<'a> {
-    /// Whether it is the reference.
-    reference: bool,
-    source: &'a mut dyn Source,
 }

@@ -2,21 +2,21 @@
 
 use super::columns::transposed;
 use super::documents::{Documents, Part};
-use super::{Counts, Observer, ScanOptions, Side};
+use super::{Counts, Observer, ScanOptions};
 use crate::algorithm::{Algorithm, AlgorithmFactory, CompareOn, Features, Learned, Learns, PreparedAlgorithm};
 use crate::error::Error;
 use crate::hash::sequence_hash;
 use crate::lexicon::file::{Terms, TermsBuilder};
 use crate::lexicon::{Distinct, FrequencyBounds, LexiconBuilder, Rarity, Tally};
 use crate::outline::parities;
-use crate::run::ordered::{self, Feed, Feeder, Room, Weighed};
+use crate::run::batches::{self, Numbered, Queue, Side};
+use crate::run::ordered::Room;
 use crate::run::sign::{self, Budget, Scratch, Signer, SigningMemory, TooLarge};
-use crate::source::{Batch, Document, Problem};
+use crate::source::{Document, Problem};
 use crate::tokenizer::{TokenDetail, Tokens};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How the algorithm is selected.
@@ -85,13 +85,6 @@ impl Counters {
             }
         }
     }
-}
-
-/// A batch with its place in the order.
-pub(super) struct Numbered {
-    pub number: usize,
-    pub reference: bool,
-    pub batch: Batch,
 }
 
 /// Reads sources.
@@ -435,23 +428,7 @@ impl<'a> Reader<'a> {
         work: impl Fn(&C, Numbered, &mut Scratch) -> T + Sync,
         take: impl FnMut(T) -> Result<(), Error>,
     ) -> Result<C, Error> {
-        let result: Result<C, Error> = thread::scope(|scope| {
-            let (feeder, batches) = ordered::feed(self.room());
-            let pass = batches.pass();
-            let sources = &mut *sources;
-            let read = move || feeder.run(|feeder| read_all(sources, feeder));
-            thread::Builder::new().spawn_scoped(scope, read).map_err(Error::no_threads)?;
-            let mut queue = Queue { held: VecDeque::new(), batches };
-            let context = begin(&mut queue)?;
-            let worker = || {
-                let (context, work, mut scratch) = (&context, &work, self.scratch());
-                move |numbered| work(context, numbered, &mut scratch)
-            };
-            ordered::map_fed(self.threads, pass, || queue.next(), worker, take)?;
-            Ok(context)
-        });
-        let context = result?;
-        sources.iter().find_map(|side| side.source.failure()).map_or(Ok(context), Err)
+        batches::in_parallel((self.threads, self.room()), sources, begin, || self.scratch(), work, take)
     }
 
     /// The maximum number and size of the batches between reading and taking.
@@ -528,33 +505,6 @@ impl<'a> Reader<'a> {
             (part.records, part.record_ends) = Default::default();
         }
         part
-    }
-}
-
-/// Sends the batches of all sources, until the receiver is dropped.
-fn read_all(sources: &mut [Side<'_>], feeder: &Feeder<Numbered>) {
-    let mut number = 0;
-    for side in sources {
-        side.source.read(&mut |batch| {
-            number += 1;
-            let weight = BYTES_A_BYTE * batch.bytes_held();
-            feeder.give(Numbered { number: number - 1, reference: side.reference, batch }, weight)
-        });
-    }
-}
-
-/// The memory of a batch and of its result for each byte of its records.
-const BYTES_A_BYTE: u64 = 2;
-
-/// Batches for the workers: those that the sample read, then the rest.
-pub(super) struct Queue {
-    held: VecDeque<Weighed<Numbered>>,
-    batches: Feed<Numbered>,
-}
-
-impl Queue {
-    fn next(&mut self) -> Option<Weighed<Numbered>> {
-        self.held.pop_front().or_else(|| self.batches.next())
     }
 }
 

@@ -9,7 +9,6 @@ use super::joined;
 use super::portions::{Portion, Portions};
 use super::read::{Choice, Counted, Reader, Reading};
 use super::sets::Outlined;
-use super::spilled::Spilled;
 use super::table::Table;
 use super::verify::{self, Edge, Evidence, Outlines, Search};
 use super::{Counts, Observer, Report, ScanOptions, Side, Stage};
@@ -21,6 +20,7 @@ use crate::hamming::Distribution;
 use crate::kernel::heap;
 use crate::lexicon::file::Terms;
 use crate::outline::Parities;
+use crate::postings::Spilled;
 use crate::run::ordered::workers;
 use crate::source::{Problem, Source};
 use rayon::prelude::*;
@@ -112,10 +112,7 @@ fn run(
     observer: &dyn Observer,
     goal: Goal,
 ) -> Result<Outcome, Error> {
-    // The reference comes first in input order.
-    let reference = reference.map(|source| Side { reference: true, source });
-    let sources = reference.into_iter().chain([Side { reference: false, source }]).collect();
-    let mut run = Run::new(sources, options, observer, goal)?;
+    let mut run = Run::new(Side::both(source, reference), options, observer, goal)?;
     let (mut prepared, documents) = run.read(factory)?;
     let mut corpus = run.gather(&mut prepared, documents)?;
     let mut groups = run.group(&prepared, &mut corpus)?;

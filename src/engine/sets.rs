@@ -1,9 +1,9 @@
 //! The feature sets of candidates: in memory, or in a temporary file.
 
-use super::spilled::{Buffer, Spilled};
 use super::subset::Subset;
 use crate::error::Error;
 use crate::outline::{Parities, can_reach};
+use crate::postings::{Buffer, Spilled};
 use crate::similarity::Threshold;
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,11 @@
 //! The texts of some documents, read again after a scan.
 
 use super::arrange::Kept;
-use super::read::{Numbered, Reader};
-use super::spilled::{Buffer, Spilled};
+use super::read::Reader;
 use super::{Observer, ScanOptions, Side, Stage};
 use crate::error::Error;
+use crate::postings::{Buffer, Spilled};
+use crate::run::batches::Numbered;
 use crate::run::ordered::workers;
 use crate::run::sign::Scratch;
 use crate::source::Source;
@@ -98,8 +99,7 @@ impl Kept<'_> {
             });
             ((numbered.batch.bytes_read(), numbered.batch.bytes_unpacked()), chunk)
         };
-        let reference = reference.map(|source| Side { reference: true, source });
-        let mut sources: Vec<Side<'_>> = reference.into_iter().chain([Side { reference: false, source }]).collect();
+        let mut sources = Side::both(source, reference);
         reader.in_parallel(
             &mut sources,
             |_| Ok(()),

@@ -6,6 +6,7 @@
 //! run        the part in a file, with a filter in memory (run.rs, filter.rs, sort.rs, writer.rs, words.rs)
 //! prefixes   set → the sets that may be similar to it, by their rare elements                (prefixes.rs)
 //! families   keys that very many documents have → one prefix filter for those alike          (families.rs)
+//! spilled    words in a temporary file                                                       (spilled.rs)
 //! repeated   the elements by which sets can be found at all                                  (repeated.rs)
 //! ```
 
@@ -16,6 +17,7 @@ mod read_at;
 mod repeated;
 mod run;
 mod sort;
+mod spilled;
 mod table;
 mod words;
 mod writer;
@@ -28,6 +30,7 @@ pub(crate) use read_at::read_at;
 pub(crate) use repeated::Repeated;
 pub(crate) use run::{Posting, Run, check_of, damaged};
 pub(crate) use sort::sorted;
+pub(crate) use spilled::{Buffer, Spilled};
 pub(crate) use table::Table;
 pub(crate) use words::{Words, put};
 pub(crate) use writer::Writer;

@@ -1,5 +1,6 @@
 //! How work is run: the parts that batch, stream and single comparisons share.
 
+pub(crate) mod batches;
 pub(crate) mod observer;
 pub(crate) mod ordered;
 pub(crate) mod sign;

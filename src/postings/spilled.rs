@@ -1,13 +1,13 @@
 //! Words that go to a temporary file because they do not fit in memory.
 
+use super::read_at;
 use crate::error::Error;
-use crate::postings::read_at;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// An unnamed file: it is removed when the process ends, even after a crash.
-pub(super) struct Spilled {
+pub(crate) struct Spilled {
     /// What the words are, in errors.
     what: &'static str,
     file: File,
@@ -17,7 +17,7 @@ pub(super) struct Spilled {
 
 /// The memory for reading back.
 #[derive(Default)]
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     bytes: Vec<u8>,
     words: Vec<u64>,
 }
